@@ -1,0 +1,11 @@
+/** Jest in native ESM: swc strips the types, Node resolves `#core/*` through package.json `imports`. */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } }],
+  },
+  modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.data'],
+  testTimeout: 30_000,
+}

@@ -1,0 +1,98 @@
+import * as z from 'zod'
+
+/** An id that appears in logs, metrics and table keys. */
+const channelId = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{1,62}$/, 'use 2 to 63 lower-case letters, digits and hyphens')
+
+/**
+ * Where an upstream listens: an http(s) origin with an optional path, or the word `simulator`
+ * for one that the local host starts (left out of a deployment).
+ */
+const baseUrl = z
+  .string()
+  .refine((text) => text === 'simulator' || /^https?:\/\/[^\s?#]+$/.test(text), {
+    message: 'use an http(s) url without query, or the word simulator',
+  })
+  .transform((text) => text.replace(/\/+$/, ''))
+
+/** Public model id to the upstream's own; two ids where the upstream splits text-only from image input. */
+const upstreamModels = z.record(
+  z.string(),
+  z.union([z.string().min(1), z.strictObject({ text: z.string().min(1), image: z.string().min(1) })]),
+)
+
+const poll = z.strictObject({
+  first_seconds: z.number().int().min(1).max(3600).optional().meta({ description: 'Wait before the first poll.' }),
+  interval_seconds: z.number().int().min(1).max(3600).optional().meta({ description: 'Wait between later polls.' }),
+  requests_per_second: z
+    .number()
+    .positive()
+    .max(1000)
+    .optional()
+    .meta({ description: 'Polls that all jobs of this channel together may send.' }),
+})
+
+const common = {
+  id: channelId,
+  base_url: baseUrl,
+  api_key: z
+    .string()
+    .regex(/^(\$\{[A-Z][A-Z0-9_]*\})?$/, 'write ${NAME}: the environment variable locally, the entry of the channel secret on AWS')
+    .default('')
+    .meta({ description: 'Never the key itself.' }),
+  models: upstreamModels,
+  priority: z.number().int().min(0).max(1000).default(0).meta({ description: 'Lower is tried first.' }),
+  weight: z.number().positive().max(1000).default(1).meta({ description: 'Share among channels of equal priority.' }),
+}
+
+const video = {
+  max_open_jobs: z.number().int().min(1).max(1_000_000).default(100),
+  deadline_minutes: z.number().int().min(1).max(360).default(60),
+  poll: poll.default({}),
+}
+
+const proxyPaths = z.strictObject({
+  submit: z.string().startsWith('/').default('/v1/video/generations'),
+  poll: z
+    .string()
+    .startsWith('/')
+    .includes('{id}', { message: 'the path needs {id}, where the task id goes' })
+    .default('/v1/video/generations/{id}'),
+})
+
+const p1Channel = z.strictObject({
+  ...common,
+  ...video,
+  provider: z.literal('p1'),
+  async_header: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9-]+$/, 'use a header name')
+    .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
+})
+
+const p2Channel = z.strictObject({
+  ...common,
+  ...video,
+  provider: z.literal('p2'),
+  route: z.enum(['direct', 'international', 'proxy']),
+  paths: proxyPaths.default({ submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }),
+})
+
+const openaiChannel = z.strictObject({
+  ...common,
+  provider: z.literal('openai'),
+})
+
+/** One upstream account under one base url. */
+export const channelSchema = z.discriminatedUnion('provider', [p1Channel, p2Channel, openaiChannel])
+
+export type Channel = z.infer<typeof channelSchema>
+export type P1Channel = z.infer<typeof p1Channel>
+export type P2Channel = z.infer<typeof p2Channel>
+export type VideoChannel = P1Channel | P2Channel
+
+/** The name inside `${NAME}`, by which the key is looked up; undefined for an upstream that needs none. */
+export function credentialName(channel: Channel): string | undefined {
+  return /^\$\{(.+)\}$/.exec(channel.api_key)?.[1]
+}

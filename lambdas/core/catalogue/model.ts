@@ -1,0 +1,111 @@
+import * as z from 'zod'
+import { DURATION_SECONDS, RESOLUTIONS } from '../contract/video-parameters.ts'
+import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
+
+/** A decimal string in credits. Prices are strings so that no float ever holds money. */
+const price = z
+  .string({ message: 'write the price as a decimal string in credits, such as "0.14"' })
+  .refine(
+    (text) => {
+      try {
+        return parseCredits(text) <= AMOUNT_MICROCREDITS_MAX
+      } catch {
+        return false
+      }
+    },
+    { message: 'write a decimal string in credits with at most six places, such as "0.14"' },
+  )
+
+const common = {
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'use letters, digits, dots, hyphens and underscores'),
+  enabled: z.boolean().default(true),
+  owned_by: z.string().min(1).default('reelgate'),
+  created: z.number().int().min(0).default(1_767_225_600).meta({ description: 'Unix time, seconds.' }),
+}
+
+const range = (highest: number) =>
+  z
+    .strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) })
+    .refine(({ min, max }) => min <= max, { message: 'min is above max' })
+
+const tier = z.union([z.boolean(), z.literal('any')]).default('any')
+
+const videoPrice = z.strictObject({
+  resolution: z.union([z.enum(RESOLUTIONS), z.literal('any')]).default('any'),
+  audio: tier,
+  video_input: tier,
+  price,
+})
+
+const videoModel = z.strictObject({
+  ...common,
+  kind: z.literal('video'),
+  durations: z.strictObject({
+    min: z.number().int().min(DURATION_SECONDS.min).max(DURATION_SECONDS.max),
+    max: z.number().int().min(DURATION_SECONDS.min).max(DURATION_SECONDS.max),
+  }),
+  resolutions: z.array(z.enum(RESOLUTIONS)).min(1),
+  default_resolution: z.enum(RESOLUTIONS),
+  audio: z.strictObject({ supported: z.boolean(), default: z.boolean() }),
+  images: range(9),
+  videos: range(1),
+  audios: range(3),
+  input_video_seconds_max: z
+    .number()
+    .int()
+    .min(0)
+    .max(600)
+    .default(0)
+    .meta({ description: 'Longest reference video that the upstream accepts; part of the estimate.' }),
+  output_follows_input: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'An edit: the length follows the input video, `duration` is only a wish.' }),
+  prompt_flags: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'The upstream obeys flags such as `--rs 1080p` inside a prompt; they are neutralised.' }),
+  billing: z.enum(['token', 'per_second', 'per_request']),
+  prices: z.array(videoPrice).min(1).meta({ description: 'The first row that matches counts.' }),
+})
+
+const chatModel = z.strictObject({
+  ...common,
+  kind: z.literal('chat'),
+  billing: z.enum(['token', 'per_request']),
+  context_tokens: z.number().int().positive(),
+  max_output_tokens: z.number().int().positive(),
+  image_tokens: z.number().int().min(0).default(1500),
+  prices: z
+    .array(z.union([z.strictObject({ input_per_million: price, output_per_million: price }), z.strictObject({ price })]))
+    .length(1),
+})
+
+const embeddingModel = z.strictObject({
+  ...common,
+  kind: z.literal('embedding'),
+  billing: z.enum(['token', 'per_request']),
+  max_input_tokens: z.number().int().positive(),
+  default_dimensions: z.number().int().positive(),
+  dimensions: z.boolean(),
+  prices: z.array(z.union([z.strictObject({ input_per_million: price }), z.strictObject({ price })])).length(1),
+})
+
+const imageModel = z.strictObject({
+  ...common,
+  kind: z.literal('image'),
+  billing: z.enum(['per_image', 'per_request']),
+  sizes: z.array(z.string().regex(/^\d+x\d+$/)).min(1),
+  n: z.strictObject({ max: z.number().int().min(1).max(10) }),
+  qualities: z.array(z.enum(['standard', 'hd'])).default([]),
+  styles: z.array(z.enum(['vivid', 'natural'])).default([]),
+  max_prompt_characters: z.number().int().positive().optional(),
+  prices: z.array(z.strictObject({ size: z.string().default('any'), quality: z.string().default('any'), price })).min(1),
+})
+
+/** One row of the catalogue; `kind` decides the rest of its members. */
+export const modelSchema = z.discriminatedUnion('kind', [videoModel, chatModel, embeddingModel, imageModel])
+
+export type Model = z.infer<typeof modelSchema>
+export type VideoModel = z.infer<typeof videoModel>
+export type VideoPrice = z.infer<typeof videoPrice>

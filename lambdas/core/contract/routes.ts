@@ -1,0 +1,73 @@
+/**
+ * The one table of HTTP operations. Read by API Gateway (lib/aws), the local server (lib/local),
+ * the fallback function and a test that every declared status is tested.
+ */
+export type ErrorShape = 'video' | 'openai'
+
+export type Route = {
+  /** Also the folder below `lambdas/api/` that holds the handler. */
+  readonly operation: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** API Gateway notation: `{name}` is a path parameter. */
+  readonly path: string
+  readonly successStatus: number
+  readonly errorStatuses: readonly number[]
+}
+
+const JOBS = '/v1/video/generations'
+const JOB = `${JOBS}/{job_id}`
+
+export const ROUTES = [
+  {
+    operation: 'create-video-job',
+    method: 'POST',
+    path: JOBS,
+    successStatus: 201,
+    errorStatuses: [400, 401, 402, 409, 413, 500, 503],
+  },
+  { operation: 'list-video-jobs', method: 'GET', path: JOBS, successStatus: 200, errorStatuses: [400, 401, 500, 503] },
+  { operation: 'get-video-job', method: 'GET', path: JOB, successStatus: 200, errorStatuses: [401, 404, 500, 503] },
+  { operation: 'delete-video-job', method: 'DELETE', path: JOB, successStatus: 200, errorStatuses: [401, 404, 500, 503] },
+] as const satisfies readonly Route[]
+
+export type Operation = (typeof ROUTES)[number]['operation']
+
+/** Everything under `/v1/video/` answers `{"error": string}`, all else the OpenAI shape, unknown paths included. */
+export function errorShapeOf(path: string): ErrorShape {
+  return path === '/v1/video' || path.startsWith('/v1/video/') ? 'video' : 'openai'
+}
+
+/** Methods that exist for a concrete path; empty for an unknown one. */
+export function allowedMethods(path: string): readonly Route['method'][] {
+  return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).map((route) => route.method)
+}
+
+/** Path parameters (percent-decoded) when the concrete path fits the template; undefined when not. */
+export function matchPath(template: string, path: string): Record<string, string> | undefined {
+  const expected = template.split('/')
+  const actual = path.split('/')
+  if (expected.length !== actual.length) {
+    return undefined
+  }
+  const parameters: Record<string, string> = {}
+  for (const [index, segment] of expected.entries()) {
+    const value = actual[index] ?? ''
+    const name = /^\{(.+)\}$/.exec(segment)?.[1]
+    if (name === undefined ? segment !== value : value === '') {
+      return undefined
+    }
+    if (name !== undefined) {
+      parameters[name] = decodeSegment(value)
+    }
+  }
+  return parameters
+}
+
+/** A malformed escape is an id like any other: it will not be found. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
