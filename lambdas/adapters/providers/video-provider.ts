@@ -1,6 +1,6 @@
 import type { VideoModel } from '#core/catalogue/model.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
+import type { VideoResult } from '#core/jobs/video-result.ts'
 
 /** What a submit needs besides the channel it goes through. */
 export type SubmitCommand = {

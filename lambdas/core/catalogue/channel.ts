@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { strictObject } from './strict-object.ts'
 
 /** An id that appears in logs, metrics and table keys. */
 const channelId = z
@@ -19,10 +20,10 @@ const baseUrl = z
 /** Public model id to the upstream's own; two ids where the upstream splits text-only from image input. */
 const upstreamModels = z.record(
   z.string(),
-  z.union([z.string().min(1), z.strictObject({ text: z.string().min(1), image: z.string().min(1) })]),
+  z.union([z.string().min(1), strictObject({ text: z.string().min(1), image: z.string().min(1) })]),
 )
 
-const poll = z.strictObject({
+const poll = strictObject({
   first_seconds: z.number().int().min(1).max(3600).optional().meta({ description: 'Wait before the first poll.' }),
   interval_seconds: z.number().int().min(1).max(3600).optional().meta({ description: 'Wait between later polls.' }),
   requests_per_second: z
@@ -52,7 +53,7 @@ const video = {
   poll: poll.default({}),
 }
 
-const proxyPaths = z.strictObject({
+const proxyPaths = strictObject({
   submit: z.string().startsWith('/').default('/v1/video/generations'),
   poll: z
     .string()
@@ -61,7 +62,7 @@ const proxyPaths = z.strictObject({
     .default('/v1/video/generations/{id}'),
 })
 
-const p1Channel = z.strictObject({
+const p1Channel = strictObject({
   ...common,
   ...video,
   provider: z.literal('p1'),
@@ -71,7 +72,7 @@ const p1Channel = z.strictObject({
     .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
 })
 
-const p2Channel = z.strictObject({
+const p2Channel = strictObject({
   ...common,
   ...video,
   provider: z.literal('p2'),
@@ -79,7 +80,7 @@ const p2Channel = z.strictObject({
   paths: proxyPaths.default({ submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }),
 })
 
-const openaiChannel = z.strictObject({
+const openaiChannel = strictObject({
   ...common,
   provider: z.literal('openai'),
 })

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { channelSchema } from './channel.ts'
 import { modelSchema } from './model.ts'
 import { crossCheck } from './cross-check.ts'
+import { strictObject } from './strict-object.ts'
 
 const HOST_LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
 const HOST_ENTRY = new RegExp(`^(\\*\\.)?(${HOST_LABEL}\\.)+[a-z][a-z0-9-]*$`)
@@ -14,8 +15,7 @@ const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || ORIG
 })
 
 /** The whole of `config/gateway.yaml`, after `${NAME}` was filled in. */
-export const gatewayConfigSchema = z
-  .strictObject({
+export const gatewayConfigSchema = strictObject({
     $schema: z.string().optional(),
     unit: z.literal('credit').default('credit'),
     callback_allowlist: z.array(allowlistEntry).default([]),

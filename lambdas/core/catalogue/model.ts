@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { DURATION_SECONDS, RESOLUTIONS } from '../contract/video-parameters.ts'
 import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
+import { strictObject } from './strict-object.ts'
 
 /** A decimal string in credits. Prices are strings so that no float ever holds money. */
 const price = z
@@ -24,29 +25,28 @@ const common = {
 }
 
 const range = (highest: number) =>
-  z
-    .strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) })
+  strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) })
     .refine(({ min, max }) => min <= max, { message: 'min is above max' })
 
 const tier = z.union([z.boolean(), z.literal('any')]).default('any')
 
-const videoPrice = z.strictObject({
+const videoPrice = strictObject({
   resolution: z.union([z.enum(RESOLUTIONS), z.literal('any')]).default('any'),
   audio: tier,
   video_input: tier,
   price,
 })
 
-const videoModel = z.strictObject({
+const videoModel = strictObject({
   ...common,
   kind: z.literal('video'),
-  durations: z.strictObject({
+  durations: strictObject({
     min: z.number().int().min(DURATION_SECONDS.min).max(DURATION_SECONDS.max),
     max: z.number().int().min(DURATION_SECONDS.min).max(DURATION_SECONDS.max),
   }),
   resolutions: z.array(z.enum(RESOLUTIONS)).min(1),
   default_resolution: z.enum(RESOLUTIONS),
-  audio: z.strictObject({ supported: z.boolean(), default: z.boolean() }),
+  audio: strictObject({ supported: z.boolean(), default: z.boolean() }),
   images: range(9),
   videos: range(1),
   audios: range(3),
@@ -69,7 +69,7 @@ const videoModel = z.strictObject({
   prices: z.array(videoPrice).min(1).meta({ description: 'The first row that matches counts.' }),
 })
 
-const chatModel = z.strictObject({
+const chatModel = strictObject({
   ...common,
   kind: z.literal('chat'),
   billing: z.enum(['token', 'per_request']),
@@ -77,30 +77,30 @@ const chatModel = z.strictObject({
   max_output_tokens: z.number().int().positive(),
   image_tokens: z.number().int().min(0).default(1500),
   prices: z
-    .array(z.union([z.strictObject({ input_per_million: price, output_per_million: price }), z.strictObject({ price })]))
+    .array(z.union([strictObject({ input_per_million: price, output_per_million: price }), strictObject({ price })]))
     .length(1),
 })
 
-const embeddingModel = z.strictObject({
+const embeddingModel = strictObject({
   ...common,
   kind: z.literal('embedding'),
   billing: z.enum(['token', 'per_request']),
   max_input_tokens: z.number().int().positive(),
   default_dimensions: z.number().int().positive(),
   dimensions: z.boolean(),
-  prices: z.array(z.union([z.strictObject({ input_per_million: price }), z.strictObject({ price })])).length(1),
+  prices: z.array(z.union([strictObject({ input_per_million: price }), strictObject({ price })])).length(1),
 })
 
-const imageModel = z.strictObject({
+const imageModel = strictObject({
   ...common,
   kind: z.literal('image'),
   billing: z.enum(['per_image', 'per_request']),
   sizes: z.array(z.string().regex(/^\d+x\d+$/)).min(1),
-  n: z.strictObject({ max: z.number().int().min(1).max(10) }),
+  n: strictObject({ max: z.number().int().min(1).max(10) }),
   qualities: z.array(z.enum(['standard', 'hd'])).default([]),
   styles: z.array(z.enum(['vivid', 'natural'])).default([]),
   max_prompt_characters: z.number().int().positive().optional(),
-  prices: z.array(z.strictObject({ size: z.string().default('any'), quality: z.string().default('any'), price })).min(1),
+  prices: z.array(strictObject({ size: z.string().default('any'), quality: z.string().default('any'), price })).min(1),
 })
 
 /** One row of the catalogue; `kind` decides the rest of its members. */

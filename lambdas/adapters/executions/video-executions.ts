@@ -1,0 +1,59 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionAlreadyExists,
+  ExecutionDoesNotExist,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { environmentVariable } from '../environment.ts'
+import { once } from '../once.ts'
+
+type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+
+export type ExecutionState = 'running' | 'ended' | 'broken' | 'missing'
+
+const client = once(() => new SFNClient({}))
+
+/** The first execution has the job's id as its name; each restart by Reconcile appends its number. */
+export function executionName(jobId: string, restarts: number): string {
+  return restarts === 0 ? jobId : `${jobId}-${restarts}`
+}
+
+/**
+ * Starts the execution of a job. The input is the same bytes every time, so that a repeated start is the same execution.
+ * An execution of this name that ended already is not started again.
+ */
+export async function startVideoExecution({ tenantId, jobId }: JobKey, restarts = 0): Promise<void> {
+  try {
+    await client().send(
+      new StartExecutionCommand({
+        stateMachineArn: environmentVariable('STATE_MACHINE_ARN'),
+        name: executionName(jobId, restarts),
+        input: JSON.stringify({ tenantId, jobId }),
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof ExecutionAlreadyExists)) {
+      throw error
+    }
+  }
+}
+
+/** Where an execution stands: `broken` ended without finishing its work (failed, timed out, aborted). */
+export async function describeVideoExecution(jobId: string, restarts: number): Promise<ExecutionState> {
+  const machineArn = environmentVariable('STATE_MACHINE_ARN')
+  const executionArn = `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(jobId, restarts)}`
+  try {
+    const { status } = await client().send(new DescribeExecutionCommand({ executionArn }))
+    if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
+      return 'running'
+    }
+    return status === 'SUCCEEDED' ? 'ended' : 'broken'
+  } catch (error) {
+    if (error instanceof ExecutionDoesNotExist) {
+      return 'missing'
+    }
+    throw error
+  }
+}

@@ -1,0 +1,21 @@
+import { once } from '../once.ts'
+import { openUrlSigner, type UrlSigner } from '../cdn/signed-url.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { videoJobBody } from '#core/jobs/video-job-view.ts'
+import { loadText } from '../stores/text-store.ts'
+import type { Bucket } from '../stores/video-bucket.ts'
+
+/** Renders jobs for readers, with the signing key read only when a job has something to sign. */
+export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>
+
+export function createJobRenderer(openBucket: () => Bucket, openSigner = openUrlSigner): JobRenderer {
+  const bucket = once(openBucket)
+  return async (job, nowSeconds) => {
+    const upstreamText = await loadText(bucket, job.pollText ?? job.submitText)
+    const signUrl: UrlSigner = job.status === 'succeeded' ? await openSigner() : unsigned
+    return videoJobBody(job, { nowSeconds, upstreamText, signUrl })
+  }
+}
+
+/** A job without a stored video has no url; this is never asked. */
+const unsigned: UrlSigner = () => ''

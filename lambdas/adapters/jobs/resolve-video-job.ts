@@ -1,0 +1,102 @@
+import type { StepInput } from '#core/jobs/next-step.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { type Settlement, settleVideoCost } from '#core/quota/settlement.ts'
+import { getReservation, type Reservation } from '../stores/reservation.ts'
+import { JobMovedError, type Resolution, resolveReservation } from '../stores/resolve-reservation.ts'
+import { loadText } from '../stores/text-store.ts'
+import { count } from '../telemetry/count.ts'
+import { logger } from '../telemetry/logger.ts'
+import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
+import { JobRecordMissingError, requireVideoJob } from './require-job.ts'
+import type { StepContext } from './step-context.ts'
+
+/** Times that a job may change under our hands before the step gives up and is retried as a whole. */
+const TRIES_MAX = 5
+
+type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> | Resolution
+
+/**
+ * Ends a job by what `decide` says of its present state, exactly once, and removes what a deleted job left.
+ * A job that has ended stays as it is.
+ * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
+ */
+export async function resolveVideoJob(input: StepInput, context: StepContext, decide: Decide): Promise<void> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const job = await requireVideoJob(context.table, input)
+    if (isTerminal(job)) {
+      return await cleanUpIfDeleted(job, context)
+    }
+    const reservation = await getReservation(context.table, job.tenantId, job.jobId)
+    if (reservation === undefined) {
+      throw new JobRecordMissingError(`no reservation of job ${job.jobId}`)
+    }
+    try {
+      const resolution = await decide(job, reservation)
+      const outcome = await resolveReservation(context.table, { job, reservation, resolution, nowMilliseconds: context.nowMilliseconds() })
+      report(outcome, job, resolution)
+      return await cleanUpIfDeleted(await requireVideoJob(context.table, input), context)
+    } catch (error) {
+      if (!(error instanceof JobMovedError)) {
+        throw error
+      }
+    }
+  }
+  throw new JobMovedError(`job ${input.jobId} kept changing`)
+}
+
+/** Read after the commit: whoever comes second, this or the deletion, sees the other's mark. */
+async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<void> {
+  if (job.isDeleted) {
+    await cleanUpDeletedJob(context, job)
+  }
+}
+
+function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {
+  logger.info('job resolved', { jobId: job.jobId, tenantId: job.tenantId, resolution: resolution.kind, outcome })
+  if (outcome === 'conflict') {
+    logger.error('the reservation was resolved differently before; the first resolution stands', { jobId: job.jobId })
+    count('resolution_conflict')
+  }
+}
+
+/** Bills a finished job by the frozen prices and what the upstream reports. */
+export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
+  const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
+  const text = await loadText(context.openBucket, job.pollText)
+  const provider = channel === undefined ? undefined : await context.openProvider(channel)
+  const result = text === undefined ? undefined : provider?.readResult(text)
+  const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
+  const settlement = settleVideoCost({
+    estimate: reservation.amount,
+    snapshot: reservation.snapshot,
+    requested: reservation.tier,
+    result: result ?? NOTHING_REPORTED,
+    durationSeconds,
+  })
+  reportSettlement(settlement, job)
+  return { kind: 'settle', actual: settlement.amount, durationSeconds }
+}
+
+const NOTHING_REPORTED = {
+  videoUrl: undefined,
+  completionTokens: undefined,
+  billableSeconds: undefined,
+  outputSeconds: undefined,
+  resolution: undefined,
+  audio: undefined,
+}
+
+function reportSettlement(settlement: Settlement, job: VideoJob): void {
+  const about = { model: job.model }
+  if (settlement.billedAtEstimate) {
+    count('billed_at_estimate', about)
+  }
+  if (settlement.usageRefused) {
+    logger.error('the upstream reported a usage that cannot be; the estimate was billed', { jobId: job.jobId })
+    count('usage_refused', about)
+  }
+  if (settlement.overdraft > 0n) {
+    logger.error('the job cost more than its reservation', { jobId: job.jobId, overdraft: settlement.overdraft.toString() })
+    count('overdraft', about)
+  }
+}

@@ -1,0 +1,43 @@
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { openCatalogue } from '../config/gateway-catalogue.ts'
+import { once } from '../once.ts'
+import { createVideoProvider } from '../providers/create-video-provider.ts'
+import { createUpstreamHttp } from '../providers/upstream-http.ts'
+import type { VideoProvider } from '../providers/video-provider.ts'
+import { channelCredential } from '../secrets/channel-credential.ts'
+import { openTable, type Table } from '../stores/table.ts'
+import { type Bucket, openBucket } from '../stores/video-bucket.ts'
+
+/** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice and upstreams. */
+export type StepContext = {
+  readonly table: Table
+  readonly openBucket: () => Bucket
+  readonly catalogue: Catalogue
+  readonly nowMilliseconds: () => number
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /** @throws when the channel's credential cannot be read; nothing was sent then. */
+  readonly openProvider: (channel: VideoChannel) => Promise<VideoProvider>
+}
+
+/** The context of a deployed function, from its environment. */
+export function openStepContext(): StepContext {
+  const upstreamHttp = once(createUpstreamHttp)
+  return {
+    table: openTable(),
+    openBucket: once(openBucket),
+    catalogue: openCatalogue(),
+    nowMilliseconds: Date.now,
+    random: Math.random,
+    openProvider: async (channel) => {
+      const key = await channelCredential(channel)
+      return createVideoProvider(channel, { credential: async () => key, http: upstreamHttp() })
+    },
+  }
+}
+
+/** Unix seconds of the context's clock. */
+export function nowSeconds(context: Pick<StepContext, 'nowMilliseconds'>): number {
+  return Math.trunc(context.nowMilliseconds() / 1000)
+}

@@ -1,0 +1,54 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+const SECRET_PREFIX = 'whsec_'
+
+/** Length of the secrets we make; Standard Webhooks allows 24 to 64. */
+const SECRET_BYTES = 32
+const SECRET_BYTES_MIN = 24
+const SECRET_BYTES_MAX = 64
+
+/** The secret is not `whsec_` and the base64 of 24 to 64 bytes. The message does not hold it. */
+export class InvalidWebhookSecretError extends Error {
+  override readonly name = 'InvalidWebhookSecretError'
+}
+
+export type CallbackToSign = {
+  readonly secret: string
+  /** `msg_` and the job id: the same for every callback of the job, so that a receiver can drop repeats. */
+  readonly id: string
+  readonly timestampSeconds: number
+  /** Exactly the bytes that are sent. */
+  readonly body: string | Uint8Array
+}
+
+export type CallbackSignatureHeaders = {
+  readonly 'webhook-id': string
+  readonly 'webhook-timestamp': string
+  readonly 'webhook-signature': string
+}
+
+/** Makes the signing secret of a tenant: `whsec_` and the base64 of 32 random bytes. */
+export function createWebhookSecret(): string {
+  return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
+}
+
+/**
+ * Signs a callback as Standard Webhooks 1.0 says: HMAC-SHA256 over id, timestamp and body, joined by dots.
+ * @throws InvalidWebhookSecretError when the secret is not of the form that {@link createWebhookSecret} makes.
+ */
+export function signCallback({ secret, id, timestampSeconds, body }: CallbackToSign): CallbackSignatureHeaders {
+  const timestamp = String(timestampSeconds)
+  const signature = createHmac('sha256', secretKey(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+}
+
+function secretKey(secret: string): Buffer {
+  const encoded = secret.slice(SECRET_PREFIX.length)
+  const key = Buffer.from(encoded, 'base64')
+  const isBase64 = key.toString('base64').replaceAll('=', '') === encoded.replaceAll('=', '')
+  const hasLength = key.length >= SECRET_BYTES_MIN && key.length <= SECRET_BYTES_MAX
+  if (!secret.startsWith(SECRET_PREFIX) || !isBase64 || !hasLength) {
+    throw new InvalidWebhookSecretError(`a webhook secret is "${SECRET_PREFIX}" and the base64 of 24 to 64 bytes`)
+  }
+  return key
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import { checkCallbackUrl } from '#core/jobs/callback-url.ts'
+import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './guarded-request.ts'
+import type { OutboundNetwork } from './outbound-network.ts'
+
+/** From the first look-up to the last byte that is read (Standard Webhooks asks for 15 to 30 s). */
+export const CALLBACK_TOTAL_MILLISECONDS = 15_000
+
+/** How much of an answer is read, and thrown away, before the connection is closed. */
+export const CALLBACK_ANSWER_BYTES_MAX = 4_096
+
+export type CallbackCommand = {
+  readonly url: string
+  /** Checked again here: it may have shrunk since the job was created. */
+  readonly allowlist: readonly string[]
+  /** The bytes that were signed. */
+  readonly body: string | Uint8Array
+  readonly headers: Readonly<Record<string, string>>
+  readonly totalMilliseconds?: number
+} & Partial<OutboundNetwork>
+
+/** What came of the one attempt. Reasons never hold the url's path or query. */
+export type CallbackDelivery =
+  | { readonly outcome: 'delivered'; readonly status: number }
+  | { readonly outcome: 'failed'; readonly status: number | undefined; readonly reason: string }
+
+/**
+ * Sends a callback: one POST, at most once, no redirect followed. Delivered means a 2xx answer. Never throws.
+ * The caller claims the delivery before it calls this, so that a crash in between means none, never two.
+ */
+export async function sendCallback(command: CallbackCommand): Promise<CallbackDelivery> {
+  const { url, allowlist, body, headers, totalMilliseconds = CALLBACK_TOTAL_MILLISECONDS, ...network } = command
+  const check = checkCallbackUrl(url, allowlist)
+  if (!check.allowed) {
+    return { outcome: 'failed', status: undefined, reason: `the callback url ${check.reason}` }
+  }
+  const signal = AbortSignal.timeout(totalMilliseconds)
+  try {
+    const response = await sendGuardedRequest({
+      ...network,
+      url: check.url,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'Reelgate', ...headers },
+      body,
+      isTrustedOrigin: check.match === 'origin',
+      answerMilliseconds: totalMilliseconds,
+      signal,
+    })
+    await discard(response)
+    return judge(response.statusCode ?? 0)
+  } catch (error) {
+    return { outcome: 'failed', status: undefined, reason: failureReason(error) }
+  }
+}
+
+function judge(status: number): CallbackDelivery {
+  if (status >= 200 && status <= 299) {
+    return { outcome: 'delivered', status }
+  }
+  const isRedirect = status >= 300 && status <= 399
+  return {
+    outcome: 'failed',
+    status,
+    reason: isRedirect ? 'redirects are not followed' : `the receiver said ${status}`,
+  }
+}
+
+/** Lets a short answer end in good order and cuts a long one. The status has decided already, so errors do not count. */
+async function discard(response: IncomingMessage): Promise<void> {
+  let bytes = 0
+  try {
+    for await (const chunk of response) {
+      bytes += Buffer.byteLength(chunk)
+      if (bytes >= CALLBACK_ANSWER_BYTES_MAX) {
+        break
+      }
+    }
+  } catch {
+    // Reset or out of time after the status line: the receiver has the callback.
+  } finally {
+    response.destroy()
+  }
+}
+
+function failureReason(error: unknown): string {
+  const isKnown = error instanceof RequestRefusedError || error instanceof RequestFailedError
+  return isKnown ? error.message : 'the request failed'
+}

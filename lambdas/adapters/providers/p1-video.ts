@@ -1,0 +1,35 @@
+import type { P1Channel } from '#core/catalogue/channel.ts'
+import { cancelOutcome } from './cancel-outcome.ts'
+import { p1PollOutcome, p1TaskId, readP1Result } from './p1-reading.ts'
+import { p1RequestBody } from './p1-request.ts'
+import { submitOutcome } from './submit-outcome.ts'
+import { createUpstreamCaller, type VideoProviderDependencies } from './upstream-caller.ts'
+import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from './upstream-http.ts'
+import type { VideoProvider } from './video-provider.ts'
+
+const SUBMIT_PATH = '/api/v1/services/aigc/video-generation/video-synthesis'
+const taskPath = (taskId: string) => `/api/v1/tasks/${encodeURIComponent(taskId)}`
+
+/** The asynchronous task API of provider type P1. A task can be cancelled while it is PENDING. */
+export function createP1VideoProvider({
+  channel,
+  ...dependencies
+}: VideoProviderDependencies & { readonly channel: P1Channel }): VideoProvider {
+  const call = createUpstreamCaller(channel.base_url, dependencies)
+  const now = dependencies.now ?? Date.now
+  return {
+    async submit(command) {
+      const headers = { [channel.async_header]: 'enable' }
+      const body = p1RequestBody(command)
+      const answer = await call({ method: 'POST', path: SUBMIT_PATH, headers, body, limits: SUBMIT_LIMITS })
+      return submitOutcome(answer, p1TaskId, now())
+    },
+    async poll(taskId) {
+      return p1PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))
+    },
+    async cancel(taskId) {
+      return cancelOutcome(await call({ method: 'POST', path: `${taskPath(taskId)}/cancel`, limits: CANCEL_LIMITS }))
+    },
+    readResult: readP1Result,
+  }
+}

@@ -1,0 +1,63 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import { conditionalUpdate } from './conditional-update.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+
+/** Jobs that hold a slot of a channel right now. Half a read unit: a count a moment old paces as well. */
+export async function countOpenJobs(table: Table, channelId: string): Promise<number> {
+  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: tableKeys.channel(channelId) }))
+  return typeof Item?.open === 'number' ? Math.max(0, Item.open) : 0
+}
+
+/** `version` moves with every change of the count. */
+export type ChannelCount = { readonly open: number; readonly version: number }
+
+/** Reads a channel's count, strongly consistent; undefined before its first claim. */
+export async function readChannelCount(table: Table, channelId: string): Promise<ChannelCount | undefined> {
+  const { Item } = await table.client.send(
+    new GetCommand({ TableName: table.name, Key: tableKeys.channel(channelId), ConsistentRead: true }),
+  )
+  return typeof Item?.open === 'number' ? { open: Item.open, version: Number(Item.version ?? 0) } : undefined
+}
+
+/** Corrects a count, unless it moved since it was read. @returns whether it was written. */
+export async function setChannelCount(table: Table, channelId: string, { open, version }: ChannelCount): Promise<boolean> {
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.channel(channelId),
+    UpdateExpression: 'SET #open = :open, version = :next',
+    ConditionExpression: 'version = :version',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: { ':open': open, ':version': version, ':next': version + 1 },
+  })
+  return item !== undefined
+}
+
+/** Seconds' worth of polls that may come at once. */
+const BURST_SECONDS = 1
+
+/**
+ * Takes one of the polls that a channel may get per second (GCRA: one timestamp, two conditional writes).
+ * @returns false when the channel has had its share for now.
+ */
+export async function takePollToken(
+  table: Table,
+  { channelId, perSecond, nowMilliseconds }: { channelId: string; perSecond: number; nowMilliseconds: number },
+): Promise<boolean> {
+  const gap = Math.ceil(1000 / perSecond)
+  const latest = nowMilliseconds + Math.max(0, BURST_SECONDS * 1000 - gap)
+  const idle = { SET: 'tat = :next', condition: 'attribute_not_exists(tat) OR tat < :now', values: { ':next': nowMilliseconds + gap, ':now': nowMilliseconds } }
+  const busy = { SET: 'tat = tat + :gap', condition: 'tat >= :now AND tat <= :latest', values: { ':gap': gap, ':now': nowMilliseconds, ':latest': latest } }
+  return (await tryUpdate(table, channelId, idle)) || (await tryUpdate(table, channelId, busy))
+}
+
+type Step = { SET: string; condition: string; values: Record<string, number> }
+
+async function tryUpdate(table: Table, channelId: string, { SET, condition, values }: Step): Promise<boolean> {
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.pollBucket(channelId),
+    UpdateExpression: `SET ${SET}`,
+    ConditionExpression: condition,
+    ExpressionAttributeValues: values,
+  })
+  return item !== undefined
+}

@@ -1,0 +1,56 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
+import * as z from 'zod'
+import { conditionalUpdate } from './conditional-update.ts'
+import { DUE_INDEX, type Table } from './table.ts'
+import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from './table-keys.ts'
+
+export type JobKey = { readonly tenantId: string; readonly jobId: string }
+
+const indexedItem = z.object({ PK: z.string(), SK: z.string() })
+
+/** Open reservations whose next look is due. The index lags behind the table by moments, which only delays. */
+export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
+  for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
+    yield* queryDue(table, `OPEN#${shard}`, nowMilliseconds)
+  }
+}
+
+/** Deleted jobs that may have left something in the bucket. */
+export function pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
+  return queryDue(table, CLEANUP_PARTITION, nowMilliseconds)
+}
+
+async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<JobKey> {
+  let startKey: Record<string, unknown> | undefined
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.client.send(
+      new QueryCommand({
+        TableName: table.name,
+        IndexName: DUE_INDEX,
+        KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
+        ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
+        ExclusiveStartKey: startKey,
+      }),
+    )
+    for (const item of Items) {
+      const { PK, SK } = indexedItem.parse(item)
+      yield { tenantId: PK.slice('T#'.length), jobId: SK.slice(SK.indexOf('#') + 1) }
+    }
+    startKey = LastEvaluatedKey
+  } while (startKey !== undefined)
+}
+
+/** Puts off the next look at an open reservation; `restarts` counts executions started in place of a broken one. */
+export async function postponeReservation(
+  table: Table,
+  { tenantId, jobId }: JobKey,
+  { untilMilliseconds, restarts }: { untilMilliseconds: number; restarts: number },
+): Promise<void> {
+  await conditionalUpdate(table, {
+    Key: tableKeys.reservation(tenantId, jobId),
+    UpdateExpression: 'SET GSI1SK = :until, restarts = :restarts',
+    ConditionExpression: '#state = :held',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':restarts': restarts, ':held': 'held' },
+  })
+}

@@ -1,0 +1,83 @@
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { isVisible, JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+import { readVideoJobItem } from './video-job-item.ts'
+
+/** Reads a job, strongly consistent: one item read. Undefined when the tenant has none by this id. */
+export async function getVideoJob(table: Table, tenantId: string, jobId: string): Promise<VideoJob | undefined> {
+  const { Item } = await table.client.send(
+    new GetCommand({ TableName: table.name, Key: tableKeys.job(tenantId, jobId), ConsistentRead: true }),
+  )
+  return Item === undefined ? undefined : readVideoJobItem(Item)
+}
+
+/** Pages of one listing: 10,000 skipped jobs of a few KB and their deleted neighbours fit; more is a fault. */
+const PAGES_MAX = 200
+
+/** Items asked for beyond the page itself, so that a few deleted jobs do not cost a second request. */
+const READ_AHEAD = 10
+
+export type JobPage = { readonly jobs: VideoJob[]; readonly hasMore: boolean }
+
+type ListOptions = {
+  readonly tenantId: string
+  readonly limit: number
+  readonly offset: number
+  /** A position in the order of ids: only older jobs follow. */
+  readonly after: string | undefined
+  readonly nowSeconds: number
+}
+
+/**
+ * Lists a tenant's visible jobs, newest first: one query backwards over the tenant's partition.
+ * Skipped jobs are read as keys and paid as reads; a cursor (`after`) is the cheap way to go far.
+ */
+export async function listVideoJobs(table: Table, options: ListOptions): Promise<JobPage> {
+  const jobs: VideoJob[] = []
+  const wanted = options.limit + 1
+  let startKey: Record<string, unknown> | undefined
+  let toSkip = options.offset
+  for (let page = 0; page < PAGES_MAX && jobs.length < wanted; page += 1) {
+    const { Items = [], LastEvaluatedKey } = await table.client.send(
+      new QueryCommand({
+        ...jobRange(table, options),
+        Limit: page === 0 && options.offset === 0 ? wanted + READ_AHEAD : undefined,
+        ExclusiveStartKey: startKey,
+      }),
+    )
+    const visible = Items.map(readVideoJobItem).filter((job) => isVisible(job, options.nowSeconds))
+    jobs.push(...visible.slice(toSkip, toSkip + wanted - jobs.length))
+    toSkip = Math.max(0, toSkip - visible.length)
+    startKey = LastEvaluatedKey
+    if (startKey === undefined) {
+      break
+    }
+  }
+  return { jobs: jobs.slice(0, options.limit), hasMore: jobs.length > options.limit }
+}
+
+function jobRange(table: Table, { tenantId, after, nowSeconds }: ListOptions) {
+  const { PK, SK: oldest } = tableKeys.job(tenantId, firstIdAt(nowSeconds - JOB_RECORD_SECONDS))
+  const newest = after === undefined ? tableKeys.job(tenantId, '~').SK : justBefore(tableKeys.job(tenantId, after).SK)
+  return {
+    TableName: table.name,
+    ScanIndexForward: false,
+    ConsistentRead: true,
+    KeyConditionExpression: 'PK = :pk AND SK BETWEEN :oldest AND :newest',
+    // A cursor beyond the oldest visible job leaves an empty range, which the query would refuse.
+    ExpressionAttributeValues: { ':pk': PK, ':oldest': oldest < newest ? oldest : newest, ':newest': newest },
+  }
+}
+
+/** The smallest UUID of version 7 for a second: its first 48 bits are milliseconds. */
+function firstIdAt(seconds: number): string {
+  const hex = (seconds * 1000).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`
+}
+
+/** The position directly before an id, so that the range leaves out the cursor itself. */
+function justBefore(sortKey: string): string {
+  const last = sortKey.charCodeAt(sortKey.length - 1)
+  return `${sortKey.slice(0, -1)}${String.fromCharCode(last - 1)}~`
+}

@@ -1,0 +1,37 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import * as z from 'zod'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+
+/** Who calls: the tenant, and what the key may do. */
+export type Caller = {
+  readonly tenantId: string
+  readonly keyId: string
+  readonly keyDigest: string
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+}
+
+const apiKeyItem = z.object({
+  tenantId: z.string(),
+  keyId: z.string(),
+  state: z.enum(['active', 'revoked']),
+  models: z.array(z.string()).nullable(),
+  expiresAt: z.number().optional(),
+})
+
+/**
+ * Looks an API key up by its digest, strongly consistent, so that revoking holds at the next request.
+ * Undefined for a key that is unknown, revoked or expired.
+ */
+export async function findCaller(table: Table, keyDigest: string, nowSeconds: number): Promise<Caller | undefined> {
+  const { Item } = await table.client.send(
+    new GetCommand({ TableName: table.name, Key: tableKeys.apiKey(keyDigest), ConsistentRead: true }),
+  )
+  if (Item === undefined) {
+    return undefined
+  }
+  const { tenantId, keyId, state, models, expiresAt } = apiKeyItem.parse(Item)
+  const isUsable = state === 'active' && (expiresAt === undefined || expiresAt > nowSeconds)
+  return isUsable ? { tenantId, keyId, keyDigest, models } : undefined
+}

@@ -1,0 +1,53 @@
+import { GetCommand } from '@aws-sdk/lib-dynamodb'
+import * as z from 'zod'
+import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import { RESOLUTIONS } from '#core/contract/video-parameters.ts'
+import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+
+/** A locked estimate with all that settling it needs: frozen prices, the tier asked for, and the request itself. */
+export type Reservation = {
+  readonly amount: Microcredits
+  readonly state: 'held' | 'settled' | 'released'
+  readonly actual: Microcredits | undefined
+  readonly snapshot: PriceSnapshot
+  readonly tier: VideoPriceTier
+  /** The validated request as JSON, inline or in the bucket. */
+  readonly request: { readonly inline: string } | { readonly bucketKey: string }
+  /** How often Reconcile has started a new execution in place of a broken one. */
+  readonly restarts: number
+}
+
+const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+const tier = z.union([z.boolean(), z.literal('any')])
+
+const reservationItem = z.object({
+  amount,
+  state: z.enum(['held', 'settled', 'released']),
+  actual: amount.optional(),
+  snapshot: z.object({
+    billing: z.enum(['token', 'per_second', 'per_request']),
+    prices: z.array(
+      z.object({ resolution: z.enum([...RESOLUTIONS, 'any']), audio: tier, video_input: tier, price: z.string() }),
+    ),
+  }),
+  tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
+  request: z.string().optional(),
+  requestKey: z.string().optional(),
+  restarts: z.number().default(0),
+})
+
+export function readReservationItem(item: unknown): Reservation {
+  const { request, requestKey, actual, ...rest } = reservationItem.parse(item)
+  return { ...rest, actual, request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey } }
+}
+
+/** Reads a job's reservation, strongly consistent; undefined when there is none. */
+export async function getReservation(table: Table, tenantId: string, jobId: string): Promise<Reservation | undefined> {
+  const { Item } = await table.client.send(
+    new GetCommand({ TableName: table.name, Key: tableKeys.reservation(tenantId, jobId), ConsistentRead: true }),
+  )
+  return Item === undefined ? undefined : readReservationItem(Item)
+}

@@ -1,0 +1,105 @@
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { conditionalUpdate } from './conditional-update.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+import { ConditionsNotMetError, transact } from './transaction.ts'
+import { readVideoJobItem, storedTextAttributes } from './video-job-item.ts'
+
+type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+
+const isQueued = '#status = :queued'
+const isUnclaimed = 'attribute_not_exists(submitState)'
+const isNotDeleted = 'attribute_not_exists(deleted)'
+const isSending = 'submitState = :sending'
+
+export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
+
+/**
+ * Takes the right to post this job upstream, once, and one slot of the channel, in one transaction.
+ * `job_moved` means that the job was claimed, deleted or ended by somebody else.
+ */
+export async function claimSubmit(
+  table: Table,
+  { job, channel, nowSeconds }: { job: JobKey; channel: { id: string; max_open_jobs: number }; nowSeconds: number },
+): Promise<ClaimOutcome> {
+  const claim = {
+    TableName: table.name,
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET submitState = :sending, channelId = :channel, submittedAt = :now REMOVE isWaitingForChannel',
+    ConditionExpression: [isQueued, isUnclaimed, isNotDeleted].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channel.id, ':now': nowSeconds },
+  }
+  const slot = {
+    TableName: table.name,
+    Key: tableKeys.channel(channel.id),
+    UpdateExpression: 'ADD #open :one, version :one',
+    ConditionExpression: 'attribute_not_exists(#open) OR #open < :max',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: { ':one': 1, ':max': channel.max_open_jobs },
+  }
+  try {
+    await transact(table, [{ Update: claim }, { Update: slot }])
+    return 'claimed'
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return error.failed[0] ? 'job_moved' : 'channel_full'
+    }
+    throw error
+  }
+}
+
+/** Gives back a claim after a definite refusal (nothing was accepted upstream) and frees the slot. */
+export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: string): Promise<void> {
+  const release = {
+    TableName: table.name,
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET isWaitingForChannel = :true REMOVE submitState, channelId, submittedAt',
+    ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId, ':true': true },
+  }
+  const slot = {
+    TableName: table.name,
+    Key: tableKeys.channel(channelId),
+    UpdateExpression: 'ADD #open :minusOne, version :one',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: { ':one': 1, ':minusOne': -1 },
+  }
+  await transact(table, [{ Update: release }, { Update: slot }])
+}
+
+/** Records the upstream's acceptance: from here the job is processing. Undefined when the job was ended meanwhile. */
+export async function recordAccepted(
+  table: Table,
+  job: JobKey,
+  { taskId, submitText }: { taskId: string; submitText: StoredText },
+): Promise<VideoJob | undefined> {
+  const text = storedTextAttributes('submitText', submitText)
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: `SET submitState = :accepted, taskId = :task, #status = :processing, ${text.set} = :text REMOVE ${text.remove}`,
+    ConditionExpression: [isQueued, isSending].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':accepted': 'accepted',
+      ':task': taskId,
+      ':processing': 'processing',
+      ':text': text.value,
+      ':queued': 'queued',
+      ':sending': 'sending',
+    },
+  })
+  return item === undefined ? undefined : readVideoJobItem(item)
+}
+
+/** Tells a waiting client that no channel was free, so that it is answered at once. */
+export async function recordWaitingForChannel(table: Table, job: JobKey): Promise<void> {
+  await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET isWaitingForChannel = :true',
+    ConditionExpression: [isQueued, isUnclaimed].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':true': true, ':queued': 'queued' },
+  })
+}

@@ -1,0 +1,44 @@
+/** Every key of the single table, one function per access pattern. */
+export type TableKey = { readonly PK: string; readonly SK: string }
+
+/** Open reservations are spread over this many index partitions. */
+export const OPEN_SHARDS = 16
+
+export const tableKeys = {
+  /** One tenant's name and callback secret; all tenants in one query. */
+  tenant: (tenantId: string): TableKey => ({ PK: 'TENANTS', SK: tenantId }),
+  /** Money of a tenant, one item per shard; there is one shard. */
+  balance: (tenantId: string): TableKey => ({ PK: `BAL#${tenantId}`, SK: '0' }),
+  /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
+  job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
+  /** Written once with the job, read by the submit and the callback only. */
+  request: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `REQ#${jobId}` }),
+  reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
+  /** The row of a reservation. */
+  ledgerReserve: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#1` }),
+  /** ONE key for settle and release: a second resolution cannot exist. */
+  ledgerResolution: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#2` }),
+  ledgerGrant: (tenantId: string, grantId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `grant#${grantId}` }),
+  /** Authentication: by the digest of the whole key. */
+  apiKey: (digest: string): TableKey => ({ PK: `K#${digest}`, SK: '0' }),
+  /** Listing and revocation: by the public id of the key. */
+  apiKeyListing: (keyId: string): TableKey => ({ PK: 'KEYS', SK: keyId }),
+  idempotency: (tenantId: string, digest: string): TableKey => ({ PK: `I#${tenantId}#${digest}`, SK: '0' }),
+  /** Jobs that hold a slot of a channel. */
+  channel: (channelId: string): TableKey => ({ PK: `CH#${channelId}`, SK: '0' }),
+  /** Token bucket of a channel's polls. */
+  pollBucket: (channelId: string): TableKey => ({ PK: `RL#UP#${channelId}`, SK: '0' }),
+} as const
+
+/** Index partition of an open reservation: any spread will do, it only has to be found again by querying them all. */
+export function openShard(jobId: string): string {
+  return `OPEN#${Number.parseInt(jobId.slice(-2), 16) % OPEN_SHARDS}`
+}
+
+/** Index partition of deleted jobs whose file may still lie in the bucket. */
+export const CLEANUP_PARTITION = 'CLEANUP'
+
+/** Index sort key: milliseconds, padded so that text order is time order. */
+export function dueSortKey(atMilliseconds: number): string {
+  return String(Math.trunc(atMilliseconds)).padStart(15, '0')
+}

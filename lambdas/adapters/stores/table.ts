@@ -1,0 +1,24 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import { environmentVariable } from '../environment.ts'
+
+/** The single table, as every store uses it. Key layout: docs/architecture.md, "Table". */
+export type Table = { readonly client: DynamoDBDocumentClient; readonly name: string }
+
+/** Index over open reservations and pending clean-ups. */
+export const DUE_INDEX = 'GSI1'
+
+/** Opens the table that the environment names (`TABLE_NAME`). */
+export function openTable(): Table {
+  return { client: createDocumentClient(), name: environmentVariable('TABLE_NAME') }
+}
+
+/** Amounts may exceed what a double holds exactly, so large numbers come back as bigint. */
+export function createDocumentClient(client = new DynamoDBClient({})): DynamoDBDocumentClient {
+  return DynamoDBDocumentClient.from(client, {
+    marshallOptions: { removeUndefinedValues: true },
+    unmarshallOptions: {
+      wrapNumbers: (text) => (Number.isSafeInteger(Number(text)) || text.includes('.') ? Number(text) : BigInt(text)),
+    },
+  })
+}

@@ -1,0 +1,142 @@
+import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import * as z from 'zod'
+import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+import { ConditionsNotMetError, transact } from './transaction.ts'
+
+/** A tenant as an operator sees it. Amounts in microcredits. */
+export type Tenant = {
+  readonly id: string
+  readonly name: string
+  readonly webhookSecret: string
+  readonly balance: Balance
+}
+
+/** available + held + spent = granted, always. */
+export type Balance = {
+  readonly available: Microcredits
+  readonly held: Microcredits
+  readonly spent: Microcredits
+  readonly granted: Microcredits
+}
+
+/** The id is taken. */
+export class TenantExistsError extends Error {
+  override readonly name = 'TenantExistsError'
+}
+
+/** No tenant has this id. */
+export class TenantNotFoundError extends Error {
+  override readonly name = 'TenantNotFoundError'
+}
+
+const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+const tenantItem = z.object({ SK: z.string(), name: z.string(), webhookSecret: z.string() })
+const balanceItem = z.object({ available: amount, held: amount, spent: amount, granted: amount })
+
+type NewTenant = {
+  readonly id: string
+  readonly name: string
+  readonly webhookSecret: string
+  readonly credits: Microcredits
+  /** Id of the first grant's ledger row. */
+  readonly grantId: string
+  readonly nowMilliseconds: number
+}
+
+/**
+ * Makes a tenant with its first grant, in one transaction.
+ * @throws TenantExistsError when the id is taken; nothing was written.
+ */
+export async function createTenant(table: Table, tenant: NewTenant): Promise<void> {
+  const isNew = { TableName: table.name, ConditionExpression: 'attribute_not_exists(PK)' }
+  const { id, name, webhookSecret, credits, grantId, nowMilliseconds } = tenant
+  const balance = { available: credits, held: 0, spent: 0, granted: credits, state: 'active' }
+  try {
+    await transact(table, [
+      { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
+      { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance } } },
+      { Put: { ...isNew, Item: grantRow(id, { grantId, credits, nowMilliseconds }) } },
+    ])
+  } catch (error) {
+    throw error instanceof ConditionsNotMetError ? new TenantExistsError(`tenant ${id} exists`) : error
+  }
+}
+
+/**
+ * Adds credits to a tenant: ledger row and balance in one transaction. Repeating it with one grant id is one grant.
+ * @throws TenantNotFoundError when there is no such tenant.
+ */
+export async function grantCredits(
+  table: Table,
+  tenantId: string,
+  grant: { grantId: string; credits: Microcredits; nowMilliseconds: number },
+): Promise<void> {
+  const raise = {
+    TableName: table.name,
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET available = available + :credits, granted = granted + :credits',
+    ConditionExpression: 'attribute_exists(PK)',
+    ExpressionAttributeValues: { ':credits': grant.credits },
+  }
+  const row = { TableName: table.name, ConditionExpression: 'attribute_not_exists(PK)', Item: grantRow(tenantId, grant) }
+  try {
+    await transact(table, [{ Update: raise }, { Put: row }])
+  } catch (error) {
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+    if (error.failed[0]) {
+      throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+    }
+  }
+}
+
+function grantRow(tenantId: string, grant: { grantId: string; credits: Microcredits; nowMilliseconds: number }) {
+  return { ...tableKeys.ledgerGrant(tenantId, grant.grantId), kind: 'grant', amount: grant.credits, at: grant.nowMilliseconds }
+}
+
+/**
+ * Reads a tenant with its balance, strongly consistent.
+ * @throws TenantNotFoundError when there is no such tenant.
+ */
+export async function getTenant(table: Table, tenantId: string): Promise<Tenant> {
+  const read = (Key: Record<string, string>) =>
+    table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }))
+  const [tenant, balance] = await Promise.all([read(tableKeys.tenant(tenantId)), read(tableKeys.balance(tenantId))])
+  if (tenant.Item === undefined || balance.Item === undefined) {
+    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+  }
+  const { SK: id, name, webhookSecret } = tenantItem.parse(tenant.Item)
+  return { id, name, webhookSecret, balance: balanceItem.parse(balance.Item) }
+}
+
+/** The secret that a tenant's callbacks are signed with: one item read. */
+export async function getWebhookSecret(table: Table, tenantId: string): Promise<string> {
+  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: tableKeys.tenant(tenantId) }))
+  if (Item === undefined) {
+    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+  }
+  return tenantItem.parse(Item).webhookSecret
+}
+
+/** Ids of all tenants. */
+export async function listTenantIds(table: Table): Promise<string[]> {
+  const ids: string[] = []
+  let startKey: Record<string, unknown> | undefined
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.client.send(
+      new QueryCommand({
+        TableName: table.name,
+        KeyConditionExpression: 'PK = :pk',
+        ExpressionAttributeValues: { ':pk': 'TENANTS' },
+        ConsistentRead: true,
+        ExclusiveStartKey: startKey,
+      }),
+    )
+    ids.push(...Items.map((item) => tenantItem.parse(item).SK))
+    startKey = LastEvaluatedKey
+  } while (startKey !== undefined)
+  return ids
+}

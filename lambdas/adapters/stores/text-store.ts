@@ -1,0 +1,42 @@
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { type Bucket, getText, putText } from './video-bucket.ts'
+
+/** Texts above these sizes leave the record, which holds 400 KB in all, and go to the bucket. */
+const INLINE_BYTES_MAX = { submit: 50_000, poll: 300_000 } as const
+
+/** A request above this size leaves the reservation, which is rewritten when it is resolved. */
+const REQUEST_INLINE_BYTES_MAX = 16_000
+
+/** Keeps an upstream's answer whole: inline where it fits, else in the bucket. `bucket` is opened only then. */
+export async function storeUpstreamText(
+  openBucket: () => Bucket,
+  { job, kind, text }: { job: Pick<VideoJob, 'tenantId' | 'jobId'>; kind: 'submit' | 'poll'; text: string },
+): Promise<StoredText> {
+  if (Buffer.byteLength(text) <= INLINE_BYTES_MAX[kind]) {
+    return { inline: text }
+  }
+  const bucketKey = `texts/${job.tenantId}/${job.jobId}/${kind}.json`
+  await putText(openBucket(), bucketKey, text)
+  return { bucketKey }
+}
+
+/** Keeps a request: inline where it fits (nearly always), else in the bucket (images inside the request). */
+export async function storeRequest(
+  openBucket: () => Bucket,
+  { tenantId, jobId, text }: { tenantId: string; jobId: string; text: string },
+): Promise<StoredText> {
+  if (Buffer.byteLength(text) <= REQUEST_INLINE_BYTES_MAX) {
+    return { inline: text }
+  }
+  const bucketKey = `requests/${tenantId}/${jobId}.json`
+  await putText(openBucket(), bucketKey, text)
+  return { bucketKey }
+}
+
+/** Reads a stored text back, byte for byte; undefined stays undefined. */
+export async function loadText(openBucket: () => Bucket, text: StoredText | undefined): Promise<string | undefined> {
+  if (text === undefined) {
+    return undefined
+  }
+  return 'inline' in text ? text.inline : await getText(openBucket(), text.bucketKey)
+}

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { loadText } from '#adapters/stores/text-store.ts'
+import { IdempotencyKeyReusedError } from '#core/errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { createdJobBody } from '#core/jobs/video-job-view.ts'
+import type { CreateContext } from './create-video-job.ts'
+
+/** Reads of the job while its submit is on the way: soon at first, then with pauses that grow to the second bound. */
+const READ_PAUSE_MILLISECONDS = { first: 40, growth: 1.5, max: 500 }
+
+/**
+ * Waits for the recorded submit answer, at most `submit_wait_seconds`, and makes the 201 of it. A job that was refused,
+ * waits for a channel or takes longer is answered with the injected members alone: what happens since is for GET to tell.
+ */
+export async function answerWithSubmit(
+  { tenantId, jobId }: { tenantId: string; jobId: string },
+  context: CreateContext,
+): Promise<string> {
+  const giveUpAt = Date.now() + context.catalogue.config.submit_wait_seconds * 1000
+  let pause = READ_PAUSE_MILLISECONDS.first
+  for (;;) {
+    await delay(Math.max(0, Math.min(pause, giveUpAt - Date.now())))
+    const job = await getVideoJob(context.table, tenantId, jobId)
+    if (job === undefined || job.isDeleted) {
+      throw new IdempotencyKeyReusedError()
+    }
+    if (isAnswerable(job) || Date.now() >= giveUpAt) {
+      return createdJobBody(job, await loadText(context.openBucket, job.submitText))
+    }
+    pause = Math.min(READ_PAUSE_MILLISECONDS.max, pause * READ_PAUSE_MILLISECONDS.growth)
+  }
+}
+
+function isAnswerable(job: VideoJob): boolean {
+  return job.submitText !== undefined || job.isWaitingForChannel || job.failure !== undefined || isTerminal(job)
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { startVideoExecution } from '#adapters/executions/video-executions.ts'
+import type { Caller } from '#adapters/stores/key-store.ts'
+import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { storeRequest } from '#adapters/stores/text-store.ts'
+import { type Bucket, videoKey } from '#adapters/stores/video-bucket.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
+import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
+import { snapshotPrices } from '#core/quota/price-snapshot.ts'
+import { answerWithSubmit } from './answer-with-submit.ts'
+import { findIdempotentJob } from './find-idempotent-job.ts'
+
+/** How long an idempotency key stands for its job (docs/decisions, "Repeated POST"). */
+const IDEMPOTENCY_SECONDS = 24 * 60 * 60
+
+/** Bits of the object key that nobody can guess. */
+const KEY_RANDOM_BYTES = 16
+
+export type CreateContext = { readonly table: Table; readonly openBucket: () => Bucket; readonly catalogue: Catalogue }
+
+type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly idempotencyKey: string | undefined }
+
+/**
+ * Validates, reserves the quota and writes the job in one transaction, starts its execution and waits for the submit.
+ * @returns the body of the 201.
+ * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, IdempotencyKeyReusedError, ServiceUnavailableError.
+ */
+export async function createVideoJob({ caller, body, idempotencyKey }: CreateCommand, context: CreateContext): Promise<string> {
+  const request = parseVideoJobRequest(body, { catalogue: context.catalogue, allowedModels: caller.models })
+  const requestText = JSON.stringify(request)
+  const bodyHash = sha256Hex(requestText)
+  const job = await prepareJob({ caller, request, requestText }, context)
+  const idempotency =
+    idempotencyKey === undefined
+      ? undefined
+      : { digest: sha256Hex(idempotencyKey), bodyHash, expiresAt: job.createdAt + IDEMPOTENCY_SECONDS }
+  try {
+    await reserveQuota(context.table, { ...job, idempotency })
+  } catch (error) {
+    if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
+      const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
+      return await answerWithSubmit(existing, context)
+    }
+    throw error
+  }
+  await startOrLeaveToReconcile(job)
+  return await answerWithSubmit(job, context)
+}
+
+type Prepared = { readonly caller: Caller; readonly request: VideoJobRequest; readonly requestText: string }
+
+async function prepareJob({ caller, request, requestText }: Prepared, context: CreateContext): Promise<NewVideoJob> {
+  const model = context.catalogue.findVideoModel(request.model)
+  if (model === undefined) {
+    throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
+  }
+  const jobId = uuidv7()
+  const createdAt = Math.trunc(Date.now() / 1000)
+  return {
+    tenantId: caller.tenantId,
+    keyDigest: caller.keyDigest,
+    jobId,
+    model: request.model,
+    createdAt,
+    expiresAt: createdAt + JOB_LIFETIME_SECONDS,
+    videoKey: videoKey(randomBytes(KEY_RANDOM_BYTES).toString('hex'), jobId),
+    callbackUrl: request.callback_url,
+    request: await storeRequest(context.openBucket, { tenantId: caller.tenantId, jobId, text: requestText }),
+    estimate: estimateVideoCost(request, model),
+    snapshot: snapshotPrices(model),
+    tier: requestedTier(request),
+    idempotency: undefined,
+  }
+}
+
+/** The money is reserved: a start that fails is made up for by Reconcile within a minute, so the client gets its job. */
+async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
+  try {
+    await startVideoExecution(job)
+  } catch (error) {
+    logger.error('execution not started; reconcile will', { jobId: job.jobId, error: error instanceof Error ? error : undefined })
+  }
+}

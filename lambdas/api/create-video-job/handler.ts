@@ -1,0 +1,19 @@
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { once } from '#adapters/once.ts'
+import { openTable } from '#adapters/stores/table.ts'
+import { openBucket } from '#adapters/stores/video-bucket.ts'
+import { readIdempotencyKey } from '#core/contract/idempotency-key.ts'
+import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+import { createVideoJob } from './create-video-job.ts'
+
+/** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
+const BODY_BYTES_MAX = 5 * 1024 * 1024
+
+const context = { table: openTable(), openBucket: once(openBucket), catalogue: openCatalogue() }
+
+/** POST /v1/video/generations */
+export const handler = apiHandler({ operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX }, async (event) => {
+  const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
+  return jsonResult(201, await createVideoJob({ caller: callerOf(event), body: event.json, idempotencyKey }, context))
+})

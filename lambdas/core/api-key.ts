@@ -1,0 +1,70 @@
+/**
+ * API keys: `rg_live_` + 8 base62 (public id) + `_` + 32 base62 (secret) + 6 base62 (CRC32 of all before it).
+ * The checksum lets a mistyped or made-up key be refused without a read. Digests are the caller's business: core has no crypto.
+ */
+const PREFIX = 'rg_live_'
+const KEY_PATTERN = /^rg_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/
+const CHECKSUM_CHARACTERS = 6
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** No key is longer; anything more is not worth hashing. */
+const KEY_CHARACTERS_MAX = 512
+
+/** Reads `Authorization: Bearer <key>`; the scheme is case-insensitive, exactly one space, visible ASCII only. */
+export function bearerKey(header: string | undefined): string | undefined {
+  const key = /^bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
+  return key !== undefined && key.length <= KEY_CHARACTERS_MAX ? key : undefined
+}
+
+/** False for a key that claims to be ours and has a wrong shape or checksum. Keys of other shapes may exist (local testing). */
+export function isPlausibleKey(key: string): boolean {
+  if (!key.startsWith(PREFIX)) {
+    return true
+  }
+  return KEY_PATTERN.test(key) && key.endsWith(checksum(key.slice(0, -CHECKSUM_CHARACTERS)))
+}
+
+/** The public id inside a key of ours; undefined for other shapes. */
+export function keyIdOf(key: string): string | undefined {
+  return KEY_PATTERN.exec(key)?.[1]
+}
+
+/** Puts a key together from random base62 parts of 8 and 32 characters. */
+export function formatApiKey(keyId: string, secret: string): string {
+  const body = `${PREFIX}${keyId}_${secret}`
+  return body + checksum(body)
+}
+
+/** `count` base62 characters from random bytes; bytes from 248 on are skipped so that every character is equally likely. */
+export function base62FromBytes(bytes: Uint8Array, count: number): string {
+  const usable = Array.from(bytes).filter((byte) => byte < 248)
+  if (usable.length < count) {
+    throw new RangeError(`${count} characters need more random bytes`)
+  }
+  return usable
+    .slice(0, count)
+    .map((byte) => ALPHABET.charAt(byte % 62))
+    .join('')
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let result = ''
+  for (let index = 0; index < CHECKSUM_CHARACTERS; index += 1) {
+    result = ALPHABET.charAt(rest % 62) + result
+    rest = Math.trunc(rest / 62)
+  }
+  return result
+}
+
+/** CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) of ASCII text. */
+function crc32(text: string): number {
+  let crc = 0xffffffff
+  for (const character of text) {
+    crc ^= character.charCodeAt(0)
+    for (let bit = 0; bit < 8; bit += 1) {
+      crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
+    }
+  }
+  return (crc ^ 0xffffffff) >>> 0
+}

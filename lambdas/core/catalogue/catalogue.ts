@@ -1,0 +1,53 @@
+import type { VideoJobRequest } from '../contract/video-parameters.ts'
+import type { VideoChannel } from './channel.ts'
+import type { GatewayConfig } from './gateway-config.ts'
+import type { VideoModel } from './model.ts'
+
+/** Look-ups over one validated configuration. */
+export type Catalogue = {
+  readonly config: GatewayConfig
+  /** An enabled video model that at least one channel serves. */
+  findVideoModel(id: string): VideoModel | undefined
+  findVideoChannel(id: string): VideoChannel | undefined
+  /** Channels that serve the model, lowest priority number first. `directOnly` keeps the direct route. */
+  videoChannels(modelId: string, options: { directOnly: boolean }): readonly VideoChannel[]
+}
+
+export function createCatalogue(config: GatewayConfig): Catalogue {
+  const channels = config.channels.filter((channel) => channel.provider !== 'openai')
+  const byPriority = channels.toSorted((left, right) => left.priority - right.priority)
+  const models = new Map<string, VideoModel>()
+  for (const model of config.models) {
+    if (model.kind === 'video' && model.enabled && channels.some((channel) => model.id in channel.models)) {
+      models.set(model.id, model)
+    }
+  }
+  return {
+    config,
+    findVideoModel: (id) => models.get(id),
+    findVideoChannel: (id) => channels.find((channel) => channel.id === id),
+    videoChannels: (modelId, { directOnly }) =>
+      byPriority.filter(
+        (channel) => Object.hasOwn(channel.models, modelId) && (!directOnly || servesMultimodal(channel)),
+      ),
+  }
+}
+
+/** Reference audio and video of family A exist on the direct route only; family B edits go through P1 as they are. */
+function servesMultimodal(channel: VideoChannel): boolean {
+  return channel.provider === 'p1' || channel.route === 'direct'
+}
+
+/** Whether the references of a request force the direct route. */
+export function needsDirectRoute(request: Pick<VideoJobRequest, 'audio_urls' | 'video_urls'>): boolean {
+  return request.audio_urls.length > 0 || request.video_urls.length > 0
+}
+
+/** The upstream's id for a model on a channel; some upstreams have one id for text and one for image input. */
+export function upstreamModelId(channel: VideoChannel, request: Pick<VideoJobRequest, 'model' | 'image_urls'>): string {
+  const id = channel.models[request.model]
+  if (id === undefined) {
+    throw new RangeError(`channel ${channel.id} does not serve ${request.model}`)
+  }
+  return typeof id === 'string' ? id : request.image_urls.length > 0 ? id.image : id.text
+}

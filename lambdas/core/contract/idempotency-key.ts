@@ -1,0 +1,19 @@
+import { InvalidRequestError } from '../errors.ts'
+
+/** Longer keys are refused (docs/decisions, "Repeated POST"). */
+const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
+
+/**
+ * Reads the `Idempotency-Key` header; an empty one is none.
+ * @throws InvalidRequestError when it is too long.
+ */
+export function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined || header === '') {
+    return undefined
+  }
+  if (header.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
+    const message = `the Idempotency-Key header is longer than ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`
+    throw new InvalidRequestError([{ path: 'Idempotency-Key', message }])
+  }
+  return header
+}

@@ -1,0 +1,152 @@
+import { divideHalfUp } from '#core/quota/money.ts'
+
+/** `pending` until the first box header has passed. */
+export type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'
+
+/** What the bytes of a file told. */
+export type Mp4Header = {
+  /** The file begins with an `ftyp` box, as every MP4 file does. */
+  readonly isMp4: boolean
+  /** Length of the movie in seconds: decimal text with at most three places. Undefined where the file does not tell. */
+  readonly durationSeconds: string | undefined
+}
+
+/** Reads the header of a video while its bytes stream by. */
+export type Mp4Scanner = {
+  push(chunk: Uint8Array): void
+  /** Final after a few bytes, so that a download which is no video can be stopped at once. */
+  verdict(): Mp4Verdict
+  finish(): Mp4Header
+}
+
+/** Size and type of a box; a 64-bit size follows where the size says 1 (ISO/IEC 14496-12, 4.2). */
+const BOX_HEADER_BYTES = 8
+const LARGE_BOX_HEADER_BYTES = 16
+
+/** `ftyp` holds at least a major brand and its version behind the box header. */
+const FILE_TYPE_BOX_BYTES_MIN = 16
+
+/** The fields of `mvhd` up to the duration, in its longer version 1; nothing longer is ever kept in memory. */
+const MOVIE_HEADER_BYTES = 32
+
+/** Durations are written in whole milliseconds. */
+const MILLISECONDS_PER_SECOND = 1000n
+
+/**
+ * Makes a scanner that keeps at most 32 bytes, wherever `moov` lies (before or after the media data) and however large it is.
+ * It never throws: bytes that make no sense end the search for the duration.
+ */
+export function createMp4Scanner(): Mp4Scanner {
+  const scanner = new BoxScanner()
+  return {
+    push: (chunk) => scanner.push(chunk),
+    verdict: () => scanner.verdict,
+    finish: () => ({ isMp4: scanner.verdict === 'mp4', durationSeconds: scanner.durationSeconds }),
+  }
+}
+
+class BoxScanner {
+  verdict: Mp4Verdict = 'pending'
+  durationSeconds: string | undefined = undefined
+  readonly #kept = new Uint8Array(MOVIE_HEADER_BYTES)
+  readonly #view = new DataView(this.#kept.buffer)
+  #keptBytes = 0
+  #wantedBytes = BOX_HEADER_BYTES
+  #reading: 'box' | 'movie header' | 'nothing' = 'box'
+  /** Bytes of the current box that are of no interest. */
+  #skipBytes = 0
+  /** Position in the file, and where the surrounding `moov` ends (0 outside of one). */
+  #position = 0
+  #movieEnd = 0
+
+  push(chunk: Uint8Array): void {
+    let offset = 0
+    while (offset < chunk.length && this.#reading !== 'nothing') {
+      const available = chunk.length - offset
+      const isSkipping = this.#skipBytes > 0
+      const taken = Math.min(available, isSkipping ? this.#skipBytes : this.#wantedBytes - this.#keptBytes)
+      if (isSkipping) {
+        this.#skipBytes -= taken
+      } else {
+        this.#kept.set(chunk.subarray(offset, offset + taken), this.#keptBytes)
+        this.#keptBytes += taken
+      }
+      offset += taken
+      this.#position += taken
+      if (this.#keptBytes === this.#wantedBytes) {
+        this.#read()
+      }
+    }
+  }
+
+  #read(): void {
+    if (this.#reading === 'movie header') {
+      this.durationSeconds = this.#readDuration()
+      this.#reading = 'nothing'
+      return
+    }
+    const type = String.fromCharCode(...this.#kept.subarray(4, BOX_HEADER_BYTES))
+    const size = this.#view.getUint32(0)
+    if (this.verdict === 'pending') {
+      this.verdict = type === 'ftyp' && size >= FILE_TYPE_BOX_BYTES_MIN ? 'mp4' : 'not_mp4'
+    }
+    if (this.verdict === 'not_mp4') {
+      this.#reading = 'nothing'
+    } else if (size === 1 && this.#wantedBytes === BOX_HEADER_BYTES) {
+      this.#wantedBytes = LARGE_BOX_HEADER_BYTES
+    } else {
+      this.#enterBox(type, this.#contentBytes(size))
+    }
+  }
+
+  /** Bytes behind the box header; a size of 0 means to the end of the file. */
+  #contentBytes(size: number): number {
+    if (size === 0) {
+      return Number.POSITIVE_INFINITY
+    }
+    return size === 1
+      ? Number(this.#view.getBigUint64(BOX_HEADER_BYTES)) - LARGE_BOX_HEADER_BYTES
+      : size - BOX_HEADER_BYTES
+  }
+
+  #enterBox(type: string, contentBytes: number): void {
+    const isInsideMovie = this.#position <= this.#movieEnd
+    const end = this.#position + contentBytes
+    this.#keptBytes = 0
+    this.#wantedBytes = BOX_HEADER_BYTES
+    if (contentBytes < 0 || (isInsideMovie && end > this.#movieEnd)) {
+      this.#reading = 'nothing'
+    } else if (!isInsideMovie && type === 'moov') {
+      this.#movieEnd = end
+    } else if (isInsideMovie && type === 'mvhd') {
+      this.#reading = contentBytes < MOVIE_HEADER_BYTES ? 'nothing' : 'movie header'
+      this.#wantedBytes = MOVIE_HEADER_BYTES
+    } else {
+      this.#skipBytes = contentBytes
+    }
+  }
+
+  /** Version 0 has 32-bit times, version 1 64-bit ones; all bits set means that the length is not known. */
+  #readDuration(): string | undefined {
+    const version = this.#view.getUint8(0)
+    if (version > 1) {
+      return undefined
+    }
+    const timescale = this.#view.getUint32(version === 0 ? 12 : 20)
+    const duration = version === 0 ? BigInt(this.#view.getUint32(16)) : this.#view.getBigUint64(24)
+    const unknown = version === 0 ? 0xffffffffn : 0xffffffffffffffffn
+    if (timescale === 0 || duration === unknown) {
+      return undefined
+    }
+    return formatMilliseconds(divideHalfUp(duration * MILLISECONDS_PER_SECOND, BigInt(timescale)))
+  }
+}
+
+/** `5040n` is `"5.04"`. A movie without length (a fragmented file) does not tell its length here. */
+function formatMilliseconds(milliseconds: bigint): string | undefined {
+  if (milliseconds === 0n) {
+    return undefined
+  }
+  const fraction = (milliseconds % MILLISECONDS_PER_SECOND).toString().padStart(3, '0').replace(/0+$/, '')
+  return `${milliseconds / MILLISECONDS_PER_SECOND}${fraction === '' ? '' : `.${fraction}`}`
+}

@@ -1,0 +1,53 @@
+import { FAILURE_TEXT } from './failure-text.ts'
+
+/**
+ * Steps throw to signal failure; the `name` is what the state machine's Retry and Catch match.
+ * Messages hold no upstream text: what a client may read lies on the job record.
+ */
+export class UpstreamRejectedError extends Error {
+  override readonly name = 'UpstreamRejectedError'
+}
+export class UpstreamFailedError extends Error {
+  override readonly name = 'UpstreamFailedError'
+}
+export class SubmitUnknownError extends Error {
+  override readonly name = 'SubmitUnknownError'
+}
+export class NoUpstreamCapacityError extends Error {
+  override readonly name = 'NoUpstreamCapacityError'
+}
+export class GenerationTimedOutError extends Error {
+  override readonly name = 'GenerationTimedOutError'
+}
+export class TaskGoneError extends Error {
+  override readonly name = 'TaskGoneError'
+}
+/** Worth another try: the state machine retries it for an hour. */
+export class StoreFailedError extends Error {
+  override readonly name = 'StoreFailedError'
+}
+export class ResultNotStoredError extends Error {
+  override readonly name = 'ResultNotStoredError'
+}
+export class ResultNotAVideoError extends Error {
+  override readonly name = 'ResultNotAVideoError'
+}
+export class JobDeletedError extends Error {
+  override readonly name = 'JobDeletedError'
+}
+
+const TEXT_BY_ERROR_NAME: Readonly<Record<string, string>> = {
+  SubmitUnknownError: FAILURE_TEXT.submitOutcomeUnknown,
+  NoUpstreamCapacityError: FAILURE_TEXT.noUpstreamCapacity,
+  GenerationTimedOutError: FAILURE_TEXT.generationTimedOut,
+  TaskGoneError: FAILURE_TEXT.taskIsGone,
+  StoreFailedError: FAILURE_TEXT.resultCouldNotBeStored,
+  ResultNotStoredError: FAILURE_TEXT.resultCouldNotBeStored,
+  ResultNotAVideoError: FAILURE_TEXT.resultIsNotAVideo,
+  JobDeletedError: FAILURE_TEXT.deleted,
+}
+
+/** The `error` of a job whose record holds none: from the name under which its execution failed. */
+export function failureTextOf(errorName: string | undefined): string {
+  return (errorName === undefined ? undefined : TEXT_BY_ERROR_NAME[errorName]) ?? FAILURE_TEXT.internal
+}

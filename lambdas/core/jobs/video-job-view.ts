@@ -1,0 +1,52 @@
+import { type InjectedMembers, spliceInjected } from './passthrough.ts'
+import type { VideoJob } from './video-job.ts'
+
+/** What a reader of a job needs besides the record. */
+export type ViewContext = {
+  readonly nowSeconds: number
+  /** The upstream's latest answer, byte for byte; undefined before there is one. */
+  readonly upstreamText: string | undefined
+  /** Signed CDN url that ends at `expires_at`. Called for a succeeded job only. */
+  readonly signUrl: (job: VideoJob) => string
+}
+
+function identityMembers(job: VideoJob, status: string): InjectedMembers {
+  return {
+    id: job.jobId,
+    object: 'video.generation',
+    status,
+    model: job.model,
+    created_at: job.createdAt,
+    expires_at: job.expiresAt,
+  }
+}
+
+/** The body of the 201: the submit answer with status `queued`, whatever has happened since. */
+export function createdJobBody(job: VideoJob, submitText: string | undefined): string {
+  return spliceInjected(submitText, identityMembers(job, 'queued'))
+}
+
+/** The body of a GET, also one element of a list: the latest upstream answer with the injected members spliced in. */
+export function videoJobBody(job: VideoJob, context: ViewContext): string {
+  if (context.nowSeconds >= job.expiresAt) {
+    return spliceInjected(context.upstreamText, identityMembers(job, 'expired'))
+  }
+  return spliceInjected(context.upstreamText, { ...identityMembers(job, job.status), ...outcomeMembers(job, context) })
+}
+
+/** The callback payload: exactly the interface's members. */
+export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'>): string {
+  return spliceInjected(undefined, { id: job.jobId, status: job.status, ...outcomeMembers(job, context) })
+}
+
+function outcomeMembers(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedMembers {
+  if (job.status === 'succeeded') {
+    return { url: signUrl(job), duration_secs: { rawJson: job.durationSeconds ?? 'null' } }
+  }
+  return job.status === 'failed' ? { error: job.error ?? '' } : {}
+}
+
+/** The body of a listing; the jobs are texts already. `has_more` and `last_id` are additive. */
+export function videoJobListBody(jobs: readonly string[], page: { hasMore: boolean; lastId: string | null }): string {
+  return `{"object":"list","data":[${jobs.join(',')}],"has_more":${page.hasMore},"last_id":${JSON.stringify(page.lastId)}}`
+}

@@ -1,0 +1,108 @@
+/**
+ * Terminology, one word per thing:
+ * - *video job*: what a client creates; it lives in the table from its reservation to 30 days later.
+ * - *upstream*: the provider that makes the video; *task*: the upstream's own record of the work.
+ * - *channel*: one upstream account under one base url; *route*: how a family A channel is reached.
+ * - *claim*: the conditional write before a side effect that must happen at most once (submit, callback).
+ * - *reservation*: the locked estimate; it is *settled* (billed) or *released*, exactly once.
+ * - *resolve*: end the job and its reservation in one transaction.
+ * - *passthrough*: the upstream's answer as text, with the service's own members spliced in.
+ */
+import type { Microcredits } from '../quota/money.ts'
+
+/** Stored statuses. `expired` is no status of the record: it is computed when the job is read. */
+export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
+
+/** How far the one submit has come; undefined before any claim. */
+export type SubmitState = 'sending' | 'accepted'
+
+/** An upstream's answer, inline or (when too large for the record) in the bucket. */
+export type StoredText = { readonly inline: string } | { readonly bucketKey: string }
+
+/** Times are unix seconds. */
+export type VideoJob = {
+  readonly tenantId: string
+  readonly jobId: string
+  readonly status: VideoJobStatus
+  readonly model: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly isDeleted: boolean
+  /** Object key of the video, chosen at creation with 128 random bits. */
+  readonly videoKey: string
+  readonly estimate: Microcredits
+  readonly callbackUrl: string | undefined
+  /** A submit found no free channel; a waiting client is answered at once. */
+  readonly isWaitingForChannel: boolean
+  readonly submitState: SubmitState | undefined
+  readonly channelId: string | undefined
+  readonly submittedAt: number | undefined
+  readonly taskId: string | undefined
+  readonly submitText: StoredText | undefined
+  /** The latest poll answer. */
+  readonly pollText: StoredText | undefined
+  /** Polls in a row that did not find the task. */
+  readonly goneCount: number
+  /** The upstream would not cancel the task of a deleted job: it is not asked again. */
+  readonly isCancelRefused: boolean
+  /** When a poll first said succeeded. */
+  readonly finishedAt: number | undefined
+  /** Set when the video lies in the bucket; the text is decimal seconds, empty when the header holds no length. */
+  readonly storedDurationSeconds: string | undefined
+  /** Why the job is about to fail, written before the failing step throws. */
+  readonly failure: string | undefined
+  /** Final, with status failed. */
+  readonly error: string | undefined
+  /** `duration_secs` as decimal text, final, with status succeeded. */
+  readonly durationSeconds: string | undefined
+  readonly callbackState: 'sent' | undefined
+}
+
+/** Seconds from creation until a job reads `expired` and its url ends (the interface: 7 days). */
+export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
+
+/** Seconds from creation until a job is not found any more (docs/decisions, "expired"). */
+export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
+
+/** What moves a job on. */
+export type VideoJobEvent = 'accepted' | 'settled' | 'released'
+
+/** A move that the lifecycle does not have. */
+export class IllegalTransitionError extends Error {
+  override readonly name = 'IllegalTransitionError'
+}
+
+const TRANSITIONS: Record<VideoJobStatus, Partial<Record<VideoJobEvent, VideoJobStatus>>> = {
+  queued: { accepted: 'processing', released: 'failed' },
+  processing: { settled: 'succeeded', released: 'failed' },
+  succeeded: {},
+  failed: {},
+}
+
+/**
+ * The lifecycle, in one place; storage repeats the expected old status in its conditions ({@link statusesBefore}).
+ * @throws IllegalTransitionError out of a terminal status and for moves that skip a state.
+ */
+export function transition(status: VideoJobStatus, event: VideoJobEvent): VideoJobStatus {
+  const next = TRANSITIONS[status][event]
+  if (next === undefined) {
+    throw new IllegalTransitionError(`a ${status} job cannot be ${event}`)
+  }
+  return next
+}
+
+const STATUSES: readonly VideoJobStatus[] = ['queued', 'processing', 'succeeded', 'failed']
+
+/** Every status from which an event is legal: the condition of the write that carries the event out. */
+export function statusesBefore(event: VideoJobEvent): readonly VideoJobStatus[] {
+  return STATUSES.filter((status) => TRANSITIONS[status][event] !== undefined)
+}
+
+export function isTerminal(job: Pick<VideoJob, 'status'>): boolean {
+  return job.status === 'succeeded' || job.status === 'failed'
+}
+
+/** Deleted jobs and records past their time are not there for any reader. */
+export function isVisible(job: Pick<VideoJob, 'isDeleted' | 'createdAt'>, nowSeconds: number): boolean {
+  return !job.isDeleted && nowSeconds < job.createdAt + JOB_RECORD_SECONDS
+}

@@ -1,0 +1,53 @@
+import { findVideoPrice, type VideoPriceTier } from '../catalogue/video-price.ts'
+import { divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import type { PriceSnapshot } from './price-snapshot.ts'
+
+/** Tokens that one token price buys. */
+const TOKENS_PER_PRICE = 1_000_000n
+
+/** A tier that no price row covers. A configuration with such a gap is refused at start, so only an upstream can ask for one. */
+export class NoPriceError extends Error {
+  override readonly name = 'NoPriceError'
+}
+
+/** A non-negative decimal number as an exact fraction: `13.24` is 1324 / 100. */
+export type DecimalQuantity = { readonly numerator: bigint; readonly denominator: bigint }
+
+const DECIMAL = /^(\d{1,15})(?:\.(\d{1,9}))?$/
+
+/** Reads plain decimal text; undefined for signs, exponents, `Infinity`, `NaN` and anything too long to be real. */
+export function parseQuantity(text: string | undefined): DecimalQuantity | undefined {
+  const match = DECIMAL.exec(text ?? '')
+  if (match === null) {
+    return undefined
+  }
+  const [, whole = '0', fraction = ''] = match
+  return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) }
+}
+
+export function wholeQuantity(value: number): DecimalQuantity {
+  return { numerator: BigInt(value), denominator: 1n }
+}
+
+/**
+ * Quantity times price, rounded half up once at the end. `quantity` is completion tokens or seconds;
+ * billing per request ignores it.
+ * @throws NoPriceError when no row matches the tier.
+ */
+export function videoCost(snapshot: PriceSnapshot, tier: VideoPriceTier, quantity: DecimalQuantity): Microcredits {
+  const row = findVideoPrice(snapshot.prices, tier)
+  if (row === undefined) {
+    throw new NoPriceError(`no price for ${tier.resolution}, audio ${tier.audio}, video input ${tier.videoInput}`)
+  }
+  const price = parseCredits(row.price)
+  switch (snapshot.billing) {
+    case 'per_request':
+      return price
+    case 'per_second':
+      return divideHalfUp(quantity.numerator * price, quantity.denominator) as Microcredits
+    case 'token':
+      return divideHalfUp(quantity.numerator * price, quantity.denominator * TOKENS_PER_PRICE) as Microcredits
+    default:
+      return snapshot.billing satisfies never
+  }
+}

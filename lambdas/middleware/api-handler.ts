@@ -1,0 +1,25 @@
+import middy from '@middy/core'
+import type { Context } from 'aws-lambda'
+import { once } from '#adapters/once.ts'
+import { openTable, type Table } from '#adapters/stores/table.ts'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+import { authenticate } from './authenticate.ts'
+import { errorResponse } from './error-response.ts'
+import { jsonBody } from './json-body.ts'
+import { requestLog } from './request-log.ts'
+
+type ApiOptions = {
+  readonly operation: string
+  /** Largest body; left out for operations without one. */
+  readonly bodyBytesMax?: number
+  readonly openTable?: () => Table
+}
+
+/** The chain of every authenticated operation: log, errors, authentication, then the body (a bad key is told before a bad body). */
+export function apiHandler(
+  { operation, bodyBytesMax, openTable: open = once(openTable) }: ApiOptions,
+  handle: (event: ApiEvent, context: Context) => Promise<ApiResult>,
+) {
+  const chain = middy<ApiEvent, ApiResult>().use(requestLog(operation)).use(errorResponse()).use(authenticate(open))
+  return (bodyBytesMax === undefined ? chain : chain.use(jsonBody({ bytesMax: bodyBytesMax }))).handler(handle)
+}

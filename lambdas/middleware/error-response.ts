@@ -1,0 +1,67 @@
+import type { MiddlewareObj } from '@middy/core'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
+import { HttpError, InvalidRequestError, MethodNotAllowedError } from '#core/errors.ts'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+
+/** Public text of everything that is not the client's doing. */
+const INTERNAL_ERROR = 'internal error'
+
+/** The one place where errors become HTTP: the shape follows the path, a 5xx never shows its inside. */
+export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
+  const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
+    request.response = toResponse(request.error, errorShapeOf(request.event.path))
+  }
+  return { onError }
+}
+
+function toResponse(error: unknown, shape: ErrorShape): ApiResult {
+  if (!(error instanceof HttpError)) {
+    logger.error('request failed', { error: error instanceof Error ? error : new Error(String(error)) })
+    return result(500, bodyOf(INTERNAL_ERROR, 500, shape), {})
+  }
+  if (error.statusCode >= 500) {
+    logger.error('request failed', { error })
+  }
+  const body = error instanceof InvalidRequestError ? invalidRequestBody(error, shape) : bodyOf(error.message, error.statusCode, shape)
+  return result(error.statusCode, body, headersOf(error))
+}
+
+function headersOf(error: HttpError): Record<string, string> {
+  return {
+    ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error instanceof MethodNotAllowedError ? { allow: error.allowedMethods.join(', ') } : {}),
+  }
+}
+
+function result(statusCode: number, body: object, headers: Record<string, string>): ApiResult {
+  return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}
+
+function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): object {
+  if (shape === 'video') {
+    return { error: error.message, details: error.issues }
+  }
+  const [issue] = error.issues
+  return {
+    error: { message: issue?.message ?? error.message, type: 'invalid_request_error', param: issue?.path || null, code: null },
+  }
+}
+
+/** Type and code of the OpenAI shape, by status. */
+const OPENAI_KINDS: Readonly<Record<number, { type: string; code: string | null }>> = {
+  401: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  402: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  404: { type: 'invalid_request_error', code: 'not_found' },
+  405: { type: 'invalid_request_error', code: 'method_not_allowed' },
+  413: { type: 'invalid_request_error', code: 'request_body_too_large' },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+}
+
+function bodyOf(message: string, statusCode: number, shape: ErrorShape): object {
+  if (shape === 'video') {
+    return { error: message }
+  }
+  const { type, code } = OPENAI_KINDS[statusCode] ?? { type: statusCode >= 500 ? 'server_error' : 'invalid_request_error', code: null }
+  return { error: { message, type, param: null, code } }
+}

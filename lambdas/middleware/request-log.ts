@@ -1,0 +1,36 @@
+import type { MiddlewareObj, Request } from '@middy/core'
+import type { Context } from 'aws-lambda'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+
+type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
+
+/**
+ * One id from the client to the logs: API Gateway's own, on the answer as `x-request-id`; one log line per request.
+ * What it knows travels with the request, because the local host serves many at once with one logger.
+ */
+export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult, Error, Context> {
+  const before = (request: ApiRequest) => {
+    request.event.startedAt = performance.now()
+  }
+  const finish = (request: ApiRequest) => {
+    const { event, context } = request
+    const response = isResult(request.response) ? request.response : undefined
+    const requestId = requestIdOf(event, context)
+    if (response !== undefined) {
+      response.headers = { ...response.headers, 'x-request-id': requestId }
+    }
+    const durationMilliseconds = Math.round(performance.now() - (event.startedAt ?? 0))
+    const tenantId = event.caller?.tenantId
+    logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })
+  }
+  return { before, after: finish, onError: finish }
+}
+
+function isResult(response: unknown): response is ApiResult {
+  return typeof response === 'object' && response !== null && 'statusCode' in response
+}
+
+function requestIdOf(event: ApiEvent, context: Context): string {
+  return event.requestContext?.requestId ?? context.awsRequestId
+}

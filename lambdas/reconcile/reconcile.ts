@@ -1,0 +1,55 @@
+import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
+import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { dueReservations, type JobKey, pendingCleanUps } from '#adapters/stores/due-index.ts'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { isTerminal } from '#core/jobs/video-job.ts'
+import { reconcileJob } from './reconcile-job.ts'
+import { recountChannels } from './recount-channels.ts'
+
+/** Jobs looked at side by side: bounded, so that a backlog does not exhaust the table. */
+const PARALLEL_JOBS = 8
+
+/** One run stops taking up new jobs after this long; the next run goes on. */
+const RUN_MILLISECONDS_MAX = 45_000
+
+/** A time later than any due time: everything open is looked at. */
+const END_OF_TIME = 999_999_999_999_999
+
+/**
+ * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, files of
+ * deleted jobs, and the open counts of channels. Everything it does is conditional, so runs may overlap.
+ * @param options.all looks at every open job now, as the local host does when it starts.
+ */
+export async function reconcile(context: StepContext, { all }: { all: boolean }): Promise<void> {
+  const started = context.nowMilliseconds()
+  const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
+  await forEachJob(dueReservations(context.table, all ? END_OF_TIME : started), hasTime, (job) => reconcileJob(job, context))
+  await forEachJob(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
+  await recountChannels(context)
+}
+
+async function cleanUp({ tenantId, jobId }: JobKey, context: StepContext): Promise<void> {
+  const job = await getVideoJob(context.table, tenantId, jobId)
+  if (job?.isDeleted && isTerminal(job)) {
+    await cleanUpDeletedJob(context, job)
+  }
+}
+
+/** One job's fault never stops the others; it is logged and met again by the next run. */
+async function forEachJob(
+  jobs: AsyncGenerator<JobKey>,
+  hasTime: () => boolean,
+  visit: (job: JobKey) => Promise<void>,
+): Promise<void> {
+  const worker = async () => {
+    for (let next = await jobs.next(); !next.done && hasTime(); next = await jobs.next()) {
+      try {
+        await visit(next.value)
+      } catch (error) {
+        logger.error('reconcile failed for a job', { ...next.value, error: error instanceof Error ? error : undefined })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_JOBS }, worker))
+}

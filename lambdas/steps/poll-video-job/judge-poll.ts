@@ -1,0 +1,77 @@
+import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import type { PollOutcome } from '#adapters/providers/video-provider.ts'
+import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
+import { storeUpstreamText } from '#adapters/stores/text-store.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep } from '#core/jobs/next-step.ts'
+import { ResultNotAVideoError, TaskGoneError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+
+/** So many polls in a row must miss the task before it counts as gone, the first of them not before a minute after the submit. */
+const GONE_POLLS = 5
+const GONE_AFTER_SECONDS = 60
+
+/**
+ * Keeps what a poll found and says what follows; undefined means: wait and poll again.
+ * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError when the job cannot succeed any more.
+ */
+export async function judgePoll(outcome: PollOutcome, job: VideoJob, context: StepContext): Promise<NextStep | undefined> {
+  switch (outcome.kind) {
+    case 'running':
+      if (!outcome.isKnownStatus) {
+        logger.warn('unknown upstream status', { jobId: job.jobId, channelId: job.channelId })
+        count('unknown_upstream_status', { channel: job.channelId ?? 'none' })
+      }
+      await keepRunning(outcome.text, job, context)
+      return undefined
+    case 'succeeded': {
+      const pollText = await storePollText(outcome.text, job, context)
+      if (outcome.result.videoUrl === undefined) {
+        await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, pollText })
+        throw new ResultNotAVideoError('the upstream reports success without a video')
+      }
+      await recordPoll(context.table, job, { pollText, finishedAt: nowSeconds(context) })
+      return { step: job.isDeleted ? 'settle' : 'store' }
+    }
+    case 'failed': {
+      const pollText = await storePollText(outcome.text, job, context)
+      await recordFailure(context.table, job, { failure: outcome.message, pollText })
+      throw new UpstreamFailedError('the upstream reports a failure')
+    }
+    case 'gone':
+      return await countGone(job, context)
+    case 'unavailable':
+      logger.warn('poll without a verdict', { jobId: job.jobId, channelId: job.channelId, reason: outcome.reason })
+      return undefined
+    default:
+      return outcome satisfies never
+  }
+}
+
+async function storePollText(text: string, job: VideoJob, context: StepContext): Promise<StoredText> {
+  return await storeUpstreamText(context.openBucket, { job, kind: 'poll', text })
+}
+
+/** An unchanged answer is not written again: most polls cost no write of the record. */
+async function keepRunning(text: string, job: VideoJob, context: StepContext): Promise<void> {
+  const isUnchanged = job.pollText !== undefined && 'inline' in job.pollText && job.pollText.inline === text
+  if (isUnchanged && job.goneCount === 0) {
+    return
+  }
+  const pollText = isUnchanged ? {} : { pollText: await storePollText(text, job, context) }
+  await recordPoll(context.table, job, { ...pollText, ...(job.goneCount === 0 ? {} : { goneCount: 0 }) })
+}
+
+async function countGone(job: VideoJob, context: StepContext): Promise<undefined> {
+  if (nowSeconds(context) - (job.submittedAt ?? 0) < GONE_AFTER_SECONDS) {
+    return
+  }
+  const goneCount = job.goneCount + 1
+  if (goneCount >= GONE_POLLS) {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.taskIsGone })
+    throw new TaskGoneError(`${goneCount} polls in a row did not find the task`)
+  }
+  await recordPoll(context.table, job, { goneCount })
+}

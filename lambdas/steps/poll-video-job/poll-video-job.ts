@@ -1,0 +1,103 @@
+import { requireVideoJob } from '#adapters/jobs/require-job.ts'
+import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import type { PollOutcome, VideoProvider } from '#adapters/providers/video-provider.ts'
+import { countOpenJobs, takePollToken } from '#adapters/stores/channel-load.ts'
+import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import { GenerationTimedOutError, JobDeletedError } from '#core/jobs/step-errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { nextPollWait } from '#core/jobs/waits.ts'
+import { judgePoll } from './judge-poll.ts'
+
+/** Seconds until a job whose channel has had its share of polls asks again. */
+const THROTTLED_WAIT_SECONDS = 2
+
+/**
+ * Asks the upstream once how a job is doing, and says what comes next.
+ * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError, GenerationTimedOutError, JobDeletedError: the job fails.
+ */
+export async function pollVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
+  const job = await requireVideoJob(context.table, input)
+  if (isTerminal(job)) {
+    return { step: 'done' }
+  }
+  if (job.submitState !== 'accepted' || job.taskId === undefined || job.channelId === undefined) {
+    return { step: 'submit', waitSeconds: 1 }
+  }
+  if (job.finishedAt !== undefined) {
+    return { step: job.isDeleted ? 'settle' : 'store' }
+  }
+  const channel = context.catalogue.findVideoChannel(job.channelId)
+  const provider = await openProvider(channel, context)
+  if (channel === undefined || provider === undefined) {
+    return await waitOrTimeOut({ job, channel: undefined, provider: undefined }, context)
+  }
+  return await pollUpstream({ job, taskId: job.taskId, channel, provider }, context)
+}
+
+type Poll = { readonly job: VideoJob; readonly taskId: string; readonly channel: VideoChannel; readonly provider: VideoProvider }
+
+async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep> {
+  const { job, taskId, channel, provider } = poll
+  const perSecond = channel.poll.requests_per_second
+  const take = { channelId: channel.id, perSecond: perSecond ?? 0, nowMilliseconds: context.nowMilliseconds() }
+  if (perSecond !== undefined && !(await takePollToken(context.table, take))) {
+    return { step: 'poll', waitSeconds: THROTTLED_WAIT_SECONDS }
+  }
+  if (job.isDeleted && !job.isCancelRefused) {
+    await cancelDeleted(poll, context)
+  }
+  const outcome: PollOutcome = await provider.poll(taskId)
+  const verdict = await judgePoll(outcome, job, context)
+  return verdict ?? (await waitOrTimeOut(poll, context))
+}
+
+/** A deleted job is cancelled upstream where that still works; where it does not, it runs on unseen and is billed. */
+async function cancelDeleted({ job, taskId, provider }: Poll, context: StepContext): Promise<void> {
+  const outcome = await provider.cancel(taskId)
+  if (outcome === 'cancelled') {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.deleted })
+    throw new JobDeletedError('deleted and cancelled upstream')
+  }
+  if (outcome === 'refused') {
+    await recordPoll(context.table, job, { isCancelRefused: true })
+  }
+}
+
+/** A channel that left the configuration, or whose key cannot be read, may come back before the deadline. */
+async function openProvider(channel: VideoChannel | undefined, context: StepContext): Promise<VideoProvider | undefined> {
+  try {
+    return channel === undefined ? undefined : await context.openProvider(channel)
+  } catch (error) {
+    logger.error('channel cannot be opened', { channelId: channel?.id, error: error instanceof Error ? error : undefined })
+    return undefined
+  }
+}
+
+/** Minutes that a job whose channel is gone from the configuration waits for it, and the wait between two looks. */
+const ORPHANED = { deadlineMinutes: 60, waitSeconds: 60 }
+
+/** The deadline is judged after the poll, so that a video finished just in time is not lost. */
+async function waitOrTimeOut(
+  { job, channel, provider }: { job: VideoJob; channel: VideoChannel | undefined; provider: VideoProvider | undefined },
+  context: StepContext,
+): Promise<NextStep> {
+  const elapsedSeconds = context.nowMilliseconds() / 1000 - (job.submittedAt ?? job.createdAt)
+  const deadlineMinutes = channel?.deadline_minutes ?? ORPHANED.deadlineMinutes
+  if (elapsedSeconds >= deadlineMinutes * 60) {
+    const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
+    logger.warn('generation timed out', { jobId: job.jobId, channelId: job.channelId, cancelled })
+    count('late_upstream_task', { channel: job.channelId ?? 'none' })
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
+    throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit at ${nowSeconds(context)}`)
+  }
+  if (channel === undefined) {
+    return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
+  }
+  const openJobs = channel.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
+  return { step: 'poll', waitSeconds: nextPollWait({ channel, elapsedSeconds, openJobs, random: context.random() }) }
+}

@@ -1,0 +1,71 @@
+import { requireVideoJob } from '#adapters/jobs/require-job.ts'
+import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import { recordFailure, recordStored } from '#adapters/stores/job-progress.ts'
+import { loadText } from '#adapters/stores/text-store.ts'
+import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import { ResultNotAVideoError, ResultNotStoredError, StoreFailedError } from '#core/jobs/step-errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { NotAVideoError, transferVideo } from './transfer-video.ts'
+
+/** A finished video that cannot be fetched or stored is given up after this long (docs/decisions, "Job longer than its deadline"). */
+const GIVE_UP_SECONDS = 60 * 60
+
+/**
+ * Streams a finished video from the upstream into the bucket. Repeating it is harmless: the object key was fixed at creation.
+ * @throws StoreFailedError to be tried again; ResultNotAVideoError and ResultNotStoredError when the job fails.
+ */
+export async function storeVideo(input: StepInput, context: StepContext): Promise<NextStep> {
+  const job = await requireVideoJob(context.table, input)
+  if (isTerminal(job)) {
+    return { step: 'done' }
+  }
+  if (job.isDeleted) {
+    await deleteVideo(context.openBucket(), job.videoKey)
+    return { step: 'settle' }
+  }
+  if (job.storedDurationSeconds !== undefined) {
+    return { step: 'settle' }
+  }
+  try {
+    await recordStored(context.table, job, await transferVideo(await resultUrl(job, context), { job, context }))
+  } catch (error) {
+    throw await judgeFailure(error, job, context)
+  }
+  return { step: 'settle' }
+}
+
+/** The url is read again from the stored answer: nothing about a result is kept twice. */
+async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
+  const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
+  const text = await loadText(context.openBucket, job.pollText)
+  if (channel === undefined || text === undefined) {
+    throw new StoreFailedError(`the channel ${job.channelId} or its answer is not there`)
+  }
+  const provider = await context.openProvider(channel)
+  const { videoUrl } = provider.readResult(text)
+  if (videoUrl === undefined) {
+    throw new NotAVideoError('the stored answer names no video')
+  }
+  return videoUrl
+}
+
+async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<Error> {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+  logger.warn('store failed', { jobId: job.jobId, channelId: job.channelId, reason })
+  if (error instanceof NotAVideoError) {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo })
+    return new ResultNotAVideoError(error.message, { cause: error })
+  }
+  const isFinal = error instanceof Error && FINAL_ERRORS.has(error.name)
+  if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored })
+    return new ResultNotStoredError(reason, { cause: error })
+  }
+  return new StoreFailedError(reason, { cause: error })
+}
+
+/** No later try mends these: the guard refused the address, or the file is above the cap. */
+const FINAL_ERRORS = new Set(['DownloadRefusedError', 'DownloadTooLargeError'])

@@ -1,0 +1,64 @@
+import { Transform, type TransformCallback } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { openDownload } from '#adapters/outbound/download-video.ts'
+import { uploadVideo } from '#adapters/stores/upload-video.ts'
+import { createMp4Scanner, type Mp4Scanner } from '#core/jobs/mp4-header.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+
+/** One transfer ends before its function does, so that the failure is recorded and the upload aborted. */
+const TRANSFER_MILLISECONDS_MAX = 800_000
+
+/** What arrived does not begin as an MP4 file does, or is empty. */
+export class NotAVideoError extends Error {
+  override readonly name = 'NotAVideoError'
+}
+
+/**
+ * Streams one result into the bucket with bounded memory, looking at its boxes as they pass.
+ * @returns the length of the video from its header, in decimal seconds, where the header holds one.
+ * @throws NotAVideoError, DownloadError or what the bucket throws; nothing is left in the bucket then.
+ */
+export async function transferVideo(
+  url: string,
+  { job, context }: { job: VideoJob; context: StepContext },
+): Promise<string | undefined> {
+  const { config } = context.catalogue
+  const { body } = await openDownload({
+    url,
+    trustedOrigins: config.trusted_origins,
+    maxBytes: config.max_video_bytes,
+    signal: AbortSignal.timeout(TRANSFER_MILLISECONDS_MAX),
+  })
+  const scanner = createMp4Scanner()
+  const checked = checkedPassage(scanner)
+  const [download, upload] = await Promise.allSettled([
+    pipeline(body, checked),
+    uploadVideo(context.openBucket(), job.videoKey, checked),
+  ])
+  if (download.status === 'rejected') {
+    throw download.reason
+  }
+  if (upload.status === 'rejected') {
+    throw upload.reason
+  }
+  return scanner.finish().durationSeconds
+}
+
+/** Lets bytes pass until they turn out not to be a video; then it fails, which stops the download and aborts the upload. */
+function checkedPassage(scanner: Mp4Scanner): Transform {
+  const refuse = () => new NotAVideoError('the result does not begin as an MP4 file')
+  return new Transform({
+    transform(chunk: Buffer, _, callback: TransformCallback) {
+      scanner.push(chunk)
+      if (scanner.verdict() === 'not_mp4') {
+        callback(refuse())
+      } else {
+        callback(null, chunk)
+      }
+    },
+    flush(callback: TransformCallback) {
+      callback(scanner.finish().isMp4 ? null : refuse())
+    },
+  })
+}

@@ -1,0 +1,77 @@
+import { loadVideoJobRequest } from '#adapters/jobs/load-request.ts'
+import { requireVideoJob } from '#adapters/jobs/require-job.ts'
+import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import { recordFailure } from '#adapters/stores/job-progress.ts'
+import { recordWaitingForChannel } from '#adapters/stores/submission.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import { JobDeletedError, NoUpstreamCapacityError, SubmitUnknownError } from '#core/jobs/step-errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { orderChannels } from '#core/jobs/channel-order.ts'
+import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
+import { tryChannel } from './try-channel.ts'
+
+/** A claim younger than this may be another invocation still at work: the function's own timeout and a margin. */
+const CLAIM_IN_FLIGHT_SECONDS = 45
+
+/**
+ * Posts a job upstream, at most once, over the first channel that takes it.
+ * @throws UpstreamRejectedError, SubmitUnknownError, NoUpstreamCapacityError, JobDeletedError: the job fails.
+ */
+export async function submitVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
+  const job = await requireVideoJob(context.table, input)
+  if (isTerminal(job)) {
+    return { step: 'done' }
+  }
+  if (job.submitState === 'accepted') {
+    return { step: 'poll', waitSeconds: firstWaitOf(job, context) }
+  }
+  if (job.submitState === 'sending') {
+    return await judgeOpenClaim(job, context)
+  }
+  if (job.isDeleted) {
+    throw new JobDeletedError('deleted before it was submitted')
+  }
+  return await offerToChannels(job, context)
+}
+
+function firstWaitOf(job: VideoJob, context: StepContext): number {
+  const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
+  return channel === undefined ? 1 : firstPollWait(channel, context.random())
+}
+
+/** A claim whose outcome was never recorded: nobody knows whether the upstream took the job, so it is never posted again. */
+async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<NextStep> {
+  const age = nowSeconds(context) - (job.submittedAt ?? 0)
+  if (age < CLAIM_IN_FLIGHT_SECONDS) {
+    return { step: 'submit', waitSeconds: Math.max(1, CLAIM_IN_FLIGHT_SECONDS - age) }
+  }
+  count('upstream_orphan', { channel: job.channelId ?? 'none' })
+  await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown })
+  throw new SubmitUnknownError('the submit was claimed and its outcome never recorded')
+}
+
+async function offerToChannels(job: VideoJob, context: StepContext): Promise<NextStep> {
+  const request = await loadVideoJobRequest(context, job)
+  const channels = context.catalogue.videoChannels(job.model, { directOnly: needsDirectRoute(request) })
+  let waitSeconds: number | undefined
+  for (const channel of orderChannels(channels, context.random)) {
+    const outcome = await tryChannel({ job, request, channel }, context)
+    if (outcome.kind === 'next_step') {
+      return outcome.next
+    }
+    if (outcome.kind === 'busy') {
+      const waited = nowSeconds(context) - job.createdAt
+      waitSeconds = Math.max(waitSeconds ?? 1, outcome.retryAfterSeconds ?? channelWait(waited, context.random()))
+    }
+  }
+  const isTooLate = nowSeconds(context) >= job.createdAt + context.catalogue.config.queue_minutes * 60
+  if (waitSeconds === undefined || isTooLate) {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity })
+    throw new NoUpstreamCapacityError(isTooLate ? 'queued for too long' : 'every channel refused')
+  }
+  await recordWaitingForChannel(context.table, job)
+  return { step: 'submit', waitSeconds }
+}

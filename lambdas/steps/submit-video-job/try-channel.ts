@@ -1,0 +1,116 @@
+import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { nowSeconds } from '#adapters/jobs/step-context.ts'
+import type { SubmitOutcome, VideoProvider } from '#adapters/providers/video-provider.ts'
+import { recordFailure } from '#adapters/stores/job-progress.ts'
+import { claimSubmit, recordAccepted, releaseSubmitClaim } from '#adapters/stores/submission.ts'
+import { storeUpstreamText } from '#adapters/stores/text-store.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { upstreamModelId } from '#core/catalogue/catalogue.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep } from '#core/jobs/next-step.ts'
+import { SubmitUnknownError, UpstreamRejectedError } from '#core/jobs/step-errors.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { firstPollWait } from '#core/jobs/waits.ts'
+
+/** The longest pause that an upstream's `Retry-After` is obeyed for. */
+const RETRY_AFTER_SECONDS_MAX = 300
+
+export type ChannelOutcome =
+  | { readonly kind: 'next_step'; readonly next: NextStep }
+  /** Full, overloaded or out of reach: later. */
+  | { readonly kind: 'busy'; readonly retryAfterSeconds: number | undefined }
+  /** Will not take this job, now or later. */
+  | { readonly kind: 'refused' }
+
+type Attempt = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
+
+/**
+ * Offers a job to one channel: claim, post, record. Only when nothing was accepted is the claim given back.
+ * @throws UpstreamRejectedError when the request itself was refused, SubmitUnknownError when nobody knows.
+ */
+export async function tryChannel(attempt: Attempt, context: StepContext): Promise<ChannelOutcome> {
+  const { job, channel } = attempt
+  const model = context.catalogue.findVideoModel(job.model)
+  const provider = await openProvider(channel, context)
+  if (provider === undefined || model === undefined) {
+    return { kind: 'refused' }
+  }
+  const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
+  if (claim === 'channel_full') {
+    return { kind: 'busy', retryAfterSeconds: undefined }
+  }
+  if (claim === 'job_moved') {
+    return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
+  }
+  const upstreamModel = upstreamModelId(channel, attempt.request)
+  const outcome = await provider.submit({ request: attempt.request, model, upstreamModelId: upstreamModel })
+  logger.info('submit answered', { jobId: job.jobId, tenantId: job.tenantId, channelId: channel.id, outcome: outcome.kind })
+  return await judge(outcome, { ...attempt, provider }, context)
+}
+
+/** A channel whose key cannot be read is out of order, before anything was claimed. */
+async function openProvider(channel: VideoChannel, context: StepContext): Promise<VideoProvider | undefined> {
+  try {
+    return await context.openProvider(channel)
+  } catch (error) {
+    logger.error('channel cannot be opened', { channelId: channel.id, error: error instanceof Error ? error : undefined })
+    count('channel_refused', { channel: channel.id })
+    return undefined
+  }
+}
+
+async function judge(
+  outcome: SubmitOutcome,
+  { job, channel, provider }: Attempt & { provider: VideoProvider },
+  context: StepContext,
+): Promise<ChannelOutcome> {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { kind: 'next_step', next: await keepAcceptance(outcome, { job, channel, provider }, context) }
+    case 'rejected': {
+      const pollText = await storeUpstreamText(context.openBucket, { job, kind: 'poll', text: outcome.text })
+      await recordFailure(context.table, job, { failure: outcome.message, pollText })
+      throw new UpstreamRejectedError('the upstream refused the request')
+    }
+    case 'channel_refused':
+      logger.error('channel refused', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      count('channel_refused', { channel: channel.id })
+      await releaseSubmitClaim(context.table, job, channel.id)
+      return { kind: 'refused' }
+    case 'busy':
+    case 'unreachable':
+      logger.warn('channel busy', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      await releaseSubmitClaim(context.table, job, channel.id)
+      return { kind: 'busy', retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined }
+    case 'unknown':
+      logger.error('submit outcome unknown', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      count('upstream_orphan', { channel: channel.id })
+      await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown })
+      throw new SubmitUnknownError('the upstream may have accepted the job')
+    default:
+      return outcome satisfies never
+  }
+}
+
+function boundedRetryAfter(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)))
+}
+
+/** Records the task. A job that was ended while the upstream answered leaves an orphan there: it is cancelled where possible. */
+async function keepAcceptance(
+  { taskId, text }: { taskId: string; text: string },
+  { job, channel, provider }: { job: VideoJob; channel: VideoChannel; provider: VideoProvider },
+  context: StepContext,
+): Promise<NextStep> {
+  const submitText = await storeUpstreamText(context.openBucket, { job, kind: 'submit', text })
+  const recorded = await recordAccepted(context.table, job, { taskId, submitText })
+  if (recorded === undefined) {
+    count('upstream_orphan', { channel: channel.id })
+    await provider.cancel(taskId)
+    return { step: 'done' }
+  }
+  return { step: 'poll', waitSeconds: firstPollWait(channel, context.random()) }
+}

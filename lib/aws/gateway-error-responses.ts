@@ -1,0 +1,63 @@
+import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway'
+
+/** API Gateway's throttle refills every second. */
+const RETRY_AFTER_SECONDS = 1
+
+type ErrorText = {
+  readonly message: string
+  readonly type: 'api_error' | 'invalid_request_error' | 'rate_limit_error'
+  readonly code: string | null
+}
+
+/**
+ * Everything that API Gateway refuses by itself, in the one shape that OpenAI clients read.
+ * The texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
+ */
+export function addErrorResponses(api: RestApi): void {
+  const add = (id: string, options: Omit<GatewayResponseOptions, 'templates'>, error: ErrorText) =>
+    api.addGatewayResponse(id, { ...options, templates: { 'application/json': bodyOf(error) } })
+
+  add('DefaultClientError', { type: ResponseType.DEFAULT_4XX }, refused('request refused', null))
+  add('DefaultServerError', { type: ResponseType.DEFAULT_5XX }, broken('internal error', 'internal_error'))
+  add(
+    'NotFound',
+    { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, statusCode: '404' },
+    refused('not found', 'not_found'),
+  )
+  add('BadBody', { type: ResponseType.BAD_REQUEST_BODY }, refused('invalid request body', null))
+  add(
+    'TooLarge',
+    { type: ResponseType.REQUEST_TOO_LARGE, statusCode: '413' },
+    refused('request body too large', 'request_too_large'),
+  )
+  add(
+    'IntegrationTimeout',
+    { type: ResponseType.INTEGRATION_TIMEOUT, statusCode: '504' },
+    broken('gateway timeout', 'timeout'),
+  )
+  const retryAfter = { 'Retry-After': `'${RETRY_AFTER_SECONDS}'` }
+  add('Throttled', { type: ResponseType.THROTTLED, statusCode: '429', responseHeaders: retryAfter }, RATE_LIMITED)
+  add(
+    'QuotaExceeded',
+    { type: ResponseType.QUOTA_EXCEEDED, statusCode: '429', responseHeaders: retryAfter },
+    RATE_LIMITED,
+  )
+}
+
+const RATE_LIMITED: ErrorText = {
+  message: 'rate limit exceeded',
+  type: 'rate_limit_error',
+  code: 'rate_limit_exceeded',
+}
+
+function refused(message: string, code: string | null): ErrorText {
+  return { message, type: 'invalid_request_error', code }
+}
+
+function broken(message: string, code: string): ErrorText {
+  return { message, type: 'api_error', code }
+}
+
+function bodyOf({ message, type, code }: ErrorText): string {
+  return JSON.stringify({ error: { message, type, param: null, code } })
+}

@@ -1,0 +1,100 @@
+import { Duration, Stack } from 'aws-cdk-lib'
+import { Rule } from 'aws-cdk-lib/aws-events'
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda'
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
+import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler'
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets'
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
+import { Construct } from 'constructs'
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { RECONCILE_NEEDS } from './function-needs.ts'
+import type { GatewayFunction } from './gateway-function.ts'
+import { createFunction, type ServiceResources } from './service-resources.ts'
+import type { VideoPipeline } from './video-pipeline.ts'
+
+const RECONCILE_MINUTES = 1
+/** Two runs at once would do each other's work: harmless, and never useful. */
+const CONCURRENCY = 1
+/** An event that waited longer has been overtaken by the minute's run. */
+const EVENT_AGE_HOURS = 1
+const DEAD_LETTER_DAYS = 14
+
+type ReconcileScheduleProps = { readonly resources: ServiceResources; readonly pipeline: VideoPipeline }
+
+/**
+ * Finds what fell between two steps: every minute, which is the guarantee, and at once
+ * when an execution ends badly, which is speed, because those events are best effort.
+ */
+export class ReconcileSchedule extends Construct {
+  readonly function: GatewayFunction
+  readonly deadLetters: Queue
+
+  constructor(scope: Construct, id: string, props: ReconcileScheduleProps) {
+    super(scope, id)
+    this.function = createFunction(this, 'Reconcile', props.resources, {
+      folder: 'reconcile',
+      needs: RECONCILE_NEEDS,
+      reservedConcurrency: CONCURRENCY,
+    })
+    props.pipeline.grantStart(this.function)
+    props.pipeline.grantDescribe(this.function)
+    this.deadLetters = new Queue(this, 'DeadLetters', {
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      retentionPeriod: Duration.days(DEAD_LETTER_DAYS),
+    })
+    acknowledge(this.deadLetters, 'This queue is the dead-letter queue.', 'SQS3')
+    new EventInvokeConfig(this, 'Invocation', {
+      function: this.function.function,
+      maxEventAge: Duration.hours(EVENT_AGE_HOURS),
+      retryAttempts: 1,
+      onFailure: new SqsDestination(this.deadLetters),
+    })
+    this.#runEveryMinute()
+    this.#runWhenAnExecutionEndsBadly(props.pipeline.stateMachine.stateMachineArn)
+  }
+
+  #runEveryMinute(): void {
+    const role = new Role(this, 'ScheduleRole', {
+      assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    })
+    const target = new LambdaInvoke(this.function.function, {
+      role,
+      deadLetterQueue: this.deadLetters,
+      maxEventAge: Duration.minutes(RECONCILE_MINUTES),
+      retryAttempts: 0,
+    })
+    new Schedule(this, 'EveryMinute', {
+      description: 'Reelgate: finish what fell between two steps',
+      schedule: ScheduleExpression.rate(Duration.minutes(RECONCILE_MINUTES)),
+      target,
+    })
+    acknowledgeWildcard(
+      role,
+      'The scheduler may invoke this one function; the wildcard is its versions.',
+      `${this.function.function.functionArn}:*`,
+    )
+  }
+
+  #runWhenAnExecutionEndsBadly(stateMachineArn: string): void {
+    new Rule(this, 'ExecutionEndedBadly', {
+      description: 'Reelgate: an execution ended without having resolved its job',
+      eventPattern: {
+        source: ['aws.states'],
+        detailType: ['Step Functions Execution Status Change'],
+        detail: { status: ['FAILED', 'TIMED_OUT', 'ABORTED'], stateMachineArn: [stateMachineArn] },
+      },
+      targets: [
+        new LambdaFunction(this.function.function, {
+          deadLetterQueue: this.deadLetters,
+          maxEventAge: Duration.hours(EVENT_AGE_HOURS),
+          retryAttempts: 2,
+        }),
+      ],
+    })
+  }
+}

@@ -1,0 +1,92 @@
+import { Grant } from 'aws-cdk-lib/aws-iam'
+import type { Construct } from 'constructs'
+import type { CdnSigningKey } from './cdn-signing-key.ts'
+import type { ChannelSecret } from './channel-secret.ts'
+import type { FunctionNeeds } from './function-needs.ts'
+import type { FunctionSources } from './function-sources.ts'
+import { GatewayFunction } from './gateway-function.ts'
+import type { JobTable } from './job-table.ts'
+import type { ObjectPrefix, VideoBucket } from './video-bucket.ts'
+import type { VideoCdn } from './video-cdn.ts'
+
+/** What functions share. */
+export type ServiceResources = {
+  readonly sources: FunctionSources
+  readonly table: JobTable
+  readonly bucket: VideoBucket
+  readonly signingKey: CdnSigningKey
+  readonly cdn: VideoCdn
+  readonly channelSecret: ChannelSecret
+}
+
+type EquippedFunctionProps = {
+  readonly folder: string
+  readonly needs: FunctionNeeds
+  readonly reservedConcurrency?: number
+}
+
+/** A function with exactly the permissions and variables that its needs name. */
+export function createFunction(
+  scope: Construct,
+  id: string,
+  resources: ServiceResources,
+  props: EquippedFunctionProps,
+): GatewayFunction {
+  const { folder, needs, ...rest } = props
+  const { timeoutSeconds, memoryMegabytes } = needs
+  const { sources } = resources
+  const sized = { sources, folder, timeoutSeconds, memoryMegabytes, shipsConfiguration: true, ...rest }
+  const created = new GatewayFunction(scope, id, sized)
+  giveTable(created, needs, resources)
+  giveObjects(created, needs, resources)
+  giveCdn(created, needs, resources)
+  if (needs.callsUpstreams) {
+    const { secretArn } = resources.channelSecret.secret
+    Grant.addToPrincipal({
+      grantee: created,
+      actions: ['secretsmanager:GetSecretValue'],
+      resourceArns: [secretArn],
+    })
+    created.setEnvironment({ CHANNEL_SECRET_ARN: secretArn })
+  }
+  return created
+}
+
+function giveTable(created: GatewayFunction, needs: FunctionNeeds, { table }: ServiceResources): void {
+  table.grant(created, needs.table)
+  if (needs.dueIndex) {
+    table.grantDueQuery(created)
+  }
+  created.setEnvironment({ TABLE_NAME: table.name })
+}
+
+const PREFIXES = ['v/', 'requests/', 'texts/'] as const satisfies readonly ObjectPrefix[]
+
+function giveObjects(created: GatewayFunction, { objects }: FunctionNeeds, { bucket }: ServiceResources): void {
+  if (objects === undefined) {
+    return
+  }
+  for (const prefix of PREFIXES) {
+    const actions = objects[prefix]
+    if (actions !== undefined) {
+      bucket.grantObjects(created, actions, prefix)
+    }
+  }
+  created.setEnvironment({ BUCKET_NAME: bucket.bucket.bucketName })
+}
+
+function giveCdn(created: GatewayFunction, needs: FunctionNeeds, { cdn, signingKey }: ServiceResources): void {
+  if (needs.signsUrls) {
+    const { secretArn } = signingKey.secret
+    Grant.addToPrincipal({ grantee: created, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+    created.setEnvironment({
+      CDN_BASE_URL: cdn.baseUrl,
+      CDN_KEY_PAIR_ID: cdn.keyPairId,
+      CDN_SIGNING_KEY_SECRET_ARN: secretArn,
+    })
+  }
+  if (needs.invalidatesCdn) {
+    cdn.grantInvalidation(created)
+    created.setEnvironment({ DISTRIBUTION_ID: cdn.distributionId })
+  }
+}

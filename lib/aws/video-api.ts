@@ -1,0 +1,144 @@
+import { Duration, Stack } from 'aws-cdk-lib'
+import {
+  AccessLogFormat,
+  EndpointType,
+  type IResource,
+  LambdaIntegration,
+  LogGroupLogDestination,
+  MethodLoggingLevel,
+  RestApi,
+} from 'aws-cdk-lib/aws-apigateway'
+import { Construct } from 'constructs'
+import { ROUTES } from '#core/contract/routes.ts'
+import { acknowledge } from './acknowledge.ts'
+import { API_NEEDS, API_TIMEOUT_SECONDS } from './function-needs.ts'
+import { addErrorResponses } from './gateway-error-responses.ts'
+import type { GatewayFunction } from './gateway-function.ts'
+import { ServiceLogGroup } from './service-log-group.ts'
+import { createFunction, type ServiceResources } from './service-resources.ts'
+import type { VideoPipeline } from './video-pipeline.ts'
+
+const STAGE_NAME = 'live'
+/** A fuse for the whole service, not a client's limit: half of a region's default quota of 10,000 and 5,000. */
+const REQUESTS_PER_SECOND = 5000
+const REQUEST_BURST = 2500
+
+type VideoApiProps = { readonly resources: ServiceResources; readonly pipeline: VideoPipeline }
+
+/** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
+export class VideoApi extends Construct {
+  readonly restApi: RestApi
+
+  constructor(scope: Construct, id: string, props: VideoApiProps) {
+    super(scope, id)
+    this.restApi = this.#createRestApi()
+    addErrorResponses(this.restApi)
+    for (const route of ROUTES) {
+      const handler = createFunction(this, pascalCase(route.operation), props.resources, {
+        folder: `api/${route.operation}`,
+        needs: API_NEEDS[route.operation],
+      })
+      if (route.operation === 'create-video-job') {
+        props.pipeline.grantStart(handler)
+      }
+      this.restApi.root.resourceForPath(route.path).addMethod(route.method, integrationOf(handler, 'per-method'))
+    }
+    this.#addFallback(props.resources)
+    this.#acknowledge()
+  }
+
+  #createRestApi(): RestApi {
+    const accessLog = new ServiceLogGroup(this, 'AccessLog')
+    const api = new RestApi(this, 'RestApi', {
+      restApiName: Stack.of(this).stackName,
+      description: 'Reelgate',
+      endpointTypes: [EndpointType.REGIONAL],
+      cloudWatchRole: true,
+      deployOptions: {
+        stageName: STAGE_NAME,
+        tracingEnabled: true,
+        metricsEnabled: true,
+        loggingLevel: MethodLoggingLevel.ERROR,
+        dataTraceEnabled: false,
+        throttlingRateLimit: REQUESTS_PER_SECOND,
+        throttlingBurstLimit: REQUEST_BURST,
+        accessLogDestination: new LogGroupLogDestination(accessLog),
+        accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
+      },
+    })
+    // API Gateway names this group; made before the stage, so that its lines end too.
+    const executionLog = new ServiceLogGroup(
+      this,
+      'ExecutionLog',
+      `API-Gateway-Execution-Logs_${api.restApiId}/${STAGE_NAME}`,
+    )
+    api.deploymentStage.node.addDependency(executionLog)
+    // The stack names this output itself.
+    api.node.tryRemoveChild('Endpoint')
+    return api
+  }
+
+  /** Below the root everything unknown, on every known resource each method that no route declares. */
+  #addFallback(resources: ServiceResources): void {
+    const fallback = createFunction(this, 'Fallback', resources, { folder: 'api/fallback', needs: API_NEEDS.fallback })
+    const integration = integrationOf(fallback, 'whole-api')
+    for (const resource of withDescendants(this.restApi.root)) {
+      resource.addMethod('ANY', integration)
+    }
+    this.restApi.root.addResource('{proxy+}').addMethod('ANY', integration)
+  }
+
+  #acknowledge(): void {
+    acknowledge(this, 'The handlers validate against the contract and answer in its error shape.', 'APIG2')
+    acknowledge(this, 'A web ACL is the operator’s choice: its body rules must be tuned to prompts first.', 'APIG3')
+    acknowledge(
+      this,
+      'Bearer keys are checked in the handlers, without a cache, so that a revoked key ends at once.',
+      'APIG4',
+      'COG4',
+    )
+    acknowledge(
+      this,
+      'API Gateway writes to log groups that it names itself, with the policy that AWS keeps for this.',
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+    )
+  }
+}
+
+/** One line per request. The path is the route's template, and nothing of the query, the headers or an error text is in it. */
+const ACCESS_LOG_FIELDS = {
+  requestId: '$context.requestId',
+  time: '$context.requestTime',
+  sourceIp: '$context.identity.sourceIp',
+  method: '$context.httpMethod',
+  route: '$context.resourcePath',
+  status: '$context.status',
+  responseType: '$context.error.responseType',
+  responseBytes: '$context.responseLength',
+  latencyMilliseconds: '$context.responseLatency',
+  integrationStatus: '$context.integration.status',
+  integrationLatencyMilliseconds: '$context.integration.latency',
+  traceId: '$context.xrayTraceId',
+}
+
+/** One permission per method, or for the fallback one that covers them all. */
+function integrationOf(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
+  return new LambdaIntegration(handler.function, {
+    proxy: true,
+    timeout: Duration.seconds(API_TIMEOUT_SECONDS),
+    ...(permission === 'per-method' ? { allowTestInvoke: false } : { scopePermissionToMethod: false }),
+  })
+}
+
+function withDescendants(resource: IResource): IResource[] {
+  const children = resource.node.children.filter(isResource)
+  return [resource, ...children.flatMap(withDescendants)]
+}
+
+function isResource(construct: object): construct is IResource {
+  return 'resourceForPath' in construct
+}
+
+function pascalCase(name: string): string {
+  return name.replace(/(^|-)([a-z])/g, (_match, _dash, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,67 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import { Construct, type IConstruct } from 'constructs'
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+
+/** `v/` videos, `requests/` bodies and `texts/` upstream answers that are too large for a table item. */
+export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
+export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
+
+/** A job lives 7 days, and its last store may have begun shortly before its end. */
+const VIDEO_DAYS = 9
+/** A job record is kept 30 days; lifecycle rules count from midnight to midnight. */
+const TEXT_DAYS = 32
+const ABANDONED_UPLOAD_DAYS = 1
+const MINIMUM_TLS_VERSION = 1.2
+
+/** The private bucket. Its lifecycle only collects garbage: the end of a job is computed when it is read. Outlives the stack. */
+export class VideoBucket extends Construct {
+  readonly bucket: IBucket
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id)
+    // Bucket says `isWebsite` may be undefined, IBucket says it may be absent: to the compiler not the same.
+    const bucket: Omit<Bucket, 'isWebsite'> = new Bucket(this, 'Bucket', {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+      encryption: BucketEncryption.S3_MANAGED,
+      enforceSSL: true,
+      minimumTLSVersion: MINIMUM_TLS_VERSION,
+      removalPolicy: RemovalPolicy.RETAIN,
+      lifecycleRules: [
+        { id: 'videos', prefix: 'v/', expiration: Duration.days(VIDEO_DAYS) },
+        { id: 'requests', prefix: 'requests/', expiration: Duration.days(TEXT_DAYS) },
+        { id: 'texts', prefix: 'texts/', expiration: Duration.days(TEXT_DAYS) },
+        { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(ABANDONED_UPLOAD_DAYS) },
+      ],
+    })
+    this.bucket = bucket
+    this.#keepTheCdnToVideos()
+    acknowledge(
+      this,
+      'Only the functions of this stack and its CDN reach the bucket. Turn on CloudTrail data events where an audit asks for them.',
+      'S1',
+    )
+  }
+
+  /** Exact actions on the objects below one prefix. */
+  grantObjects(grantee: IGrantable & IConstruct, actions: readonly ObjectAction[], prefix: ObjectPrefix): void {
+    const resourceArn = this.bucket.arnForObjects(`${prefix}*`)
+    Grant.addToPrincipal({ grantee, actions: actions.map((action) => `s3:${action}`), resourceArns: [resourceArn] })
+    acknowledgeWildcard(grantee, `Objects below ${prefix} are named at run time.`, resourceArn)
+  }
+
+  /** The origin access control opens the whole bucket to the distribution; request bodies are none of its business. */
+  #keepTheCdnToVideos(): void {
+    this.bucket.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'CdnReadsVideosOnly',
+        effect: Effect.DENY,
+        principals: [new ServicePrincipal('cloudfront.amazonaws.com')],
+        actions: ['s3:GetObject'],
+        notResources: [this.bucket.arnForObjects('v/*')],
+      }),
+    )
+  }
+}

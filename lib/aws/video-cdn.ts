@@ -1,0 +1,109 @@
+import { Duration } from 'aws-cdk-lib'
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
+import {
+  AllowedMethods,
+  CachePolicy,
+  Distribution,
+  type DistributionProps,
+  KeyGroup,
+  PublicKey,
+  ResponseHeadersPolicy,
+  SecurityPolicyProtocol,
+  ViewerProtocolPolicy,
+} from 'aws-cdk-lib/aws-cloudfront'
+import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
+import type { IGrantable } from 'aws-cdk-lib/aws-iam'
+import type { IBucket } from 'aws-cdk-lib/aws-s3'
+import { Construct } from 'constructs'
+import { acknowledge } from './acknowledge.ts'
+
+const TRANSPORT_SECURITY_DAYS = 365
+
+export type CustomDomain = {
+  readonly domainName: string
+  /** A certificate in us-east-1, where CloudFront looks for it. */
+  readonly certificateArn: string
+}
+
+type VideoCdnProps = {
+  readonly bucket: IBucket
+  readonly publicKeyPem: string
+  /** Without one, viewers use the distribution's own name and the TLS versions that CloudFront fixes for it. */
+  readonly customDomain: CustomDomain | undefined
+}
+
+/** CloudFront in front of the private bucket: every read needs a signed url, over https. */
+export class VideoCdn extends Construct {
+  readonly baseUrl: string
+  readonly keyPairId: string
+  readonly distributionId: string
+  readonly #distribution: Distribution
+
+  constructor(scope: Construct, id: string, props: VideoCdnProps) {
+    super(scope, id)
+    const publicKey = new PublicKey(this, 'PublicKey', { encodedKey: props.publicKeyPem })
+    const keyGroup = new KeyGroup(this, 'KeyGroup', { items: [publicKey] })
+    this.#distribution = new Distribution(this, 'Distribution', {
+      comment: 'Reelgate videos',
+      defaultBehavior: {
+        origin: S3BucketOrigin.withOriginAccessControl(props.bucket),
+        viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
+        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        compress: false,
+        trustedKeyGroups: [keyGroup],
+        responseHeadersPolicy: createHeadersPolicy(this),
+      },
+      ...domainOf(this, props.customDomain),
+    })
+    this.baseUrl = `https://${props.customDomain?.domainName ?? this.#distribution.distributionDomainName}`
+    this.keyPairId = publicKey.publicKeyId
+    this.distributionId = this.#distribution.distributionId
+    this.#acknowledge(props.customDomain)
+  }
+
+  grantInvalidation(grantee: IGrantable): void {
+    this.#distribution.grantCreateInvalidation(grantee)
+  }
+
+  #acknowledge(customDomain: CustomDomain | undefined): void {
+    acknowledge(this, 'Videos are for their tenants wherever they are; no country is excluded.', 'CFR1')
+    acknowledge(
+      this,
+      'Every request needs a valid signature before anything is served; there is no query to filter.',
+      'CFR2',
+    )
+    acknowledge(this, 'Access logs would hold signed urls, which are keys to the videos until they end.', 'CFR3')
+    if (customDomain === undefined) {
+      acknowledge(
+        this,
+        'The default certificate fixes the TLS policy; a deployment with its own domain gets TLS 1.2.',
+        'CFR4',
+      )
+    }
+  }
+}
+
+/** What is stored is video/mp4; a browser must not guess otherwise, nor fall back to http. */
+function createHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
+  return new ResponseHeadersPolicy(scope, 'Headers', {
+    securityHeadersBehavior: {
+      contentTypeOptions: { override: true },
+      strictTransportSecurity: { accessControlMaxAge: Duration.days(TRANSPORT_SECURITY_DAYS), override: true },
+    },
+  })
+}
+
+function domainOf(
+  scope: Construct,
+  customDomain: CustomDomain | undefined,
+): Pick<DistributionProps, 'certificate' | 'domainNames' | 'minimumProtocolVersion'> {
+  if (customDomain === undefined) {
+    return {}
+  }
+  return {
+    domainNames: [customDomain.domainName],
+    certificate: Certificate.fromCertificateArn(scope, 'Certificate', customDomain.certificateArn),
+    minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
+  }
+}

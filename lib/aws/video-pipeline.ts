@@ -1,0 +1,90 @@
+import { join } from 'node:path'
+import { ArnFormat, Stack } from 'aws-cdk-lib'
+import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions'
+import { Construct, type IConstruct } from 'constructs'
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { STEP_NEEDS, type StepName, WEBHOOK_NEEDS } from './function-needs.ts'
+import type { GatewayFunction } from './gateway-function.ts'
+import { ServiceLogGroup } from './service-log-group.ts'
+import { createFunction, type ServiceResources } from './service-resources.ts'
+
+/** The state machine of video jobs, one Standard execution per job, and the functions that are its tasks. */
+export class VideoPipeline extends Construct {
+  readonly stateMachine: StateMachine
+  /** By folder name; for alarms. */
+  readonly functions: Readonly<Record<StepName | 'webhook', GatewayFunction>>
+
+  constructor(scope: Construct, id: string, resources: ServiceResources) {
+    super(scope, id)
+    const createStep = (name: StepName, stepId: string) =>
+      createFunction(this, stepId, resources, { folder: `steps/${name}`, needs: STEP_NEEDS[name] })
+    this.functions = {
+      'submit-video-job': createStep('submit-video-job', 'SubmitVideoJob'),
+      'poll-video-job': createStep('poll-video-job', 'PollVideoJob'),
+      'store-video': createStep('store-video', 'StoreVideo'),
+      'settle-video-job': createStep('settle-video-job', 'SettleVideoJob'),
+      'fail-video-job': createStep('fail-video-job', 'FailVideoJob'),
+      webhook: createFunction(this, 'Webhook', resources, { folder: 'webhook', needs: WEBHOOK_NEEDS }),
+    }
+    this.stateMachine = this.#createStateMachine(resources.sources.root)
+  }
+
+  /** StartExecution on this machine, and the variable that names it. */
+  grantStart(starter: GatewayFunction): void {
+    this.stateMachine.grantStartExecution(starter)
+    starter.setEnvironment({ STATE_MACHINE_ARN: this.stateMachine.stateMachineArn })
+  }
+
+  /** DescribeExecution on the executions of this machine. */
+  grantDescribe(reader: IGrantable & IConstruct): void {
+    const resourceArn = `${this.#executionArnPrefix()}:*`
+    Grant.addToPrincipal({ grantee: reader, actions: ['states:DescribeExecution'], resourceArns: [resourceArn] })
+    acknowledgeWildcard(reader, 'Executions are named after their jobs at run time.', resourceArn)
+  }
+
+  /** The definition is the one file that the local host interprets too; only the functions' ARNs are filled in. */
+  #createStateMachine(root: string): StateMachine {
+    const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') })
+    for (const task of Object.values(this.functions)) {
+      task.allowInvokeBy(role)
+    }
+    // The name's prefix keeps the account's one log resource policy from growing with every log group.
+    const logGroup = new ServiceLogGroup(this, 'Log', `/aws/vendedlogs/states/${Stack.of(this).stackName}-video-job`)
+    acknowledge(
+      role,
+      'X-Ray and the delivery of vended logs have no resources that a policy could name.',
+      'IAM5[Resource::*]',
+    )
+    const stateMachine = new StateMachine(this, 'StateMachine', {
+      stateMachineType: StateMachineType.STANDARD,
+      definitionBody: DefinitionBody.fromFile(join(root, 'lambdas', 'steps', 'video-job.asl.json')),
+      definitionSubstitutions: {
+        SubmitVideoJobFunctionArn: this.functions['submit-video-job'].function.functionArn,
+        PollVideoJobFunctionArn: this.functions['poll-video-job'].function.functionArn,
+        StoreVideoFunctionArn: this.functions['store-video'].function.functionArn,
+        SettleVideoJobFunctionArn: this.functions['settle-video-job'].function.functionArn,
+        FailVideoJobFunctionArn: this.functions['fail-video-job'].function.functionArn,
+        WebhookFunctionArn: this.functions.webhook.function.functionArn,
+      },
+      role,
+      logs: { destination: logGroup, level: LogLevel.ERROR, includeExecutionData: false },
+      tracingEnabled: true,
+    })
+    acknowledge(
+      this,
+      'Step Functions keeps every event of a Standard execution for 90 days; the log is for what went wrong.',
+      'SF1',
+    )
+    return stateMachine
+  }
+
+  #executionArnPrefix(): string {
+    return Stack.of(this).formatArn({
+      service: 'states',
+      resource: 'execution',
+      resourceName: this.stateMachine.stateMachineName,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
+  }
+}

@@ -1,0 +1,112 @@
+/** Which way a submit is refused instead of accepted. Each simulator says it in its own words. */
+export type SubmitRefusal =
+  | 'refuse'
+  | 'refuse:moderated'
+  | 'refuse:download'
+  | 'refuse:person'
+  | 'unauthorized'
+  | 'arrears'
+  | 'not-open'
+  | 'no-model'
+  | 'busy'
+  | 'busy:always'
+  | 'busy:quota'
+  | 'busy:overloaded'
+
+const SUBMIT_REFUSALS: readonly SubmitRefusal[] = [
+  'refuse',
+  'refuse:moderated',
+  'refuse:download',
+  'refuse:person',
+  'unauthorized',
+  'arrears',
+  'not-open',
+  'no-model',
+  'busy',
+  'busy:always',
+  'busy:quota',
+  'busy:overloaded',
+]
+
+/** How an accepted task ends. */
+export type TaskEnding = 'succeed' | 'fail' | 'fail:input' | 'moderated' | 'moderated:audio'
+const TASK_ENDINGS: readonly TaskEnding[] = ['fail', 'fail:input', 'moderated', 'moderated:audio']
+
+/** What polls of the task say instead of, or before, its real state. */
+export type PollTrick = 'unknown' | 'odd-status' | 'poll-errors'
+const POLL_TRICKS: readonly PollTrick[] = ['unknown', 'odd-status', 'poll-errors']
+
+/** What stands behind the result url, or that there is none. */
+export type ResultTrick = 'no-url' | 'not-video' | 'empty' | 'cut' | 'cut:once' | 'redirect' | 'redirect:private'
+const RESULT_TRICKS: readonly ResultTrick[] = [
+  'no-url',
+  'not-video',
+  'empty',
+  'cut',
+  'cut:once',
+  'redirect',
+  'redirect:private',
+]
+
+/** What a prompt asks of the simulator. Absent members mean the usual behaviour. */
+export type MagicPrompt = {
+  readonly refusal?: SubmitRefusal
+  /** `[error:STATUS]`: the HTTP status of the submit answer. */
+  readonly submitErrorStatus?: number
+  /** `[hang]` never answers the submit, `[reset]` cuts its connection after the body was read. */
+  readonly submitSilence?: 'hang' | 'reset'
+  /** `[late:SECONDS]`: the accepted submit is answered only then, in real seconds. */
+  readonly submitDelaySeconds?: number
+  readonly ending: TaskEnding
+  /** `[slow:SECONDS]`, or without end for `[forever]`. */
+  readonly runSeconds?: number
+  readonly pollTrick?: PollTrick
+  readonly resultTrick?: ResultTrick
+  /** `[no-usage]` is null; `[usage:N]` is N as it was written. */
+  readonly usage?: string | null
+  /** `[minimal]`: the proxy's shortest success. */
+  readonly isMinimal: boolean
+}
+
+/** An error answer is 4xx or 5xx; anything else in `[error:STATUS]` is ignored. */
+const ERROR_STATUS = /^[45]\d\d$/
+
+/** No submit is held longer than this, so that a typing error does not hold a socket for a day. */
+const SUBMIT_DELAY_SECONDS_MAX = 300
+
+/** Reads every `[command]` of a prompt; unknown ones are prose. Of two of one kind, the first of its table above counts. */
+export function parseMagicPrompt(prompt: string): MagicPrompt {
+  const commands = [...prompt.matchAll(/\[([a-z][a-z-]*(?::[a-z0-9.-]+)?)\]/g)].map((match) => match[1] ?? '')
+  const argumentOf = (name: string) =>
+    commands.find((command) => command.startsWith(`${name}:`))?.slice(name.length + 1)
+  const firstOf = <Name extends string>(names: readonly Name[]) => names.find((name) => commands.includes(name))
+  const refusal = firstOf(SUBMIT_REFUSALS)
+  const silence = firstOf(['hang', 'reset'] as const)
+  const pollTrick = firstOf(POLL_TRICKS)
+  const resultTrick = firstOf(RESULT_TRICKS)
+  const errorStatus = argumentOf('error')
+  const delaySeconds = secondsOf(argumentOf('late'))
+  const runSeconds = commands.includes('forever') ? Number.POSITIVE_INFINITY : secondsOf(argumentOf('slow'))
+  const usage = commands.includes('no-usage') ? null : usageOf(argumentOf('usage'))
+  return {
+    ending: firstOf(TASK_ENDINGS) ?? 'succeed',
+    isMinimal: commands.includes('minimal'),
+    ...(refusal !== undefined && { refusal }),
+    ...(silence !== undefined && { submitSilence: silence }),
+    ...(pollTrick !== undefined && { pollTrick }),
+    ...(resultTrick !== undefined && { resultTrick }),
+    ...(errorStatus !== undefined && ERROR_STATUS.test(errorStatus) && { submitErrorStatus: Number(errorStatus) }),
+    ...(delaySeconds !== undefined && { submitDelaySeconds: Math.min(delaySeconds, SUBMIT_DELAY_SECONDS_MAX) }),
+    ...(runSeconds !== undefined && { runSeconds }),
+    ...(usage !== undefined && { usage }),
+  }
+}
+
+function secondsOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
+}
+
+/** Only what JSON takes as a number, because it is written into the answer as it stands. */
+function usageOf(text: string | undefined): string | undefined {
+  return text !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? text : undefined
+}

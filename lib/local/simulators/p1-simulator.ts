@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { hasBearer } from './bearer.ts'
+import { type Behaviour, DEFAULT_BEHAVIOUR, P1_POLLS_PER_SECOND, type SimulatorOptions } from './behaviour.ts'
+import { clipFor } from './clip-files.ts'
+import { parseMagicPrompt } from './magic-prompt.ts'
+import { P1_PROBLEMS, p1Answer, p1BareState, p1Failure, p1Problem, p1Refusal, p1State } from './p1-answers.ts'
+import { p1ListBody } from './p1-list.ts'
+import { type P1Details, p1DetailsSchema, validateP1Submit } from './p1-validation.ts'
+import { ResultFiles } from './result-files.ts'
+import {
+  type Simulator,
+  type SimulatorAnswer,
+  type SimulatorRequest,
+  startSimulatorServer,
+} from './simulator-server.ts'
+import { delayed, SubmitTricks } from './submit-tricks.ts'
+import { TaskBook } from './task-book.ts'
+import { openJournal } from './task-journal.ts'
+import { TokenBucket } from './token-bucket.ts'
+
+export type P1SimulatorOptions = SimulatorOptions & {
+  /** The header that asks for asynchronous mode, `X-Provider-Async` by default; its value must be `enable`. */
+  readonly asyncHeader?: string
+}
+
+const SUBMIT_PATH = '/api/v1/services/aigc/video-generation/video-synthesis'
+const TASK_PATH = /^\/api\/v1\/tasks\/([^/]+)$/
+const CANCEL_PATH = /^\/api\/v1\/tasks\/([^/]+)\/cancel$/
+const LIST_PATH = /^\/api\/v1\/tasks\/?$/
+
+/** P1 knows a task for a day. */
+const RETENTION_SECONDS = 24 * 60 * 60
+
+/** Starts a simulated P1. Rejects when the port is taken. */
+export async function startP1Simulator(options: P1SimulatorOptions = {}): Promise<Simulator> {
+  const p1 = new P1Account(options)
+  return startSimulatorServer({
+    port: options.port ?? 0,
+    host: options.host ?? '127.0.0.1',
+    handle: (request, baseUrl) => p1.answer(request, baseUrl),
+  })
+}
+
+class P1Account {
+  readonly #options: P1SimulatorOptions
+  readonly #behaviour: Behaviour
+  readonly #now: () => number
+  readonly #tasks: TaskBook<P1Details>
+  readonly #results: ResultFiles
+  readonly #polls: TokenBucket
+  readonly #tricks = new SubmitTricks({ refused: p1Refusal, failed: p1Failure })
+
+  constructor(options: P1SimulatorOptions) {
+    this.#options = options
+    this.#behaviour = { ...DEFAULT_BEHAVIOUR, pollsPerSecond: P1_POLLS_PER_SECOND, ...options.behaviour }
+    this.#now = options.now ?? Date.now
+    const journal = openJournal(options.stateFile, p1DetailsSchema)
+    this.#tasks = new TaskBook({ ...this.#behaviour, now: this.#now, retentionSeconds: RETENTION_SECONDS, journal })
+    this.#polls = new TokenBucket(this.#behaviour.pollsPerSecond, this.#now)
+    this.#results = new ResultFiles({
+      now: this.#now,
+      find: (taskId) => {
+        const task = this.#tasks.find(taskId)
+        return task && { clip: clipFor(task.details), trick: task.magic.resultTrick }
+      },
+    })
+  }
+
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
+    const result = this.#results.answer(request, baseUrl)
+    if (result !== undefined) {
+      return result
+    }
+    if (!hasBearer(request.headers, this.#options.apiKey)) {
+      return p1Problem(P1_PROBLEMS.key)
+    }
+    const url = new URL(request.path, baseUrl)
+    if (request.method === 'POST' && url.pathname === SUBMIT_PATH) {
+      return this.#submit(request)
+    }
+    const cancelledId = CANCEL_PATH.exec(url.pathname)?.[1]
+    if (request.method === 'POST' && cancelledId !== undefined) {
+      return this.#cancel(cancelledId)
+    }
+    const isList = LIST_PATH.test(url.pathname)
+    const taskId = TASK_PATH.exec(url.pathname)?.[1]
+    if (request.method !== 'GET' || (!isList && taskId === undefined)) {
+      return p1Problem(P1_PROBLEMS.path)
+    }
+    if (!this.#polls.take()) {
+      return p1Problem(P1_PROBLEMS.rate)
+    }
+    return taskId === undefined
+      ? p1Answer(200, p1ListBody(this.#tasks.list(), url.searchParams))
+      : this.#poll(taskId, baseUrl)
+  }
+
+  #submit(request: SimulatorRequest): SimulatorAnswer {
+    const asyncHeader = (this.#options.asyncHeader ?? 'X-Provider-Async').toLowerCase()
+    if (request.headers[asyncHeader] !== 'enable') {
+      return p1Problem(P1_PROBLEMS.synchronous)
+    }
+    const submit = validateP1Submit(request.body)
+    if (submit.kind === 'unknown_model') {
+      return p1Problem(P1_PROBLEMS.model)
+    }
+    if (submit.kind === 'invalid') {
+      return p1Problem(P1_PROBLEMS.parameter, submit.reason)
+    }
+    const magic = parseMagicPrompt(submit.prompt)
+    const trick = this.#tricks.answer(submit.prompt, magic)
+    if (trick !== undefined) {
+      return trick
+    }
+    const id = randomUUID()
+    this.#tasks.add({
+      id,
+      prompt: submit.prompt,
+      submittedAtMs: this.#now(),
+      limitSeconds: RETENTION_SECONDS,
+      details: submit.details,
+    })
+    const body = { output: { task_status: 'PENDING', task_id: id }, request_id: randomUUID() }
+    return delayed(p1Answer(200, body), magic)
+  }
+
+  #poll(taskId: string, baseUrl: string): SimulatorAnswer {
+    const task = this.#tasks.find(taskId)
+    const verdict = this.#tasks.poll(taskId)
+    if (task === undefined || verdict === 'unknown') {
+      return p1Answer(200, p1BareState(taskId, 'UNKNOWN'))
+    }
+    if (verdict === 'poll-errors') {
+      return p1Problem(P1_PROBLEMS.internal)
+    }
+    const expiresAtMs = task.endsAtMs + this.#behaviour.resultTtlSeconds * 1000
+    const hasUrl = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
+    const state = p1State(task, {
+      behaviour: this.#behaviour,
+      videoUrl: hasUrl ? this.#results.url({ baseUrl, taskId, extension: 'mp4', expiresAtMs }) : undefined,
+      ...(verdict === 'odd-status' && { oddStatus: 'WARMING_UP' }),
+    })
+    return p1Answer(200, state)
+  }
+
+  #cancel(taskId: string): SimulatorAnswer {
+    return this.#tasks.cancel(taskId) ? p1Answer(200, { request_id: randomUUID() }) : p1Problem(P1_PROBLEMS.notPending)
+  }
+}

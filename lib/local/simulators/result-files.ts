@@ -1,0 +1,154 @@
+import { createHmac } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { parseByteRange } from './byte-range.ts'
+import { type Clip, readClip } from './clip-files.ts'
+import type { ResultTrick } from './magic-prompt.ts'
+import type { SimulatorAnswer, SimulatorRequest } from './simulator-server.ts'
+
+/** What one task has produced. */
+export type ResultFile = { readonly clip: Clip; readonly trick: ResultTrick | undefined }
+
+type ResultFilesOptions = {
+  readonly now: () => number
+  /** The result of a task; undefined when the task is not known (any more). */
+  readonly find: (taskId: string) => ResultFile | undefined
+}
+
+type ResultUrl = {
+  readonly baseUrl: string
+  readonly taskId: string
+  readonly extension: 'mp4' | 'png'
+  readonly expiresAtMs: number
+}
+
+/** Guards nothing: it only makes urls that were tampered with fail as real ones do, and outlives a restart. */
+const SIGNING_KEY = 'simulator'
+
+const RESULT_PATH = /^\/results\/([A-Za-z0-9_-]+)\.(mp4|png)$/
+
+/** Where `[redirect:private]` leads: the address at which clouds hand out a machine's credentials. */
+const PRIVATE_ADDRESS = 'http://169.254.169.254/latest/meta-data/'
+
+/** One grey pixel, for `last_frame_url`. */
+const LAST_FRAME = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** Presigned result urls and what stands behind them. */
+export class ResultFiles {
+  readonly #options: ResultFilesOptions
+  readonly #cutOnce = new Set<string>()
+
+  constructor(options: ResultFilesOptions) {
+    this.#options = options
+  }
+
+  /** A url that works until `expiresAtMs`; the same for the same arguments. */
+  url({ baseUrl, taskId, extension, expiresAtMs }: ResultUrl): string {
+    const path = `/results/${taskId}.${extension}`
+    const expires = String(Math.floor(expiresAtMs / 1000))
+    return `${baseUrl}${path}?Expires=${expires}&Signature=${signatureOf(path, expires)}`
+  }
+
+  /** Answers a request below `/results/`; undefined for any other path. */
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer | undefined {
+    const url = new URL(request.path, baseUrl)
+    const match = RESULT_PATH.exec(url.pathname)
+    if (match === null) {
+      return undefined
+    }
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return storageError(405, 'MethodNotAllowed')
+    }
+    const expires = url.searchParams.get('Expires') ?? ''
+    if (url.searchParams.get('Signature') !== signatureOf(url.pathname, expires)) {
+      return storageError(403, 'SignatureDoesNotMatch')
+    }
+    if (this.#options.now() >= Number(expires) * 1000) {
+      return storageError(403, 'AccessDenied')
+    }
+    const taskId = match[1] ?? ''
+    const file = this.#options.find(taskId)
+    if (file === undefined) {
+      return storageError(404, 'NoSuchKey')
+    }
+    if (match[2] === 'png') {
+      return fileAnswer(request, LAST_FRAME, 'image/png')
+    }
+    return this.#trickAnswer({ taskId, file, url }) ?? fileAnswer(request, readClip(file.clip), 'video/mp4')
+  }
+
+  #trickAnswer(asked: { taskId: string; file: ResultFile; url: URL }): SimulatorAnswer | undefined {
+    const { taskId, file, url } = asked
+    switch (file.trick) {
+      case 'not-video':
+        return rawAnswer(
+          200,
+          { 'content-type': 'video/mp4' },
+          Buffer.from('<!doctype html><title>Not a video</title>\n'),
+        )
+      case 'empty':
+        return rawAnswer(200, { 'content-type': 'video/mp4' }, Buffer.alloc(0))
+      case 'cut':
+        return cutAnswer(readClip(file.clip))
+      case 'cut:once': {
+        const isFirst = !this.#cutOnce.has(taskId)
+        this.#cutOnce.add(taskId)
+        return isFirst ? cutAnswer(readClip(file.clip)) : undefined
+      }
+      case 'redirect':
+        return url.searchParams.has('hop') ? undefined : redirectAnswer(`${url.href}&hop=1`)
+      case 'redirect:private':
+        return redirectAnswer(PRIVATE_ADDRESS)
+      case 'no-url':
+      case undefined:
+        return undefined
+      default:
+        return file.trick satisfies never
+    }
+  }
+}
+
+function signatureOf(path: string, expires: string): string {
+  return createHmac('sha256', SIGNING_KEY).update(`${path}\n${expires}`).digest('base64url')
+}
+
+function fileAnswer(request: SimulatorRequest, bytes: Buffer, contentType: string): SimulatorAnswer {
+  const headers = { 'content-type': contentType, 'accept-ranges': 'bytes' }
+  const range = parseByteRange(request.headers.range, bytes.length)
+  if (range === undefined) {
+    return rawAnswer(416, { ...headers, 'content-range': `bytes */${bytes.length}` }, Buffer.alloc(0))
+  }
+  if (range === 'whole') {
+    return rawAnswer(200, headers, bytes)
+  }
+  const contentRange = `bytes ${range.start}-${range.end}/${bytes.length}`
+  return rawAnswer(206, { ...headers, 'content-range': contentRange }, bytes.subarray(range.start, range.end + 1))
+}
+
+function redirectAnswer(location: string): SimulatorAnswer {
+  return rawAnswer(302, { location }, Buffer.alloc(0))
+}
+
+/** Promises all bytes, sends half of them and hangs up. */
+function cutAnswer(bytes: Buffer): SimulatorAnswer {
+  const write = (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length })
+    response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
+  }
+  return { kind: 'raw', write }
+}
+
+function storageError(status: number, code: string): SimulatorAnswer {
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>\n`
+  return rawAnswer(status, { 'content-type': 'application/xml' }, Buffer.from(text))
+}
+
+function rawAnswer(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer): SimulatorAnswer {
+  const write = (response: ServerResponse) => {
+    response.writeHead(status, { ...headers, 'content-length': bytes.length })
+    response.end(bytes)
+  }
+  return { kind: 'raw', write }
+}

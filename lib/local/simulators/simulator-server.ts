@@ -1,0 +1,158 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { RequestLog } from './request-log.ts'
+
+/** One request as a simulator got it. `path` keeps its query; `body` is the parsed JSON, or the text if it is none. */
+export type SimulatorRequest = {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+}
+
+/** A JSON body with its status. */
+export type JsonAnswer = {
+  readonly kind: 'json'
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Held back this long, in real seconds. */
+  readonly delaySeconds?: number
+}
+
+/** What a simulator does with a request. */
+export type SimulatorAnswer =
+  | JsonAnswer
+  /** Answers whatever it likes, also half of it. */
+  | { readonly kind: 'raw'; readonly write: (response: ServerResponse) => void }
+  /** Never answers. */
+  | { readonly kind: 'hang' }
+  /** Cuts the connection. */
+  | { readonly kind: 'reset' }
+
+/** A running simulator. */
+export type Simulator = {
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly port: number
+  /** Every request so far, oldest first; a bounded number of the newest. */
+  readonly requests: readonly SimulatorRequest[]
+  /** Ends every open connection; resolves when the port is free. */
+  close(): Promise<void>
+}
+
+/** Larger bodies than nine inline images are no request that an upstream would take. */
+const REQUEST_BYTES_MAX = 256 * 1024 * 1024
+
+type ServerOptions = {
+  readonly port: number
+  readonly host: string
+  /** `baseUrl` is where this server is reached. */
+  readonly handle: (request: SimulatorRequest, baseUrl: string) => SimulatorAnswer
+}
+
+/** Starts an HTTP server that records each request and does what `handle` says. Rejects when the port is taken. */
+export async function startSimulatorServer(options: ServerOptions): Promise<Simulator> {
+  const log = new RequestLog<SimulatorRequest>()
+  const closing = new AbortController()
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const address = server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : options.port
+  const baseUrl = `http://${options.host}:${port}`
+  const context = { handle: options.handle, baseUrl, log, signal: closing.signal }
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    serve(request, response, context).catch(() => response.destroy())
+  })
+  return {
+    baseUrl,
+    port,
+    requests: log.entries,
+    close: () =>
+      new Promise((resolve) => {
+        closing.abort()
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+type ServeContext = {
+  readonly handle: ServerOptions['handle']
+  readonly baseUrl: string
+  readonly log: RequestLog<SimulatorRequest>
+  readonly signal: AbortSignal
+}
+
+async function serve(incoming: IncomingMessage, response: ServerResponse, context: ServeContext): Promise<void> {
+  const text = await readText(incoming)
+  const request = {
+    method: incoming.method ?? 'GET',
+    path: incoming.url ?? '/',
+    headers: incoming.headers,
+    body: parseBody(text),
+  }
+  context.log.add(request, text.length)
+  const answer = context.handle(request, context.baseUrl)
+  switch (answer.kind) {
+    case 'json':
+      if (answer.delaySeconds !== undefined) {
+        await sleep(answer.delaySeconds * 1000, undefined, { signal: context.signal })
+      }
+      writeJson(response, answer)
+      return
+    case 'raw':
+      answer.write(response)
+      return
+    case 'hang':
+      return
+    case 'reset':
+      incoming.socket.resetAndDestroy()
+      return
+    default:
+      answer satisfies never
+  }
+}
+
+async function readText(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  for await (const chunk of incoming) {
+    const bytes = Buffer.from(chunk)
+    sizeBytes += bytes.length
+    if (sizeBytes > REQUEST_BYTES_MAX) {
+      throw new RequestTooLargeError()
+    }
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The request body is above the bound; its connection is cut. */
+class RequestTooLargeError extends Error {
+  override readonly name = 'RequestTooLargeError'
+}
+
+function parseBody(text: string): unknown {
+  if (text === '') {
+    return undefined
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function writeJson(response: ServerResponse, answer: JsonAnswer): void {
+  const bytes = Buffer.from(JSON.stringify(answer.body))
+  response.writeHead(answer.status, {
+    'content-type': 'application/json',
+    ...answer.headers,
+    'content-length': bytes.length,
+  })
+  response.end(bytes)
+}

@@ -1,0 +1,52 @@
+import type { MagicPrompt, SubmitRefusal } from './magic-prompt.ts'
+import type { JsonAnswer, SimulatorAnswer } from './simulator-server.ts'
+
+/** How one provider words a refused submit. */
+export type RefusalWords = {
+  readonly refused: (refusal: SubmitRefusal) => JsonAnswer
+  /** `[error:STATUS]`: any status from 400 to 599. */
+  readonly failed: (status: number) => JsonAnswer
+}
+
+/** Prompts that `[busy]` has refused once are remembered up to this number. */
+const BUSY_PROMPTS_MAX = 10_000
+
+/** Refuses, ignores or cuts submits whose prompt asks for it. */
+export class SubmitTricks {
+  readonly #words: RefusalWords
+  readonly #busyPrompts = new Set<string>()
+
+  constructor(words: RefusalWords) {
+    this.#words = words
+  }
+
+  /** The answer instead of an acceptance; undefined when the submit is to be accepted. */
+  answer(prompt: string, magic: MagicPrompt): SimulatorAnswer | undefined {
+    if (magic.submitSilence !== undefined) {
+      return { kind: magic.submitSilence }
+    }
+    if (magic.submitErrorStatus !== undefined) {
+      return this.#words.failed(magic.submitErrorStatus)
+    }
+    if (magic.refusal === undefined || (magic.refusal === 'busy' && !this.#isFirst(prompt))) {
+      return undefined
+    }
+    return this.#words.refused(magic.refusal)
+  }
+
+  #isFirst(prompt: string): boolean {
+    if (this.#busyPrompts.has(prompt)) {
+      return false
+    }
+    if (this.#busyPrompts.size >= BUSY_PROMPTS_MAX) {
+      this.#busyPrompts.clear()
+    }
+    this.#busyPrompts.add(prompt)
+    return true
+  }
+}
+
+/** Holds the answer of an accepted submit back when the prompt says `[late:SECONDS]`. */
+export function delayed(answer: JsonAnswer, magic: MagicPrompt): JsonAnswer {
+  return magic.submitDelaySeconds === undefined ? answer : { ...answer, delaySeconds: magic.submitDelaySeconds }
+}

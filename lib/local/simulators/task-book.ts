@@ -1,0 +1,202 @@
+import { type MagicPrompt, parseMagicPrompt } from './magic-prompt.ts'
+import type { TaskJournal } from './task-journal.ts'
+import { TaskSchedule, type TaskTimes } from './task-schedule.ts'
+
+export type TaskPhase = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired'
+
+/** A task as it was accepted. `Details` is what the provider's own answers need. */
+export type NewTask<Details> = {
+  readonly id: string
+  readonly prompt: string
+  readonly submittedAtMs: number
+  /** Seconds after the submit at which a task that is not done ends as `expired`. */
+  readonly limitSeconds: number
+  readonly details: Details
+}
+
+/** A task at one moment. */
+export type SimulatedTask<Details> = NewTask<Details> & {
+  readonly magic: MagicPrompt
+  readonly phase: TaskPhase
+  readonly startsAtMs: number
+  readonly endsAtMs: number
+  /** When it came into `phase`. */
+  readonly changedAtMs: number
+}
+
+/** What a poll must say: the task's own state, or one of the tricks of its prompt. */
+export type PollVerdict = 'state' | 'unknown' | 'odd-status' | 'poll-errors'
+
+export type TaskBookOptions<Details> = {
+  readonly now: () => number
+  readonly queueSeconds: number
+  readonly runSeconds: number
+  readonly runningTasksMax: number
+  /** Seconds after the submit at which the upstream forgets a task. */
+  readonly retentionSeconds: number
+  /** Where tasks are written down, and read back from at once. */
+  readonly journal?: TaskJournal<Details> | undefined
+}
+
+type Entry<Details> = {
+  readonly task: NewTask<Details>
+  readonly magic: MagicPrompt
+  times: TaskTimes
+  cancelledAtMs: number | undefined
+  polls: number
+}
+
+/** Polls that `[odd-status]` and `[poll-errors]` spoil before the real state shows. */
+export const SPOILED_POLLS = 3
+
+/** Oldest tasks leave first, so that a long load test does not fill the memory. */
+const TASKS_MAX = 100_000
+
+/** A cancelled task disappears after a day. */
+const CANCELLED_RETENTION_MS = 24 * 60 * 60 * 1000
+
+/** All tasks of one simulated account. States are computed from the clock when somebody looks. */
+export class TaskBook<Details> {
+  readonly #options: TaskBookOptions<Details>
+  readonly #entries = new Map<string, Entry<Details>>()
+  #schedule: TaskSchedule
+
+  constructor(options: TaskBookOptions<Details>) {
+    this.#options = options
+    this.#schedule = new TaskSchedule(options.runningTasksMax)
+    this.#restore()
+  }
+
+  /** Accepts a task. */
+  add(task: NewTask<Details>): void {
+    this.#enter(task)
+    this.#options.journal?.append({ kind: 'added', task })
+  }
+
+  #enter(task: NewTask<Details>): void {
+    const magic = parseMagicPrompt(task.prompt)
+    const times = this.#place(task, magic, task.submittedAtMs)
+    this.#entries.set(task.id, { task, magic, times, cancelledAtMs: undefined, polls: 0 })
+    for (const oldestId of this.#entries.keys()) {
+      if (this.#entries.size <= TASKS_MAX) {
+        break
+      }
+      this.#entries.delete(oldestId)
+    }
+  }
+
+  /** Undefined for a task that never was, was removed, or is too old. */
+  find(id: string): SimulatedTask<Details> | undefined {
+    const entry = this.#entries.get(id)
+    return entry === undefined ? undefined : this.#view(entry)
+  }
+
+  /** Every task that is still known, newest first. */
+  list(): SimulatedTask<Details>[] {
+    return [...this.#entries.values()].flatMap((entry) => this.#view(entry) ?? []).toReversed()
+  }
+
+  /** Counts a poll and tells what its answer must be. */
+  poll(id: string): PollVerdict {
+    const entry = this.#entries.get(id)
+    if (entry === undefined) {
+      return 'unknown'
+    }
+    entry.polls += 1
+    const trick = entry.magic.pollTrick
+    const isSpoiled = trick === 'unknown' || (trick !== undefined && entry.polls <= SPOILED_POLLS)
+    return isSpoiled ? trick : 'state'
+  }
+
+  /** Cancels a waiting task; false for any other. Those behind it move up. */
+  cancel(id: string): boolean {
+    const entry = this.#entries.get(id)
+    if (entry === undefined || this.#view(entry)?.phase !== 'waiting') {
+      return false
+    }
+    const atMs = this.#options.now()
+    this.#cancelAt(entry, atMs)
+    this.#options.journal?.append({ kind: 'cancelled', id, atMs })
+    return true
+  }
+
+  /** Forgets a task. */
+  remove(id: string): void {
+    this.#entries.delete(id)
+    this.#options.journal?.append({ kind: 'removed', id })
+  }
+
+  #restore(): void {
+    for (const line of this.#options.journal?.read() ?? []) {
+      const entry = line.kind === 'added' ? undefined : this.#entries.get(line.id)
+      if (line.kind === 'added') {
+        this.#enter(line.task)
+      } else if (line.kind === 'removed') {
+        this.#entries.delete(line.id)
+      } else if (entry !== undefined) {
+        this.#cancelAt(entry, line.atMs)
+      }
+    }
+  }
+
+  #cancelAt(entry: Entry<Details>, atMs: number): void {
+    entry.cancelledAtMs = atMs
+    this.#replan(atMs)
+  }
+
+  #place(task: NewTask<Details>, magic: MagicPrompt, notBeforeMs: number): TaskTimes {
+    return this.#schedule.place({
+      readyAtMs: Math.max(notBeforeMs, task.submittedAtMs + this.#options.queueSeconds * 1000),
+      runMs: (magic.runSeconds ?? this.#options.runSeconds) * 1000,
+      limitAtMs: limitAtMs(task),
+    })
+  }
+
+  #replan(nowMs: number): void {
+    this.#schedule = new TaskSchedule(this.#options.runningTasksMax)
+    const open = [...this.#entries.values()].filter((entry) => entry.cancelledAtMs === undefined)
+    for (const entry of open.filter((candidate) => candidate.times.startsAtMs <= nowMs)) {
+      const endsAtMs = Math.min(entry.times.endsAtMs, limitAtMs(entry.task))
+      if (endsAtMs > nowMs) {
+        this.#schedule.occupy(endsAtMs)
+      }
+    }
+    for (const entry of open.filter((candidate) => candidate.times.startsAtMs > nowMs)) {
+      entry.times = this.#place(entry.task, entry.magic, nowMs)
+    }
+  }
+
+  #view(entry: Entry<Details>): SimulatedTask<Details> | undefined {
+    const nowMs = this.#options.now()
+    const goneAtMs =
+      entry.cancelledAtMs === undefined
+        ? entry.task.submittedAtMs + this.#options.retentionSeconds * 1000
+        : entry.cancelledAtMs + CANCELLED_RETENTION_MS
+    if (nowMs >= goneAtMs) {
+      return undefined
+    }
+    const { phase, changedAtMs } = phaseOf(entry, nowMs)
+    return { ...entry.task, ...entry.times, magic: entry.magic, phase, changedAtMs }
+  }
+}
+
+function limitAtMs(task: NewTask<unknown>): number {
+  return task.submittedAtMs + task.limitSeconds * 1000
+}
+
+function phaseOf(entry: Entry<unknown>, nowMs: number): { phase: TaskPhase; changedAtMs: number } {
+  const { startsAtMs, endsAtMs } = entry.times
+  const expiresAtMs = limitAtMs(entry.task)
+  if (entry.cancelledAtMs !== undefined) {
+    return { phase: 'cancelled', changedAtMs: entry.cancelledAtMs }
+  }
+  if (nowMs >= endsAtMs && endsAtMs <= expiresAtMs) {
+    return { phase: entry.magic.ending === 'succeed' ? 'succeeded' : 'failed', changedAtMs: endsAtMs }
+  }
+  if (nowMs >= expiresAtMs) {
+    return { phase: 'expired', changedAtMs: expiresAtMs }
+  }
+  return nowMs >= startsAtMs
+    ? { phase: 'running', changedAtMs: startsAtMs }
+    : { phase: 'waiting', changedAtMs: entry.task.submittedAtMs }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals'
+import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+type Statement = { Effect: string; Action: string | string[]; Resource: unknown }
+
+const template = synthesizeStack()
+const functions = resourcesOf(template, 'AWS::Lambda::Function')
+const policies = resourcesOf(template, 'AWS::IAM::Policy')
+
+/** Folder names of handlers, from the functions' descriptions. */
+function functionOf(folder: string) {
+  const found = functions.find(({ properties }) => properties.Description === `Reelgate ${folder}`)
+  if (found === undefined) {
+    throw new Error(`no function for ${folder}`)
+  }
+  return found
+}
+
+function statementsOf(folder: string): Statement[] {
+  const roleId = functionOf(folder).properties.Role['Fn::GetAtt'][0]
+  return policies
+    .filter(({ properties }) => properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
+    .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+}
+
+function asList<T>(value: T | T[]): T[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+/** Actions of one service that a function has, sorted; with the end of the resource where that tells more. */
+function actionsOf(folder: string, service: string): string[] {
+  return statementsOf(folder)
+    .filter(({ Effect }) => Effect === 'Allow')
+    .flatMap((statement) => asList(statement.Action).map((action) => ({ action, resource: statement.Resource })))
+    .filter(({ action }) => action.startsWith(`${service}:`))
+    .map(({ action, resource }) => `${action.slice(service.length + 1)}${suffixOf(resource)}`)
+    .sort()
+}
+
+/** `/v/*` of `{ "Fn::Join": ["", [<bucket arn>, "/v/*"]] }`. */
+function suffixOf(resource: unknown): string {
+  const text = JSON.stringify(resource)
+  return /"(\/(?:v|requests|texts)\/\*|\/index\/[^"]*)"/.exec(text)?.[1]?.replace(/^/, ' ') ?? ''
+}
+
+describe('what a function may reach', () => {
+  it.each([
+    ['api/create-video-job', ['ConditionCheckItem', 'GetItem', 'PutItem', 'UpdateItem']],
+    ['api/get-video-job', ['GetItem', 'Query']],
+    ['api/list-video-jobs', ['GetItem', 'Query']],
+    ['api/delete-video-job', ['GetItem', 'UpdateItem']],
+    ['api/fallback', ['GetItem']],
+    ['steps/submit-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
+    ['steps/poll-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
+    ['steps/store-video', ['GetItem', 'PutItem', 'UpdateItem']],
+    ['steps/settle-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
+    ['steps/fail-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
+    ['webhook', ['GetItem', 'UpdateItem']],
+    ['reconcile', ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'Query /index/GSI1', 'UpdateItem']],
+    ['cdn-signing-key', []],
+  ])('%s has these table actions and no other', (folder, actions) => {
+    expect(actionsOf(folder, 'dynamodb')).toEqual(actions)
+  })
+
+  it.each([
+    ['api/create-video-job', ['PutObject /requests/*']],
+    ['api/get-video-job', ['GetObject /texts/*']],
+    ['api/list-video-jobs', ['GetObject /texts/*']],
+    ['api/delete-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
+    ['api/fallback', []],
+    ['steps/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
+    ['steps/poll-video-job', ['PutObject /texts/*']],
+    ['steps/store-video', ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*']],
+    ['steps/settle-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
+    ['steps/fail-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
+    ['webhook', []],
+    ['reconcile', ['DeleteObject /v/*', 'GetObject /texts/*']],
+    ['cdn-signing-key', []],
+  ])('%s has these object actions and no other', (folder, actions) => {
+    expect(actionsOf(folder, 's3')).toEqual(actions)
+  })
+
+  it.each([
+    ['states', ['api/create-video-job', 'reconcile']],
+    ['cloudfront', ['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile']],
+    [
+      'secretsmanager',
+      [
+        'api/get-video-job',
+        'api/list-video-jobs',
+        'steps/submit-video-job',
+        'steps/poll-video-job',
+        'steps/fail-video-job',
+        'webhook',
+        'cdn-signing-key',
+      ],
+    ],
+  ])('%s is open to these functions alone', (service, folders) => {
+    const having = functions
+      .map(({ properties }) => properties.Description.replace('Reelgate ', ''))
+      .filter((folder) => actionsOf(folder, service).length > 0)
+    expect(having.sort()).toEqual([...folders].sort())
+  })
+
+  it('gives nobody a wildcard action, and a wildcard resource only where AWS has no resource to name', () => {
+    for (const { properties } of policies) {
+      for (const statement of properties.PolicyDocument.Statement) {
+        const actions = asList<string>(statement.Action)
+        expect(actions.filter((action) => action.includes('*'))).toEqual([])
+        if (asList(statement.Resource).includes('*')) {
+          expect(actions.filter((action) => !/^(xray|logs):/.test(action))).toEqual([])
+        }
+      }
+    }
+  })
+})
+
+describe('what a function is told', () => {
+  const common = ['LOG_LEVEL', 'POWERTOOLS_METRICS_NAMESPACE', 'POWERTOOLS_SERVICE_NAME']
+  const signing = ['CDN_BASE_URL', 'CDN_KEY_PAIR_ID', 'CDN_SIGNING_KEY_SECRET_ARN']
+
+  it.each([
+    ['api/create-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
+    ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
+    ['api/delete-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['api/fallback', ['TABLE_NAME']],
+    ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['steps/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['steps/settle-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['steps/fail-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['webhook', [...signing, 'TABLE_NAME']],
+    ['reconcile', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['cdn-signing-key', []],
+  ])('%s has these variables and no other', (folder, names) => {
+    const variables = Object.keys(functionOf(folder).properties.Environment.Variables)
+    expect(variables.sort()).toEqual([...common, ...names].sort())
+  })
+
+  it('never holds a secret itself', () => {
+    expect(JSON.stringify(functions)).not.toMatch(/PRIVATE KEY|resolve:secretsmanager/)
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals'
+import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+const template = synthesizeStack()
+const functions = resourcesOf(template, 'AWS::Lambda::Function')
+const roles = resourcesOf(template, 'AWS::IAM::Role')
+
+describe('GatewayFunction', () => {
+  it('has one runtime and one architecture for every function of the stack', () => {
+    const kinds = functions.map(({ properties }) => `${properties.Runtime} ${properties.Architectures}`)
+    expect([...new Set(kinds)]).toEqual(['nodejs24.x arm64'])
+  })
+
+  it('gives each function a role of its own', () => {
+    const used = functions.map(({ properties }) => properties.Role['Fn::GetAtt'][0])
+    expect(new Set(used).size).toBe(functions.length)
+  })
+
+  it('gives each function a log group of its own, where its role may write and nowhere else', () => {
+    const groups = functions.map(({ properties }) => properties.LoggingConfig.LogGroup.Ref)
+    expect(new Set(groups).size).toBe(functions.length)
+    const writes = resourcesOf(template, 'AWS::IAM::Policy').flatMap(({ properties }) =>
+      properties.PolicyDocument.Statement.filter((statement: { Action: string[] }) =>
+        statement.Action.includes('logs:PutLogEvents'),
+      ).map((statement: { Resource: unknown }) => statement.Resource),
+    )
+    expect(writes).toHaveLength(functions.length)
+    expect(writes).toEqual(expect.arrayContaining(groups.map((group) => ({ 'Fn::GetAtt': [group, 'Arn'] }))))
+  })
+
+  it('uses no managed policy for functions', () => {
+    const used = new Set(functions.map(({ properties }) => properties.Role['Fn::GetAtt'][0]))
+    const managed = roles.filter(({ id, properties }) => used.has(id) && properties.ManagedPolicyArns !== undefined)
+    expect(managed).toEqual([])
+  })
+
+  it('lets the platform trace every function', () => {
+    for (const { properties } of functions) {
+      expect(properties.TracingConfig).toEqual({ Mode: 'Active' })
+    }
+  })
+
+  it('reads no source maps at run time', () => {
+    expect(JSON.stringify(functions)).not.toContain('enable-source-maps')
+  })
+})
+
+describe('ServiceLogGroup', () => {
+  it('ends every log of the stack after a month', () => {
+    const retentions = resourcesOf(template, 'AWS::Logs::LogGroup').map(({ properties }) => properties.RetentionInDays)
+    expect([...new Set(retentions)]).toEqual([30])
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals'
+import { JobTable } from '#aws/job-table.ts'
+import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+
+const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable'))
+const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable')
+
+describe('JobTable', () => {
+  it('can be restored to any second and cannot be deleted by accident', () => {
+    for (const replica of table?.properties.Replicas ?? []) {
+      expect(replica.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
+      expect(replica.DeletionProtectionEnabled).toBe(true)
+    }
+    expect(table?.properties.Replicas).toHaveLength(1)
+  })
+
+  it('outlives its stack', () => {
+    template.hasResource('AWS::DynamoDB::GlobalTable', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+  })
+
+  it('has the keys, the index and the time to live that the stores use', () => {
+    expect(table?.properties.KeySchema).toEqual([
+      { AttributeName: 'PK', KeyType: 'HASH' },
+      { AttributeName: 'SK', KeyType: 'RANGE' },
+    ])
+    expect(table?.properties.GlobalSecondaryIndexes).toEqual([
+      {
+        IndexName: 'GSI1',
+        KeySchema: [
+          { AttributeName: 'GSI1PK', KeyType: 'HASH' },
+          { AttributeName: 'GSI1SK', KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ])
+    expect(table?.properties.TimeToLiveSpecification).toEqual({ AttributeName: 'ttl', Enabled: true })
+  })
+
+  it('is paid per request', () => {
+    expect(table?.properties.BillingMode).toBe('PAY_PER_REQUEST')
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import { Annotations, Template } from 'aws-cdk-lib/assertions'
+import { AwsSolutionsChecks } from 'cdk-nag'
+import { createStack, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
+
+const template = synthesizeStack()
+
+describe('ReelgateStack', () => {
+  it('passes every AwsSolutions rule or says why not', () => {
+    expect(new AwsSolutionsChecks().validateScope(createStack()).violations).toEqual([])
+  })
+
+  it('gives a reason with every rule that it does not follow', () => {
+    const acknowledged = createStack()
+      .node.findAll()
+      .flatMap((construct) => construct.node.metadata)
+      .filter(({ type }) => type === 'aws:cdk:acknowledged-rules')
+      .flatMap(({ data }) => Object.entries<string>(data))
+    expect(acknowledged.length).toBeGreaterThan(0)
+    for (const [, reason] of acknowledged) {
+      expect(reason).toMatch(/\w+ \w+ \w+.*\.$/)
+    }
+  })
+
+  it('shows what was left out of the configuration', () => {
+    const report = jest.spyOn(console, 'error').mockImplementation(() => {})
+    const stack = createStack({ warnings: ['channel p2-proxy has no upstream'] })
+    Annotations.fromStack(stack).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
+    report.mockRestore()
+  })
+
+  it('refuses a production stage without a channel', () => {
+    const config = { ...shippedConfiguration.config, channels: [] }
+    const stack = createStack({ stage: 'prod', config })
+    expect(() => Template.fromStack(stack)).toThrow('has no channel')
+  })
+
+  it('keeps data when the stack goes', () => {
+    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
+      template.allResources(type, { DeletionPolicy: 'Retain' })
+    }
+  })
+
+  it('makes the signing key in the account and passes only its public half on', () => {
+    const [keyPair] = resourcesOf(template, 'Custom::CdnSigningKey')
+    const [publicKey] = resourcesOf(template, 'AWS::CloudFront::PublicKey')
+    expect(publicKey?.properties.PublicKeyConfig.EncodedKey).toEqual({ 'Fn::GetAtt': [keyPair?.id, 'PublicKeyPem'] })
+  })
+
+  it('deploys secrets empty', () => {
+    for (const { properties } of resourcesOf(template, 'AWS::SecretsManager::Secret')) {
+      expect(properties.SecretString).toBe('{}')
+    }
+  })
+
+  it('tells where the service answers and where its data is', () => {
+    expect(Object.keys(template.toJSON().Outputs).sort()).toEqual([
+      'AlarmTopicArn',
+      'BaseUrl',
+      'ChannelSecretArn',
+      'TableName',
+      'VideoBaseUrl',
+    ])
+  })
+})

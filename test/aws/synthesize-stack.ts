@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { App, Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { ReelgateStack, type ReelgateStackProps } from '#aws/reelgate-stack.ts'
+import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+
+/** The shipped configuration with every upstream set, so that nothing is left out. */
+export const shippedConfiguration = loadGatewayConfig({
+  file: join(REPOSITORY_ROOT, 'config', 'gateway.yaml'),
+  environment: {
+    P1_BASE_URL: 'https://p1.example.com',
+    P2_DIRECT_BASE_URL: 'https://p2.example.com',
+    P2_INTERNATIONAL_BASE_URL: 'https://international.example.com',
+    P2_PROXY_BASE_URL: 'https://proxy.example.com',
+  },
+  mode: 'synth',
+})
+
+/** An app with the flags of cdk.json, without bundling and without an account. */
+function createApp(): App {
+  const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
+  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } })
+}
+
+/** The stack as a deployment makes it. */
+export function createStack(props: Partial<ReelgateStackProps> = {}): ReelgateStack {
+  return new ReelgateStack(createApp(), 'Reelgate-test', {
+    ...shippedConfiguration,
+    stage: 'test',
+    ...(process.env.STUB ? { root: process.env.STUB } : {}),
+    ...props,
+  })
+}
+
+/** Template of the whole stack. */
+export function synthesizeStack(props: Partial<ReelgateStackProps> = {}): Template {
+  return Template.fromStack(createStack(props))
+}
+
+/** Template of a stack that holds what `add` makes and nothing else. */
+export function synthesizeAlone(add: (stack: Stack) => void): Template {
+  const stack = new Stack(createApp(), 'Alone')
+  add(stack)
+  return Template.fromStack(stack)
+}
+
+/** Logical ids and properties of all resources of one type. */
+export function resourcesOf(template: Template, type: string) {
+  return Object.entries(template.findResources(type)).map(([id, { Properties }]) => ({ id, properties: Properties }))
+}

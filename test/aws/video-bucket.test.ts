@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals'
+import { Match } from 'aws-cdk-lib/assertions'
+import { VideoBucket } from '#aws/video-bucket.ts'
+import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+
+const template = synthesizeAlone((stack) => new VideoBucket(stack, 'VideoBucket'))
+const [bucket] = resourcesOf(template, 'AWS::S3::Bucket')
+
+describe('VideoBucket', () => {
+  it('blocks every public access', () => {
+    expect(bucket?.properties.PublicAccessBlockConfiguration).toEqual({
+      BlockPublicAcls: true,
+      BlockPublicPolicy: true,
+      IgnorePublicAcls: true,
+      RestrictPublicBuckets: true,
+    })
+  })
+
+  it('encrypts what it stores', () => {
+    expect(bucket?.properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
+      { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+    ])
+  })
+
+  it('refuses requests without TLS and with TLS below 1.2', () => {
+    const denied = (Condition: object) =>
+      template.hasResourceProperties('AWS::S3::BucketPolicy', {
+        PolicyDocument: {
+          Statement: Match.arrayWith([
+            Match.objectLike({ Effect: 'Deny', Action: 's3:*', Principal: { AWS: '*' }, Condition }),
+          ]),
+        },
+      })
+    denied({ Bool: { 'aws:SecureTransport': 'false' } })
+    denied({ NumericLessThan: { 's3:TlsVersion': 1.2 } })
+  })
+
+  it('collects videos after a job has ended, and texts after its record has', () => {
+    expect(bucket?.properties.LifecycleConfiguration.Rules).toEqual([
+      { Id: 'videos', Prefix: 'v/', ExpirationInDays: 9, Status: 'Enabled' },
+      { Id: 'requests', Prefix: 'requests/', ExpirationInDays: 32, Status: 'Enabled' },
+      { Id: 'texts', Prefix: 'texts/', ExpirationInDays: 32, Status: 'Enabled' },
+      { Id: 'abandoned-uploads', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
+    ])
+  })
+
+  it('outlives its stack', () => {
+    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+  })
+
+  it('lets the CDN read nothing but videos', () => {
+    template.hasResourceProperties('AWS::S3::BucketPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Effect: 'Deny',
+            Action: 's3:GetObject',
+            Principal: { Service: 'cloudfront.amazonaws.com' },
+            NotResource: { 'Fn::Join': ['', [Match.anyValue(), '/v/*']] },
+          }),
+        ]),
+      },
+    })
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals'
+import { VideoBucket } from '#aws/video-bucket.ts'
+import { type CustomDomain, VideoCdn } from '#aws/video-cdn.ts'
+import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+
+const PUBLIC_KEY_PEM = '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n'
+
+function synthesizeCdn(customDomain?: CustomDomain) {
+  return synthesizeAlone((stack) => {
+    const { bucket } = new VideoBucket(stack, 'VideoBucket')
+    new VideoCdn(stack, 'VideoCdn', { bucket, publicKeyPem: PUBLIC_KEY_PEM, customDomain })
+  })
+}
+
+function configurationOf(template: ReturnType<typeof synthesizeCdn>) {
+  return resourcesOf(template, 'AWS::CloudFront::Distribution')[0]?.properties.DistributionConfig
+}
+
+const template = synthesizeCdn()
+const configuration = configurationOf(template)
+
+describe('VideoCdn', () => {
+  it('serves nothing without a signature by the key group', () => {
+    const [keyGroup] = resourcesOf(template, 'AWS::CloudFront::KeyGroup')
+    expect(configuration.DefaultCacheBehavior.TrustedKeyGroups).toEqual([{ Ref: keyGroup?.id }])
+    expect(configuration.CacheBehaviors).toBeUndefined()
+  })
+
+  it('answers over https only', () => {
+    expect(configuration.DefaultCacheBehavior.ViewerProtocolPolicy).toBe('https-only')
+  })
+
+  it('reads the bucket with signed requests of its own', () => {
+    const [control] = resourcesOf(template, 'AWS::CloudFront::OriginAccessControl')
+    expect(control?.properties.OriginAccessControlConfig).toMatchObject({
+      OriginAccessControlOriginType: 's3',
+      SigningBehavior: 'always',
+      SigningProtocol: 'sigv4',
+    })
+    expect(configuration.Origins).toHaveLength(1)
+    expect(configuration.Origins[0].OriginAccessControlId).toEqual({ 'Fn::GetAtt': [control?.id, 'Id'] })
+  })
+
+  it('forbids browsers to guess a content type', () => {
+    const [policy] = resourcesOf(template, 'AWS::CloudFront::ResponseHeadersPolicy')
+    expect(policy?.properties.ResponseHeadersPolicyConfig.SecurityHeadersConfig.ContentTypeOptions).toEqual({
+      Override: true,
+    })
+    expect(configuration.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({ Ref: policy?.id })
+  })
+
+  it('demands TLS 1.2 on a domain of its own', () => {
+    const certificateArn = 'arn:aws:acm:us-east-1:111111111111:certificate/0198b3a0'
+    const ownDomain = configurationOf(synthesizeCdn({ domainName: 'videos.example.com', certificateArn }))
+    expect(ownDomain.Aliases).toEqual(['videos.example.com'])
+    expect(ownDomain.ViewerCertificate).toMatchObject({
+      AcmCertificateArn: certificateArn,
+      MinimumProtocolVersion: 'TLSv1.2_2021',
+    })
+  })
+})

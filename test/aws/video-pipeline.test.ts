@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+type State = { Type: string; Resource?: string; TimeoutSeconds?: number }
+
+const template = synthesizeStack()
+const [machine] = resourcesOf(template, 'AWS::StepFunctions::StateMachine')
+const functions = resourcesOf(template, 'AWS::Lambda::Function')
+const definition: { TimeoutSeconds?: number; States: Record<string, State> } = JSON.parse(
+  readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'steps', 'video-job.asl.json'), 'utf8'),
+)
+const tasks = Object.entries(definition.States).filter(([, state]) => state.Type === 'Task')
+
+/** The function that a task's `${Name}` stands for. */
+function functionOf(resource: string | undefined) {
+  const name = /^\$\{(\w+)\}$/.exec(resource ?? '')?.[1] ?? ''
+  const id = machine?.properties.DefinitionSubstitutions[name]?.['Fn::GetAtt'][0]
+  return functions.find((each) => each.id === id)?.properties
+}
+
+describe('VideoPipeline', () => {
+  it.each(tasks)('%s names a function of the stack, which ends before its task does', (_name, state) => {
+    expect(functionOf(state.Resource)).toBeDefined()
+    expect(functionOf(state.Resource).Timeout).toBeLessThan(state.TimeoutSeconds ?? 0)
+  })
+
+  it('fills in a name for every task and no name that is not used', () => {
+    const used = tasks.map(([, state]) => state.Resource?.slice(2, -1))
+    expect(Object.keys(machine?.properties.DefinitionSubstitutions).sort()).toEqual([...new Set(used)].sort())
+  })
+
+  it('may invoke its tasks and nothing else', () => {
+    const roleId = machine?.properties.RoleArn['Fn::GetAtt'][0]
+    const statements = resourcesOf(template, 'AWS::IAM::Policy')
+      .filter(({ properties }) => properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
+      .flatMap(({ properties }) => properties.PolicyDocument.Statement)
+    const invoked = statements.filter(({ Action }) => [Action].flat().includes('lambda:InvokeFunction'))
+    expect(invoked.flatMap(({ Resource }) => Resource)).toEqual(
+      expect.arrayContaining(Object.values(machine?.properties.DefinitionSubstitutions)),
+    )
+    expect(invoked.flatMap(({ Resource }) => Resource)).toHaveLength(6)
+  })
+
+  it('is a Standard machine that is traced and logs what goes wrong, without what the jobs hold', () => {
+    expect(machine?.properties.StateMachineType).toBe('STANDARD')
+    expect(machine?.properties.TracingConfiguration).toEqual({ Enabled: true })
+    expect(machine?.properties.LoggingConfiguration).toMatchObject({ Level: 'ERROR', IncludeExecutionData: false })
+    expect(machine?.properties.LoggingConfiguration.Destinations).toHaveLength(1)
+  })
+
+  it('ends even when a state never does', () => {
+    expect(definition.TimeoutSeconds).toBeGreaterThan(0)
+  })
+
+  it('gives the store enough memory for parts in flight', () => {
+    const store = functions.find(({ properties }) => properties.Description === 'Reelgate steps/store-video')
+    expect(store?.properties.MemorySize).toBeGreaterThanOrEqual(1024)
+    expect(store?.properties.Timeout).toBe(840)
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { createMp4Scanner, type Mp4Header } from '#core/jobs/mp4-header.ts'
+
+const text = (value: string): Buffer => Buffer.from(value, 'latin1')
+
+function box(type: string, ...content: readonly Uint8Array[]): Buffer {
+  const body = Buffer.concat(content)
+  const header = Buffer.alloc(8)
+  header.writeUInt32BE(body.length + 8)
+  header.write(type, 4, 'latin1')
+  return Buffer.concat([header, body])
+}
+
+function largeBox(type: string, content: Uint8Array): Buffer {
+  const header = Buffer.alloc(16)
+  header.writeUInt32BE(1)
+  header.write(type, 4, 'latin1')
+  header.writeBigUInt64BE(BigInt(content.length + 16), 8)
+  return Buffer.concat([header, content])
+}
+
+function movieHeader(timescale: number, duration: bigint, version = 0): Buffer {
+  const content = Buffer.alloc(version === 1 ? 112 : 100)
+  content.writeUInt8(version)
+  if (version === 1) {
+    content.writeUInt32BE(timescale, 20)
+    content.writeBigUInt64BE(duration, 24)
+  } else {
+    content.writeUInt32BE(timescale, 12)
+    content.writeUInt32BE(Number(duration), 16)
+  }
+  return box('mvhd', content)
+}
+
+const fileType = box('ftyp', text('isom\0\0\x02\0isomavc1'))
+const mediaData = box('mdat', Buffer.alloc(3000, 0x66))
+
+function scan(file: Uint8Array, chunkBytes = file.length || 1): Mp4Header {
+  const scanner = createMp4Scanner()
+  for (let offset = 0; offset < file.length; offset += chunkBytes) {
+    scanner.push(file.subarray(offset, offset + chunkBytes))
+  }
+  return scanner.finish()
+}
+
+describe('createMp4Scanner', () => {
+  it.each([
+    ['moov before the media data', [fileType, box('moov', movieHeader(1000, 5040n)), mediaData]],
+    ['moov after the media data', [fileType, mediaData, box('moov', movieHeader(1000, 5040n))]],
+    ['other boxes before mvhd', [fileType, box('free'), box('moov', box('udta', text('x')), movieHeader(600, 3024n))]],
+    ['64-bit box sizes', [fileType, largeBox('mdat', Buffer.alloc(99)), largeBox('moov', movieHeader(1000, 5040n))]],
+    ['64-bit times', [fileType, box('moov', movieHeader(90_000, 453_600n, 1))]],
+    ['a moov without mvhd and then one with', [fileType, box('moov'), box('moov', movieHeader(1000, 5040n))]],
+  ])('reads the duration with %s, however the bytes are cut', (_name, boxes) => {
+    const file = Buffer.concat(boxes)
+    for (const chunkBytes of [1, 2, 3, 7, 64, file.length]) {
+      expect(scan(file, chunkBytes)).toStrictEqual({ isMp4: true, durationSeconds: '5.04' })
+    }
+  })
+
+  it('reads a moov that reaches to the end of the file', () => {
+    const moov = box('moov', movieHeader(24, 120n))
+    moov.writeUInt32BE(0)
+    expect(scan(Buffer.concat([fileType, moov]))).toStrictEqual({ isMp4: true, durationSeconds: '5' })
+  })
+
+  it('does not take media data that reaches to the end for boxes', () => {
+    const openEnded = box('mdat', box('moov', movieHeader(1000, 5040n)))
+    openEnded.writeUInt32BE(0)
+    expect(scan(Buffer.concat([fileType, openEnded]))).toStrictEqual({ isMp4: true, durationSeconds: undefined })
+  })
+
+  it.each([
+    [1000, 5000n, '5'],
+    [30_000, 151_151n, '5.038'],
+    [3, 1n, '0.333'],
+    [3, 2n, '0.667'],
+    [2000, 1n, '0.001'],
+    [1000, 4_294_967_294n, '4294967.294'],
+  ])('rounds half up to the millisecond: timescale %d, duration %d', (timescale, duration, expected) => {
+    expect(scan(Buffer.concat([fileType, box('moov', movieHeader(timescale, duration))])).durationSeconds).toBe(
+      expected,
+    )
+  })
+
+  it.each([
+    ['a timescale of zero', movieHeader(0, 5000n)],
+    ['no length, as in fragmented files', movieHeader(1000, 0n)],
+    ['an unknown length', movieHeader(1000, 0xffffffffn)],
+    ['an unknown 64-bit length', movieHeader(1000, 0xffffffffffffffffn, 1)],
+    ['an unknown version', movieHeader(1000, 5000n, 2)],
+    ['a movie header that is too short', box('mvhd', Buffer.alloc(20))],
+    ['a child longer than its moov', Buffer.concat([text('\0\0\x7f\xff'), text('trak')])],
+    ['a box shorter than its header', Buffer.concat([text('\0\0\0\x04'), text('trak'), movieHeader(1000, 5n)])],
+  ])('tells no duration for %s', (_name, child) => {
+    expect(scan(Buffer.concat([fileType, box('moov', child)]))).toStrictEqual({
+      isMp4: true,
+      durationSeconds: undefined,
+    })
+  })
+
+  it.each([
+    ['an empty file', Buffer.alloc(0)],
+    ['half a box header', fileType.subarray(0, 7)],
+    ['HTML', text('<!doctype html><html><body>ftyp</body></html>')],
+    ['JSON', text('{"error":"ftyp"}')],
+    ['zeros', Buffer.alloc(4096)],
+    ['a movie without ftyp', box('moov', movieHeader(1000, 5040n))],
+    ['ftyp that is not the first box', Buffer.concat([box('free'), fileType])],
+    ['an ftyp box without a brand', box('ftyp')],
+  ])('does not take %s for a video', (_name, file) => {
+    expect(scan(file)).toStrictEqual({ isMp4: false, durationSeconds: undefined })
+  })
+
+  it('tells no duration of a file that ends before it', () => {
+    const file = Buffer.concat([fileType, box('moov', movieHeader(1000, 5040n))])
+    expect(scan(file.subarray(0, fileType.length + 8 + 8 + 31))).toStrictEqual({
+      isMp4: true,
+      durationSeconds: undefined,
+    })
+  })
+
+  it('gives its verdict with the eighth byte', () => {
+    const scanner = createMp4Scanner()
+    scanner.push(fileType.subarray(0, 7))
+    expect(scanner.verdict()).toBe('pending')
+    scanner.push(fileType.subarray(7, 8))
+    expect(scanner.verdict()).toBe('mp4')
+  })
+
+  it('never throws and never changes its mind about chunk borders, whatever the bytes', () => {
+    const anyBox = fc
+      .tuple(fc.constantFrom('ftyp', 'moov', 'mvhd', 'mdat', 'free'), fc.uint8Array({ maxLength: 150 }))
+      .map(([type, content]) => box(type, content))
+    const anyFile = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.array(anyBox, { maxLength: 5 }).map((boxes) => Buffer.concat([fileType, ...boxes])),
+      fc.array(anyBox, { maxLength: 5 }).map((boxes) => Buffer.concat([fileType, box('moov', ...boxes)])),
+    )
+    fc.assert(
+      fc.property(anyFile, fc.integer({ min: 1, max: 40 }), (file, chunkBytes) => {
+        expect(scan(file, chunkBytes)).toStrictEqual(scan(file))
+      }),
+    )
+  })
+})
