@@ -26,7 +26,14 @@ export async function reconcile(context: StepContext, { all }: { all: boolean })
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
   await forEachJob(dueReservations(context.table, all ? END_OF_TIME : started), hasTime, (job) => reconcileJob(job, context))
   await forEachJob(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
-  await recountChannels(context)
+  if (all || isRecountMinute(started)) {
+    await recountChannels(context)
+  }
+}
+
+/** Counting reads every open job, so it is done in one run of ten. */
+function isRecountMinute(nowMilliseconds: number): boolean {
+  return Math.trunc(nowMilliseconds / 60_000) % 10 === 0
 }
 
 async function cleanUp({ tenantId, jobId }: JobKey, context: StepContext): Promise<void> {

@@ -35,7 +35,8 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'create-video-job': {
     ...api,
     table: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
-    objects: { 'requests/': ['PutObject'] },
+    // The 201 of a job whose submit answer was too large for its record reads that answer back.
+    objects: { 'requests/': ['PutObject'], 'texts/': ['GetObject'] },
   },
   'get-video-job': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
   'list-video-jobs': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
@@ -45,7 +46,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
     invalidatesCdn: true,
   },
-  fallback: { ...api, table: ['GetItem'] },
+  fallback: { ...api, table: [] },
 }
 
 const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, table: ['GetItem', 'PutItem', 'UpdateItem'] } as const

@@ -5,7 +5,7 @@ const RETRY_AFTER_SECONDS = 1
 
 type ErrorText = {
   readonly message: string
-  readonly type: 'api_error' | 'invalid_request_error' | 'rate_limit_error'
+  readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error'
   readonly code: string | null
 }
 
@@ -18,7 +18,7 @@ export function addErrorResponses(api: RestApi): void {
     api.addGatewayResponse(id, { ...options, templates: { 'application/json': bodyOf(error) } })
 
   add('DefaultClientError', { type: ResponseType.DEFAULT_4XX }, refused('request refused', null))
-  add('DefaultServerError', { type: ResponseType.DEFAULT_5XX }, broken('internal error', 'internal_error'))
+  add('DefaultServerError', { type: ResponseType.DEFAULT_5XX }, broken('internal error'))
   add(
     'NotFound',
     { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, statusCode: '404' },
@@ -28,13 +28,9 @@ export function addErrorResponses(api: RestApi): void {
   add(
     'TooLarge',
     { type: ResponseType.REQUEST_TOO_LARGE, statusCode: '413' },
-    refused('request body too large', 'request_too_large'),
+    refused('request body too large', 'request_body_too_large'),
   )
-  add(
-    'IntegrationTimeout',
-    { type: ResponseType.INTEGRATION_TIMEOUT, statusCode: '504' },
-    broken('gateway timeout', 'timeout'),
-  )
+  add('IntegrationTimeout', { type: ResponseType.INTEGRATION_TIMEOUT, statusCode: '504' }, broken('gateway timeout'))
   const retryAfter = { 'Retry-After': `'${RETRY_AFTER_SECONDS}'` }
   add('Throttled', { type: ResponseType.THROTTLED, statusCode: '429', responseHeaders: retryAfter }, RATE_LIMITED)
   add(
@@ -54,8 +50,8 @@ function refused(message: string, code: string | null): ErrorText {
   return { message, type: 'invalid_request_error', code }
 }
 
-function broken(message: string, code: string): ErrorText {
-  return { message, type: 'api_error', code }
+function broken(message: string): ErrorText {
+  return { message, type: 'server_error', code: null }
 }
 
 function bodyOf({ message, type, code }: ErrorText): string {

@@ -26,7 +26,6 @@ type GatewayFunctionProps = {
 export class GatewayFunction extends Construct implements IGrantable {
   readonly function: IFunction
   readonly grantPrincipal: IPrincipal
-  readonly timeoutSeconds: number
   readonly #function: NodejsFunction
 
   constructor(scope: Construct, id: string, props: GatewayFunctionProps) {
@@ -58,7 +57,6 @@ export class GatewayFunction extends Construct implements IGrantable {
     })
     this.function = this.#function
     this.grantPrincipal = role
-    this.timeoutSeconds = props.timeoutSeconds
   }
 
   setEnvironment(values: Readonly<Record<string, string>>): void {

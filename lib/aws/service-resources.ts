@@ -53,6 +53,9 @@ export function createFunction(
 }
 
 function giveTable(created: GatewayFunction, needs: FunctionNeeds, { table }: ServiceResources): void {
+  if (needs.table.length === 0) {
+    return
+  }
   table.grant(created, needs.table)
   if (needs.dueIndex) {
     table.grantDueQuery(created)

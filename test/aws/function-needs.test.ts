@@ -49,7 +49,7 @@ describe('what a function may reach', () => {
     ['api/get-video-job', ['GetItem', 'Query']],
     ['api/list-video-jobs', ['GetItem', 'Query']],
     ['api/delete-video-job', ['GetItem', 'UpdateItem']],
-    ['api/fallback', ['GetItem']],
+    ['api/fallback', []],
     ['steps/submit-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
     ['steps/poll-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
     ['steps/store-video', ['GetItem', 'PutItem', 'UpdateItem']],
@@ -63,7 +63,7 @@ describe('what a function may reach', () => {
   })
 
   it.each([
-    ['api/create-video-job', ['PutObject /requests/*']],
+    ['api/create-video-job', ['GetObject /texts/*', 'PutObject /requests/*']],
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
     ['api/delete-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
@@ -124,7 +124,7 @@ describe('what a function is told', () => {
     ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/delete-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
-    ['api/fallback', ['TABLE_NAME']],
+    ['api/fallback', []],
     ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/store-video', ['BUCKET_NAME', 'TABLE_NAME']],

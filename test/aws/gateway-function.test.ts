@@ -1,5 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { Stack } from 'aws-cdk-lib'
+import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
+import { GatewayFunction } from '#aws/gateway-function.ts'
+import { createApp, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const functions = resourcesOf(template, 'AWS::Lambda::Function')
@@ -42,6 +47,28 @@ describe('GatewayFunction', () => {
 
   it('reads no source maps at run time', () => {
     expect(JSON.stringify(functions)).not.toContain('enable-source-maps')
+  })
+})
+
+describe('the bundle of a function', () => {
+  it('is one ES module without a source map, with the configuration beside it', () => {
+    const app = createApp(['Bundled'])
+    const stack = new Stack(app, 'Bundled')
+    const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
+    new GatewayFunction(stack, 'Fallback', {
+      sources: { root: REPOSITORY_ROOT, configurationFile },
+      folder: 'api/fallback',
+      timeoutSeconds: 29,
+      memoryMegabytes: 128,
+      shipsConfiguration: true,
+    })
+
+    const { directory } = app.synth()
+
+    const asset = join(directory, readdirSync(directory).find((name) => name.startsWith('asset.')) ?? '')
+    expect(readdirSync(asset).sort()).toEqual(['gateway.json', 'index.mjs'])
+    expect(JSON.parse(readFileSync(join(asset, 'gateway.json'), 'utf8'))).toEqual(shippedConfiguration.config)
+    expect(readFileSync(join(asset, 'index.mjs'), 'utf8')).toMatch(/export\s*\{[^}]*as handler/)
   })
 })
 

@@ -18,20 +18,15 @@ export const shippedConfiguration = loadGatewayConfig({
   mode: 'synth',
 })
 
-/** An app with the flags of cdk.json, without bundling and without an account. */
-function createApp(): App {
+/** An app with the flags of cdk.json and without an account; it bundles the stacks named, which takes time. */
+export function createApp(bundledStacks: readonly string[] = []): App {
   const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
-  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': [] } })
+  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': bundledStacks } })
 }
 
 /** The stack as a deployment makes it. */
 export function createStack(props: Partial<ReelgateStackProps> = {}): ReelgateStack {
-  return new ReelgateStack(createApp(), 'Reelgate-test', {
-    ...shippedConfiguration,
-    stage: 'test',
-    ...(process.env.STUB ? { root: process.env.STUB } : {}),
-    ...props,
-  })
+  return new ReelgateStack(createApp(), 'Reelgate-test', { ...shippedConfiguration, stage: 'test', ...props })
 }
 
 /** Template of the whole stack. */

@@ -91,11 +91,11 @@ describe('VideoApi', () => {
 describe('what API Gateway refuses by itself', () => {
   it.each([
     ['DEFAULT_4XX', undefined, 'request refused', 'invalid_request_error', null],
-    ['DEFAULT_5XX', undefined, 'internal error', 'api_error', 'internal_error'],
+    ['DEFAULT_5XX', undefined, 'internal error', 'server_error', null],
     ['MISSING_AUTHENTICATION_TOKEN', '404', 'not found', 'invalid_request_error', 'not_found'],
     ['BAD_REQUEST_BODY', undefined, 'invalid request body', 'invalid_request_error', null],
-    ['REQUEST_TOO_LARGE', '413', 'request body too large', 'invalid_request_error', 'request_too_large'],
-    ['INTEGRATION_TIMEOUT', '504', 'gateway timeout', 'api_error', 'timeout'],
+    ['REQUEST_TOO_LARGE', '413', 'request body too large', 'invalid_request_error', 'request_body_too_large'],
+    ['INTEGRATION_TIMEOUT', '504', 'gateway timeout', 'server_error', null],
     ['THROTTLED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
     ['QUOTA_EXCEEDED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
   ])('%s has the shape that OpenAI clients read', (responseType, status, message, type, code) => {

@@ -63,8 +63,7 @@ function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: Vide
 export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
   const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   const text = await loadText(context.openBucket, job.pollText)
-  const provider = channel === undefined ? undefined : await context.openProvider(channel)
-  const result = text === undefined ? undefined : provider?.readResult(text)
+  const result = text === undefined || channel === undefined ? undefined : context.readResult(channel, text)
   const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
   const settlement = settleVideoCost({
     estimate: reservation.amount,

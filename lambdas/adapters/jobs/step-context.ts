@@ -1,5 +1,6 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { VideoResult } from '#core/jobs/video-result.ts'
 import { openCatalogue } from '../config/gateway-catalogue.ts'
 import { once } from '../once.ts'
 import { createVideoProvider } from '../providers/create-video-provider.ts'
@@ -19,6 +20,8 @@ export type StepContext = {
   readonly random: () => number
   /** @throws when the channel's credential cannot be read; nothing was sent then. */
   readonly openProvider: (channel: VideoChannel) => Promise<VideoProvider>
+  /** Reads a stored success answer; needs no credential. */
+  readonly readResult: (channel: VideoChannel, text: string) => VideoResult
 }
 
 /** The context of a deployed function, from its environment. */
@@ -34,7 +37,14 @@ export function openStepContext(): StepContext {
       const key = await channelCredential(channel)
       return createVideoProvider(channel, { credential: async () => key, http: upstreamHttp() })
     },
+    readResult: (channel, text) =>
+      createVideoProvider(channel, { credential: noCredential, http: upstreamHttp() }).readResult(text),
   }
+}
+
+/** Reading sends nothing, so that a step which only reads needs no access to the channel secret. */
+async function noCredential(): Promise<string> {
+  throw new TypeError('reading a result sends nothing')
 }
 
 /** Unix seconds of the context's clock. */

@@ -60,8 +60,8 @@ export function exchange({ request, url, agents }: Exchange): Promise<Exchanged>
   return new Promise((resolve) => {
     let phase: 'connecting' | 'sent' | 'answering' | 'settled' = 'connecting'
     const outgoing = openRequest({ request, url, agents })
-    if (outgoing instanceof Error) {
-      resolve({ answer: { kind: 'not_sent', reason: reasonOf(outgoing) }, isStaleConnection: false })
+    if ('reason' in outgoing) {
+      resolve({ answer: { kind: 'not_sent', reason: outgoing.reason }, isStaleConnection: false })
       return
     }
     const settle = (answer: UpstreamAnswer, isStaleConnection: boolean) => {
@@ -95,8 +95,8 @@ export function exchange({ request, url, agents }: Exchange): Promise<Exchanged>
   })
 }
 
-/** The request, not yet ended; an error for headers that HTTP cannot carry (a key with a line break). */
-function openRequest({ request, url, agents }: Exchange): http.ClientRequest | Error {
+/** The request, not yet ended; a reason for headers that HTTP cannot carry (a key with a line break). */
+function openRequest({ request, url, agents }: Exchange): http.ClientRequest | { readonly reason: string } {
   const length = request.body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(request.body)) }
   const headers = { 'User-Agent': 'reelgate', 'Accept-Encoding': 'identity', ...request.headers, ...length }
   try {
@@ -104,7 +104,7 @@ function openRequest({ request, url, agents }: Exchange): http.ClientRequest | E
       ? https.request(url, { method: request.method, headers, agent: agents.https })
       : http.request(url, { method: request.method, headers, agent: agents.http })
   } catch (error) {
-    return error instanceof Error ? error : new Error('request not built')
+    return { reason: reasonOf(error) }
   }
 }
 
@@ -145,6 +145,7 @@ function readAnswer(incoming: http.IncomingMessage, bytesMax: number, { done, fa
 }
 
 /** Messages of Node name hosts and addresses; its codes do not. */
-function reasonOf(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+function reasonOf(error: unknown): string {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error
+  return hasCode && typeof error.code === 'string' ? error.code : 'connection error'
 }

@@ -44,8 +44,7 @@ async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
   if (channel === undefined || text === undefined) {
     throw new StoreFailedError(`the channel ${job.channelId} or its answer is not there`)
   }
-  const provider = await context.openProvider(channel)
-  const { videoUrl } = provider.readResult(text)
+  const { videoUrl } = context.readResult(channel, text)
   if (videoUrl === undefined) {
     throw new NotAVideoError('the stored answer names no video')
   }

@@ -3,8 +3,8 @@ import type { Behaviour } from './behaviour.ts'
 import type { SubmitRefusal, TaskEnding } from './magic-prompt.ts'
 import type { P1Details } from './p1-validation.ts'
 import { rawNumber, usageNumber } from './raw-number.ts'
+import type { SimulatedTask, TaskPhase } from './simulated-task.ts'
 import type { JsonAnswer } from './simulator-server.ts'
-import type { SimulatedTask, TaskPhase } from './task-book.ts'
 import { utc8Time } from './utc8-time.ts'
 
 type Problem = readonly [status: number, code: string, message: string]

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { p1Status } from './p1-answers.ts'
 import type { P1Details } from './p1-validation.ts'
-import type { SimulatedTask } from './task-book.ts'
+import type { SimulatedTask } from './simulated-task.ts'
 
 const PAGE_SIZE = 10
 const PAGE_SIZE_MAX = 100

@@ -4,7 +4,7 @@ import { progressOf, proxyStatus } from './p2-proxy-words.ts'
 import { p2State } from './p2-state.ts'
 import { p2TaskId } from './p2-task-id.ts'
 import type { P2Details } from './p2-validation.ts'
-import type { SimulatedTask } from './task-book.ts'
+import type { SimulatedTask } from './simulated-task.ts'
 
 /** A task of the proxy is one of P2. */
 export type ProxyTask = SimulatedTask<P2Details>

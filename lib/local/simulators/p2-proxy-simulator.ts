@@ -18,6 +18,7 @@ import { validateProxySubmit } from './p2-proxy-validation.ts'
 import { EXECUTION_EXPIRES_AFTER_SECONDS } from './p2-state.ts'
 import { type P2Details, p2DetailsSchema } from './p2-validation.ts'
 import { ResultFiles } from './result-files.ts'
+import type { SimulatedTask } from './simulated-task.ts'
 import {
   type Simulator,
   type SimulatorAnswer,
@@ -25,7 +26,7 @@ import {
   startSimulatorServer,
 } from './simulator-server.ts'
 import { delayed, SubmitTricks } from './submit-tricks.ts'
-import { type SimulatedTask, TaskBook } from './task-book.ts'
+import { TaskBook } from './task-book.ts'
 import { openJournal } from './task-journal.ts'
 import { TokenBucket } from './token-bucket.ts'
 

@@ -1,5 +1,5 @@
 import type { ProxyShape, StatusWords } from './behaviour.ts'
-import type { TaskPhase } from './task-book.ts'
+import type { TaskPhase } from './simulated-task.ts'
 
 type Words = Readonly<Record<TaskPhase, string>>
 

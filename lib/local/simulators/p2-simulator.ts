@@ -8,6 +8,7 @@ import { EXECUTION_EXPIRES_AFTER_SECONDS, p2State } from './p2-state.ts'
 import { p2TaskId } from './p2-task-id.ts'
 import { type P2Details, p2DetailsSchema, validateP2Submit } from './p2-validation.ts'
 import { ResultFiles } from './result-files.ts'
+import type { SimulatedTask } from './simulated-task.ts'
 import {
   type Simulator,
   type SimulatorAnswer,
@@ -15,7 +16,7 @@ import {
   startSimulatorServer,
 } from './simulator-server.ts'
 import { delayed, SubmitTricks } from './submit-tricks.ts'
-import { type SimulatedTask, TaskBook } from './task-book.ts'
+import { TaskBook } from './task-book.ts'
 import { openJournal } from './task-journal.ts'
 import { TokenBucket } from './token-bucket.ts'
 

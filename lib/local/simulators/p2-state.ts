@@ -5,7 +5,7 @@ import { withRequestId } from './p2-errors.ts'
 import { p2Tokens } from './p2-tokens.ts'
 import type { P2Details } from './p2-validation.ts'
 import { rawNumber, usageNumber } from './raw-number.ts'
-import type { SimulatedTask, TaskPhase } from './task-book.ts'
+import type { SimulatedTask, TaskPhase } from './simulated-task.ts'
 
 /** Seconds after which P2 gives a task up, unless the submit says otherwise. */
 export const EXECUTION_EXPIRES_AFTER_SECONDS = 172_800

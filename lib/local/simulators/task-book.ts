@@ -1,28 +1,7 @@
 import { type MagicPrompt, parseMagicPrompt } from './magic-prompt.ts'
+import type { NewTask, SimulatedTask, TaskPhase } from './simulated-task.ts'
 import type { TaskJournal } from './task-journal.ts'
 import { TaskSchedule, type TaskTimes } from './task-schedule.ts'
-
-export type TaskPhase = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired'
-
-/** A task as it was accepted. `Details` is what the provider's own answers need. */
-export type NewTask<Details> = {
-  readonly id: string
-  readonly prompt: string
-  readonly submittedAtMs: number
-  /** Seconds after the submit at which a task that is not done ends as `expired`. */
-  readonly limitSeconds: number
-  readonly details: Details
-}
-
-/** A task at one moment. */
-export type SimulatedTask<Details> = NewTask<Details> & {
-  readonly magic: MagicPrompt
-  readonly phase: TaskPhase
-  readonly startsAtMs: number
-  readonly endsAtMs: number
-  /** When it came into `phase`. */
-  readonly changedAtMs: number
-}
 
 /** What a poll must say: the task's own state, or one of the tricks of its prompt. */
 export type PollVerdict = 'state' | 'unknown' | 'odd-status' | 'poll-errors'

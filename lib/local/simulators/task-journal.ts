@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
-import type { NewTask } from './task-book.ts'
+import type { NewTask } from './simulated-task.ts'
 
 /** Something that happened to a task. */
 export type JournalLine<Details> =

@@ -1,0 +1,17 @@
+/**
+ * Seconds after which Lambda ends each function. The stack deploys them and the local host enforces them;
+ * every task of the state machine has ten seconds more, so that a function ends first and says why.
+ */
+export const FUNCTION_TIMEOUT_SECONDS = {
+  /** API Gateway gives up at the same second. */
+  api: 29,
+  /** Longer than the submit's own limit towards an upstream, so that the outcome is recorded. */
+  'submit-video-job': 40,
+  'poll-video-job': 30,
+  'store-video': 840,
+  'settle-video-job': 30,
+  'fail-video-job': 40,
+  webhook: 30,
+  /** Ends before the next minute's run is due. */
+  reconcile: 55,
+} as const

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from 'aws-lambda'
+
+/** A function as the local host runs it: the handler that AWS would run, loaded when first invoked. */
+export type LocalFunction = {
+  readonly name: string
+  readonly timeoutSeconds: number
+  readonly load: () => Promise<{ handler: unknown }>
+}
+
+/**
+ * What Lambda reports of a failed invocation: the error's own name, and a cause that is JSON text
+ * (`errorType`, `errorMessage`, `trace`), as Step Functions hands it to Catch.
+ */
+export class FunctionError extends Error {
+  override readonly name: string
+  constructor(errorType: string, errorMessage: string, trace: readonly string[] = []) {
+    super(JSON.stringify({ errorType, errorMessage, trace }))
+    this.name = errorType
+  }
+}
+
+/** What Lambda takes and gives as one synchronous payload. */
+export const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
+
+/**
+ * Invokes a function as Lambda would: JSON in, JSON out, ended at its timeout. A handler that is past its timeout is
+ * no longer waited for; unlike on AWS its code may run on in this process, where every write that it makes is conditional.
+ * @throws FunctionError with the handler's error name, or `Sandbox.Timedout`.
+ */
+export async function invokeFunction(target: LocalFunction, event: unknown): Promise<unknown> {
+  const context = createContext(target)
+  const { handler } = await target.load()
+  if (typeof handler !== 'function') {
+    throw new FunctionError('Runtime.HandlerNotFound', `${target.name} exports no handler`)
+  }
+  const { promise: timeout, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    const message = `RequestId: ${context.awsRequestId} Error: Task timed out after ${target.timeoutSeconds.toFixed(2)} seconds`
+    reject(new FunctionError('Sandbox.Timedout', message))
+  }, target.timeoutSeconds * 1000)
+  try {
+    const result: unknown = await Promise.race([handler(structuredClone(event), context), timeout])
+    return result === undefined ? null : JSON.parse(JSON.stringify(result))
+  } catch (error) {
+    throw error instanceof FunctionError ? error : describe(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function describe(error: unknown): FunctionError {
+  return error instanceof Error
+    ? new FunctionError(error.name, error.message, error.stack?.split('\n') ?? [])
+    : new FunctionError('Error', String(error))
+}
+
+function createContext({ name, timeoutSeconds }: LocalFunction): Context {
+  const startedAt = Date.now()
+  const awsRequestId = randomUUID()
+  return {
+    callbackWaitsForEmptyEventLoop: false,
+    functionName: name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: `arn:aws:lambda:local:000000000000:function:${name}`,
+    memoryLimitInMB: '1024',
+    awsRequestId,
+    logGroupName: `/aws/lambda/${name}`,
+    logStreamName: 'local',
+    getRemainingTimeInMillis: () => timeoutSeconds * 1000 - (Date.now() - startedAt),
+    done: () => undefined,
+    fail: () => undefined,
+    succeed: () => undefined,
+  }
+}

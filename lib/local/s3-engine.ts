@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import S3rver from 's3rver'
+
+/** A running S3 engine, or one that somebody else runs. */
+export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
+ * In front of it stands what S3 does and s3rver does not: `If-None-Match: *`.
+ */
+export async function startS3Engine(
+  { directory, bucketName }: { directory: string; bucketName: string },
+  environment: Environment,
+): Promise<S3Engine> {
+  const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL
+  if (endpoint) {
+    return { endpoint, close: async () => undefined }
+  }
+  mkdirSync(directory, { recursive: true })
+  const server = new S3rver({
+    address: '127.0.0.1',
+    port: 0,
+    directory,
+    silent: true,
+    vhostBuckets: false,
+    configureBuckets: existsSync(join(directory, bucketName)) ? [] : [{ name: bucketName }],
+  })
+  server.middleware.unshift(refuseOverwrite(directory))
+  const { port } = await server.run()
+  return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() }
+}
+
+type Middleware = S3rver['middleware'][number]
+
+const PRECONDITION_FAILED =
+  '<?xml version="1.0" encoding="UTF-8"?><Error><Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message></Error>'
+
+/** Answers 412 to a conditional write of an object that exists, and lets conditional writes of one key through one by one. */
+function refuseOverwrite(directory: string): Middleware {
+  const writing = new Map<string, Promise<unknown>>()
+  return async (context, next) => {
+    const isFinalWrite = context.method === 'PUT' || (context.method === 'POST' && context.query.uploadId !== undefined)
+    if (!isFinalWrite || context.get('if-none-match') !== '*') {
+      return await next()
+    }
+    const previous = writing.get(context.path) ?? Promise.resolve()
+    const write = previous.then(async () => {
+      if (existsSync(`${join(directory, decodeURIComponent(context.path))}._S3rver_object`)) {
+        context.status = 412
+        context.type = 'application/xml'
+        context.body = PRECONDITION_FAILED
+        return
+      }
+      await next()
+    })
+    const settled = write.catch(() => undefined)
+    writing.set(context.path, settled)
+    try {
+      return await write
+    } finally {
+      if (writing.get(context.path) === settled) {
+        writing.delete(context.path)
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/** The part of s3rver (a Koa application) that the local host uses; the package brings no types of its own. */
+declare module 's3rver' {
+  import type { IncomingMessage, ServerResponse } from 'node:http'
+
+  type Next = () => Promise<unknown>
+  type KoaContext = {
+    readonly method: string
+    readonly path: string
+    readonly query: Record<string, string | undefined>
+    get(header: string): string
+    status: number
+    type: string
+    body: unknown
+  }
+  type S3rverOptions = {
+    address?: string
+    port?: number
+    directory: string
+    silent?: boolean
+    vhostBuckets?: boolean
+    configureBuckets?: { name: string }[]
+  }
+
+  export default class S3rver {
+    constructor(options: S3rverOptions)
+    readonly middleware: ((context: KoaContext, next: Next) => Promise<unknown>)[]
+    run(): Promise<{ address: string; port: number }>
+    close(): Promise<void>
+    callback(): (request: IncomingMessage, response: ServerResponse) => void
+  }
+}

@@ -1,0 +1,145 @@
+import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
+
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
+
+export type Execution = {
+  readonly name: string
+  readonly input: string
+  readonly startedAt: number
+  status: ExecutionStatus
+  endedAt: number | undefined
+  /** Error name of a failed execution. */
+  error: string | undefined
+}
+
+/** The task of a state: takes the state's input, gives its result. */
+export type Task = (input: unknown) => Promise<unknown>
+
+type EngineOptions = {
+  readonly definition: StateMachineDefinition
+  /** By state name. */
+  readonly tasks: Readonly<Record<string, Task>>
+  /** Told of every execution that ended otherwise than well, as EventBridge would. */
+  readonly onBroken: (execution: Execution) => void
+}
+
+/** The name runs or ran with another input, or has ended. */
+export class ExecutionAlreadyExistsError extends Error {
+  override readonly name = 'ExecutionAlreadyExists'
+}
+
+/** Inputs, outputs and states above 256 KiB are refused, as by Step Functions. */
+const STATE_BYTES_MAX = 262_144
+
+/** Ended executions that are remembered, oldest forgotten first; AWS keeps them for 90 days. */
+const ENDED_MAX = 10_000
+
+/**
+ * Runs executions of one state machine in this process. The interpreter walks the states; names, statuses,
+ * repeated starts and the size limit are kept here. Executions end with the process: Reconcile starts them anew.
+ */
+export class StepFunctionsEngine {
+  readonly #machine: StateMachine
+  readonly #options: EngineOptions
+  readonly #executions = new Map<string, Execution>()
+  readonly #aborts = new Map<string, () => void>()
+  #isClosing = false
+
+  constructor(options: EngineOptions) {
+    this.#options = options
+    this.#machine = new StateMachine(options.definition)
+  }
+
+  /** @throws ExecutionAlreadyExistsError unless an execution of this name runs with the same input, which it then returns. */
+  start(name: string, input: string): Execution {
+    const existing = this.#executions.get(name)
+    if (existing !== undefined) {
+      if (existing.status === 'RUNNING' && existing.input === input) {
+        return existing
+      }
+      throw new ExecutionAlreadyExistsError(`Execution Already Exists: '${name}'`)
+    }
+    const execution: Execution = { name, input, startedAt: Date.now(), status: 'RUNNING', endedAt: undefined, error: undefined }
+    this.#executions.set(name, execution)
+    void this.#run(execution)
+    return execution
+  }
+
+  find(name: string): Execution | undefined {
+    return this.#executions.get(name)
+  }
+
+  /** Ends an execution as `StopExecution` does: between two states, without any Catch. */
+  stop(name: string): boolean {
+    const abort = this.#aborts.get(name)
+    abort?.()
+    return abort !== undefined
+  }
+
+  /** Ends all executions without a word: their jobs go on when the next host reconciles. */
+  close(): void {
+    this.#isClosing = true
+    for (const abort of this.#aborts.values()) {
+      abort()
+    }
+  }
+
+  async #run(execution: Execution): Promise<void> {
+    const { abort, result } = this.#machine.run(JSON.parse(execution.input), {
+      overrides: { taskResourceLocalHandlers: this.#boundTasks(execution) },
+    })
+    this.#aborts.set(execution.name, abort)
+    try {
+      await result
+      this.#end(execution, 'SUCCEEDED')
+    } catch (error) {
+      this.#end(execution, statusOf(error, execution), error)
+    }
+  }
+
+  #boundTasks(execution: Execution) {
+    const bound = ([state, task]: [string, Task]) => [
+      state,
+      async (input: unknown) => {
+        const output = await task(input)
+        if (Buffer.byteLength(JSON.stringify([input, output])) > STATE_BYTES_MAX) {
+          // No Catch takes this error on AWS, so the execution ends here.
+          execution.error = 'States.DataLimitExceeded'
+          this.stop(execution.name)
+        }
+        return output
+      },
+    ]
+    return Object.fromEntries(Object.entries(this.#options.tasks).map(bound))
+  }
+
+  #end(execution: Execution, status: ExecutionStatus, error?: unknown): void {
+    execution.status = status
+    execution.endedAt = Date.now()
+    execution.error ??= error instanceof Error ? error.name : undefined
+    this.#aborts.delete(execution.name)
+    this.#forgetOldest()
+    if (status !== 'SUCCEEDED' && !this.#isClosing) {
+      this.#options.onBroken(execution)
+    }
+  }
+
+  #forgetOldest(): void {
+    for (const [name, { status }] of this.#executions) {
+      if (this.#executions.size <= ENDED_MAX) {
+        return
+      }
+      if (status !== 'RUNNING') {
+        this.#executions.delete(name)
+      }
+    }
+  }
+}
+
+function statusOf(error: unknown, execution: Execution): ExecutionStatus {
+  if (execution.error !== undefined) {
+    return 'FAILED'
+  }
+  const name = error instanceof Error ? error.name : ''
+  return name === 'ExecutionAbortedError' ? 'ABORTED' : name === 'ExecutionTimeoutError' ? 'TIMED_OUT' : 'FAILED'
+}
