@@ -1,5 +1,5 @@
 /** First and last byte, both included. */
-export type ByteRange = { readonly start: number; readonly end: number }
+type ByteRange = { readonly start: number; readonly end: number }
 
 /** Reads a `Range` header of one range. `whole` when there is none (or several), undefined when it cannot be met. */
 export function parseByteRange(header: string | undefined, sizeBytes: number): ByteRange | 'whole' | undefined {

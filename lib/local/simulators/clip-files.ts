@@ -13,6 +13,9 @@ const SHAPES = [
   { name: '1x1', ratio: 1 },
 ] as const
 
+/** 4:3 lies exactly between 16:9 and 1:1: the earlier shape, which keeps landscape landscape, wins such ties. */
+const TIE = 1e-9
+
 const CLIPS_FOLDER = new URL('./clips/', import.meta.url)
 
 /** The clip whose length and shape come nearest. A `ratio` that is not `W:H` is taken for 16:9. */
@@ -26,7 +29,7 @@ function shapeNear(ratio: string): string {
   const wanted = width !== undefined && height !== undefined && width > 0 && height > 0 ? width / height : 16 / 9
   // Twice as wide is as far away as twice as high, hence the logarithm.
   const distance = (shape: { readonly ratio: number }) => Math.abs(Math.log(shape.ratio / wanted))
-  return SHAPES.reduce((nearest, shape) => (distance(shape) < distance(nearest) ? shape : nearest)).name
+  return SHAPES.reduce((nearest, shape) => (distance(shape) < distance(nearest) - TIE ? shape : nearest)).name
 }
 
 const clipBytes = new Map<string, Buffer>()

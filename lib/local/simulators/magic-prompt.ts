@@ -33,7 +33,7 @@ export type TaskEnding = 'succeed' | 'fail' | 'fail:input' | 'moderated' | 'mode
 const TASK_ENDINGS: readonly TaskEnding[] = ['fail', 'fail:input', 'moderated', 'moderated:audio']
 
 /** What polls of the task say instead of, or before, its real state. */
-export type PollTrick = 'unknown' | 'odd-status' | 'poll-errors'
+type PollTrick = 'unknown' | 'odd-status' | 'poll-errors'
 const POLL_TRICKS: readonly PollTrick[] = ['unknown', 'odd-status', 'poll-errors']
 
 /** What stands behind the result url, or that there is none. */

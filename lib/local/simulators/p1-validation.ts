@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** What a P1 model makes, told by the end of its id. */
-export type P1Kind = 't2v' | 'i2v' | 'r2v' | 'video-edit'
+type P1Kind = 't2v' | 'i2v' | 'r2v' | 'video-edit'
 const P1_KINDS = ['t2v', 'i2v', 'r2v', 'video-edit'] as const satisfies readonly P1Kind[]
 
 export const p1DetailsSchema = z.object({
@@ -18,13 +18,13 @@ export const p1DetailsSchema = z.object({
 /** An accepted submit: what the task's answers need. */
 export type P1Details = Readonly<z.infer<typeof p1DetailsSchema>>
 
-export type P1Submit =
+type P1Submit =
   | { readonly kind: 'valid'; readonly prompt: string; readonly details: P1Details }
   | { readonly kind: 'unknown_model' }
   | { readonly kind: 'invalid'; readonly reason: string }
 
 /** Every edited video is taken to be this long, since nothing is downloaded. */
-export const EDIT_INPUT_SECONDS = 6
+const EDIT_INPUT_SECONDS = 6
 
 const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'] as const
 const SEED_MAX = 2_147_483_647

@@ -3,7 +3,7 @@ import type { SubmitRefusal } from './magic-prompt.ts'
 import type { JsonAnswer } from './simulator-server.ts'
 
 /** An error of P2. `param` is empty where no parameter is at fault. */
-export type P2Problem = {
+type P2Problem = {
   readonly status: number
   readonly code: string
   readonly message: string
@@ -96,7 +96,7 @@ export function withRequestId(message: string): string {
 }
 
 /** 021, thirteen digits of time, then hexadecimal digits. */
-export function p2RequestId(): string {
+function p2RequestId(): string {
   return `021${Date.now()}${randomUUID().replaceAll('-', '').slice(0, 16)}`
 }
 

@@ -32,7 +32,7 @@ const ENDINGS: Readonly<Record<TaskEnding, readonly [code: string, message: stri
 }
 
 /** P2's word for a phase. */
-export function p2Status(phase: TaskPhase, words: Behaviour['statusWords']): string {
+function p2Status(phase: TaskPhase, words: Behaviour['statusWords']): string {
   switch (phase) {
     case 'waiting':
       return words === 'rare' ? 'preparing' : 'queued'
@@ -43,7 +43,7 @@ export function p2Status(phase: TaskPhase, words: Behaviour['statusWords']): str
   }
 }
 
-export type P2Rendering = {
+type P2Rendering = {
   readonly behaviour: Behaviour
   /** Undefined for a success without urls. */
   readonly urls: { readonly video: string; readonly lastFrame: string } | undefined

@@ -1,5 +1,5 @@
 /** Parameters written into a prompt; a bad value is as good as none. */
-export type P2TextFlags = { readonly resolution?: string; readonly ratio?: string; readonly duration?: number }
+type P2TextFlags = { readonly resolution?: string; readonly ratio?: string; readonly duration?: number }
 
 const FLAG = /(?:^|\s)--(rs|resolution|rt|ratio|dur|duration)\s+(\S+)/g
 

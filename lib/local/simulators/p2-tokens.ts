@@ -20,7 +20,7 @@ const SAME_AREA: Readonly<Record<string, string>> = { '9:16': '16:9', '3:4': '4:
 const FRAMES_PER_SECOND = 24
 const PIXELS_PER_TOKEN = 1024
 
-export type P2TokenQuestion = {
+type P2TokenQuestion = {
   readonly generation: 1 | 2
   readonly resolution: string
   readonly ratio: string

@@ -6,7 +6,7 @@ import type { ResultTrick } from './magic-prompt.ts'
 import type { SimulatorAnswer, SimulatorRequest } from './simulator-server.ts'
 
 /** What one task has produced. */
-export type ResultFile = { readonly clip: Clip; readonly trick: ResultTrick | undefined }
+type ResultFile = { readonly clip: Clip; readonly trick: ResultTrick | undefined }
 
 type ResultFilesOptions = {
   readonly now: () => number

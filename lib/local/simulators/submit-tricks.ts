@@ -2,7 +2,7 @@ import type { MagicPrompt, SubmitRefusal } from './magic-prompt.ts'
 import type { JsonAnswer, SimulatorAnswer } from './simulator-server.ts'
 
 /** How one provider words a refused submit. */
-export type RefusalWords = {
+type RefusalWords = {
   readonly refused: (refusal: SubmitRefusal) => JsonAnswer
   /** `[error:STATUS]`: any status from 400 to 599. */
   readonly failed: (status: number) => JsonAnswer

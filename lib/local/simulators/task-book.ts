@@ -4,9 +4,9 @@ import type { TaskJournal } from './task-journal.ts'
 import { TaskSchedule, type TaskTimes } from './task-schedule.ts'
 
 /** What a poll must say: the task's own state, or one of the tricks of its prompt. */
-export type PollVerdict = 'state' | 'unknown' | 'odd-status' | 'poll-errors'
+type PollVerdict = 'state' | 'unknown' | 'odd-status' | 'poll-errors'
 
-export type TaskBookOptions<Details> = {
+type TaskBookOptions<Details> = {
   readonly now: () => number
   readonly queueSeconds: number
   readonly runSeconds: number
@@ -26,7 +26,7 @@ type Entry<Details> = {
 }
 
 /** Polls that `[odd-status]` and `[poll-errors]` spoil before the real state shows. */
-export const SPOILED_POLLS = 3
+const SPOILED_POLLS = 3
 
 /** Oldest tasks leave first, so that a long load test does not fill the memory. */
 const TASKS_MAX = 100_000

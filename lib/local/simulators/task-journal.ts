@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { NewTask } from './simulated-task.ts'
 
 /** Something that happened to a task. */
-export type JournalLine<Details> =
+type JournalLine<Details> =
   | { readonly kind: 'added'; readonly task: NewTask<Details> }
   | { readonly kind: 'cancelled'; readonly id: string; readonly atMs: number }
   | { readonly kind: 'removed'; readonly id: string }

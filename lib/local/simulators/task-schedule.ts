@@ -2,7 +2,7 @@
 export type TaskTimes = { readonly startsAtMs: number; readonly endsAtMs: number }
 
 /** What a task needs to be placed. */
-export type TaskNeeds = {
+type TaskNeeds = {
   /** The earliest start. */
   readonly readyAtMs: number
   /** Infinity for a task that never ends by itself. */

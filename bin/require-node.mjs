@@ -1,0 +1,8 @@
+// Loaded before every command: the sources are TypeScript, which older versions of Node cannot run.
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major < 22 || (major === 22 && minor < 18)) {
+  console.error(
+    `Reelgate runs on Node 22.18 or newer and this is ${process.version}: run \`npm ci\` without --ignore-scripts (it brings Node 24) and start commands with \`npm run\`, or install Node 24.`,
+  )
+  process.exit(1)
+}

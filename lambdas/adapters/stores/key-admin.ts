@@ -1,0 +1,84 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
+import * as z from 'zod'
+import { conditionalUpdate } from './conditional-update.ts'
+import type { Table } from './table.ts'
+import { tableKeys } from './table-keys.ts'
+import { transact } from './transaction.ts'
+
+/** An API key as an operator sees it: never the key, only its public id. */
+export type ApiKeyListing = {
+  readonly keyId: string
+  readonly tenantId: string
+  readonly state: 'active' | 'revoked'
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** Milliseconds. */
+  readonly createdAt: number
+}
+
+/** No key has this id. */
+export class ApiKeyNotFoundError extends Error {
+  override readonly name = 'ApiKeyNotFoundError'
+}
+
+const listingItem = z.object({
+  SK: z.string(),
+  tenantId: z.string(),
+  state: z.enum(['active', 'revoked']),
+  models: z.array(z.string()).nullable(),
+  createdAt: z.number(),
+  digest: z.string(),
+})
+
+type NewApiKey = Omit<ApiKeyListing, 'state'> & { readonly digest: string }
+
+/** Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. */
+export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
+  const { keyId, tenantId, models, createdAt, digest } = key
+  const record = { tenantId, keyId, models, state: 'active' }
+  await transact(table, [
+    { Put: { TableName: table.name, Item: { ...tableKeys.apiKey(digest), ...record } } },
+    { Put: { TableName: table.name, Item: { ...tableKeys.apiKeyListing(keyId), ...record, createdAt, digest } } },
+  ])
+}
+
+/** Every key of every tenant. */
+export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
+  const listings: ApiKeyListing[] = []
+  let startKey: Record<string, unknown> | undefined
+  do {
+    const { Items = [], LastEvaluatedKey } = await table.client.send(
+      new QueryCommand({
+        TableName: table.name,
+        KeyConditionExpression: 'PK = :pk',
+        ExpressionAttributeValues: { ':pk': 'KEYS' },
+        ConsistentRead: true,
+        ExclusiveStartKey: startKey,
+      }),
+    )
+    for (const item of Items) {
+      const { SK: keyId, tenantId, state, models, createdAt } = listingItem.parse(item)
+      listings.push({ keyId, tenantId, state, models, createdAt })
+    }
+    startKey = LastEvaluatedKey
+  } while (startKey !== undefined)
+  return listings
+}
+
+/**
+ * Revokes a key: the next request with it is refused, and so is a reservation that is on its way.
+ * @throws ApiKeyNotFoundError when no key has this id.
+ */
+export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
+  const revoke = {
+    UpdateExpression: 'SET #state = :revoked',
+    ConditionExpression: 'attribute_exists(PK)',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':revoked': 'revoked' },
+  }
+  const listing = await conditionalUpdate(table, { Key: tableKeys.apiKeyListing(keyId), ...revoke })
+  if (listing === undefined) {
+    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+  }
+  await conditionalUpdate(table, { Key: tableKeys.apiKey(listingItem.parse(listing).digest), ...revoke })
+}

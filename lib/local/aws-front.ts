@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as z from 'zod'
+import { type LocalServer, listen } from './http-server.ts'
+import { readBody } from './read-body.ts'
+import { type Execution, ExecutionAlreadyExistsError, type StepFunctionsEngine } from './step-functions-engine.ts'
+
+/** Step Functions refuses larger inputs. */
+const REQUEST_BYTES_MAX = 1_000_000
+
+const MACHINE_ARN_PREFIX = 'arn:aws:states:local:000000000000:'
+
+/** The name by which the local state machine is known to every function. */
+export const LOCAL_STATE_MACHINE_ARN = `${MACHINE_ARN_PREFIX}stateMachine:video-job`
+const EXECUTION_ARN_PREFIX = `${MACHINE_ARN_PREFIX}execution:video-job:`
+
+const startInput = z.object({ name: z.string(), input: z.string() })
+const executionInput = z.object({ executionArn: z.string() })
+
+/**
+ * Speaks as much of the Step Functions and CloudFront wire as the handlers use, so that they run with the real SDK clients:
+ * `StartExecution`, `DescribeExecution`, `StopExecution`, and `CreateInvalidation` (there is no cache to invalidate here).
+ */
+export function startAwsFront(engine: StepFunctionsEngine): Promise<LocalServer> {
+  return listen((request, response) => {
+    answer(request, response, engine).catch((error: unknown) => {
+      response.writeHead(500).end(String(error))
+    })
+  }, 0)
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, engine: StepFunctionsEngine): Promise<void> {
+  const body = await readBody(request, REQUEST_BYTES_MAX)
+  if (request.url?.includes('/invalidation')) {
+    response.writeHead(201, { 'content-type': 'text/xml' }).end('<Invalidation><Id>local</Id></Invalidation>')
+    return
+  }
+  const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1]
+  const { status, json } = run(operation, JSON.parse(body.toString('utf8')), engine)
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(json))
+}
+
+type Answer = { status: number; json: unknown }
+
+function run(operation: string | undefined, input: unknown, engine: StepFunctionsEngine): Answer {
+  switch (operation) {
+    case 'StartExecution':
+      return start(startInput.parse(input), engine)
+    case 'DescribeExecution': {
+      const execution = engine.find(nameOf(input))
+      return execution === undefined ? failure('ExecutionDoesNotExist') : { status: 200, json: describe(execution) }
+    }
+    case 'StopExecution':
+      return engine.stop(nameOf(input)) ? { status: 200, json: { stopDate: seconds(Date.now()) } } : failure('ExecutionDoesNotExist')
+    default:
+      return failure('UnknownOperationException')
+  }
+}
+
+function start({ name, input }: z.infer<typeof startInput>, engine: StepFunctionsEngine): Answer {
+  try {
+    const execution = engine.start(name, input)
+    return { status: 200, json: { executionArn: EXECUTION_ARN_PREFIX + name, startDate: seconds(execution.startedAt) } }
+  } catch (error) {
+    if (error instanceof ExecutionAlreadyExistsError) {
+      return failure(error.name)
+    }
+    throw error
+  }
+}
+
+function nameOf(input: unknown): string {
+  return executionInput.parse(input).executionArn.slice(EXECUTION_ARN_PREFIX.length)
+}
+
+function describe(execution: Execution) {
+  return {
+    executionArn: EXECUTION_ARN_PREFIX + execution.name,
+    stateMachineArn: LOCAL_STATE_MACHINE_ARN,
+    name: execution.name,
+    status: execution.status,
+    input: execution.input,
+    startDate: seconds(execution.startedAt),
+    ...(execution.endedAt === undefined ? {} : { stopDate: seconds(execution.endedAt) }),
+  }
+}
+
+function failure(type: string): Answer {
+  return { status: 400, json: { __type: type, message: type } }
+}
+
+function seconds(milliseconds: number): number {
+  return milliseconds / 1000
+}

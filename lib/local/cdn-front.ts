@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { GetObjectCommand, type GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import type { CdnKey } from './cdn-key.ts'
+import { isSignedUrlValid } from './signed-url-check.ts'
+
+type CdnOptions = { readonly bucketName: string; readonly key: CdnKey; readonly baseUrl: () => string }
+
+/** Videos are served below this path, as object keys begin. */
+export const CDN_PATH_PREFIX = '/v/'
+
+/**
+ * Serves stored videos as the CDN would: signed urls only, byte ranges, and one refusal for everything else
+ * (CloudFront tells a missing object from a forbidden one no more than this).
+ */
+export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
+  const client = new S3Client({})
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', baseUrl())
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (!isRead || !isSignedUrlValid(`${baseUrl()}${url.pathname}${url.search}`, key, Date.now() / 1000)) {
+      refuse(response)
+      return
+    }
+    const object = await getObject(client, { Bucket: bucketName, Key: url.pathname.slice(1), Range: request.headers.range })
+    if (object === 'missing') {
+      refuse(response)
+    } else if (object === 'bad range') {
+      response.writeHead(416).end()
+    } else {
+      await send(object, request, response)
+    }
+  }
+}
+
+type ObjectRequest = { Bucket: string; Key: string; Range: string | undefined }
+
+async function getObject(client: S3Client, input: ObjectRequest): Promise<GetObjectCommandOutput | 'missing' | 'bad range'> {
+  try {
+    return await client.send(new GetObjectCommand(input))
+  } catch (error) {
+    return error instanceof Error && error.name === 'InvalidRange' ? 'bad range' : 'missing'
+  }
+}
+
+async function send(object: GetObjectCommandOutput, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.writeHead(object.ContentRange === undefined ? 200 : 206, {
+    'content-type': object.ContentType ?? 'video/mp4',
+    'content-length': object.ContentLength,
+    'accept-ranges': 'bytes',
+    'x-content-type-options': 'nosniff',
+    ...(object.ContentRange === undefined ? {} : { 'content-range': object.ContentRange }),
+    ...(object.ETag === undefined ? {} : { etag: object.ETag }),
+  })
+  if (request.method === 'HEAD' || !(object.Body instanceof Readable)) {
+    response.end()
+    return
+  }
+  // A client that goes away in the middle is no fault of ours.
+  await pipeline(object.Body, response).catch(() => undefined)
+}
+
+const REFUSAL = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Access denied</Message></Error>'
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'application/xml' }).end(REFUSAL)
+}

@@ -1,0 +1,36 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { makeTenant } from '#adapters/admin/create-tenant.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { getTenant, type Tenant, TenantExistsError } from '#adapters/stores/tenant-store.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import type { DataDirectory } from './data-directory.ts'
+
+/** The tenant that every local host has. */
+export const DEMO_TENANT_ID = 'demo'
+
+export type DemoAccess = { readonly tenant: Tenant; readonly key: string }
+
+/** Makes the demo tenant at the first start, and a key for it: the given one, or one that stays the same over restarts. */
+export async function openDemoTenant(
+  table: Table,
+  { credits, apiKey, data }: { credits: Microcredits; apiKey: string | undefined; data: DataDirectory },
+): Promise<DemoAccess> {
+  try {
+    await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits })
+  } catch (error) {
+    if (!(error instanceof TenantExistsError)) {
+      throw error
+    }
+  }
+  const key = apiKey ?? keptKey(data.file('demo-key'))
+  await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null })
+  return { tenant: await getTenant(table, DEMO_TENANT_ID), key }
+}
+
+function keptKey(file: string): string {
+  if (!existsSync(file)) {
+    writeFileSync(file, generateApiKey(), { mode: 0o600 })
+  }
+  return readFileSync(file, 'utf8')
+}

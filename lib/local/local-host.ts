@@ -1,0 +1,153 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { credentialName } from '#core/catalogue/channel.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { answerApiRequest, loadApiHandlers } from './api-front.ts'
+import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
+import { CDN_PATH_PREFIX, createCdnFront } from './cdn-front.ts'
+import { type CdnKey, openCdnKey } from './cdn-key.ts'
+import { createTable } from './create-table.ts'
+import { DataDirectory } from './data-directory.ts'
+import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
+import { startDynamoDbEngine } from './dynamodb-engine.ts'
+import { type LocalServer, listen } from './http-server.ts'
+import { invokeFunction } from './lambda-runtime.ts'
+import { startS3Engine } from './s3-engine.ts'
+import { startSimulators } from './start-simulators.ts'
+import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-machine.ts'
+
+const TABLE_NAME = 'reelgate'
+const BUCKET_NAME = 'reelgate-videos'
+
+/** As on AWS (the schedule of `lib/aws/reconcile-schedule.ts`). */
+const RECONCILE_MILLISECONDS = 60_000
+
+export type LocalHostOptions = {
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly configFile: string
+  readonly dataDirectory: string
+  /** Made valid for the demo tenant, exactly as it is. */
+  readonly apiKey: string | undefined
+  /** Granted to the demo tenant when it is first made. */
+  readonly credits: Microcredits
+}
+
+export type LocalHost = DemoAccess & { readonly url: string; close(): Promise<void> }
+
+/**
+ * The whole gateway on one machine: the deployed handlers and state machine over local engines.
+ * It speaks to the handlers as a deployment does, by environment variables, so there is one host per process.
+ * @throws GatewayConfigError, NoDynamoDbEngineError, DataDirectoryInUseError with a sentence for a person.
+ */
+export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
+  const { config } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
+  requireCredentials(config)
+  const data = new DataDirectory(options.dataDirectory)
+  data.lock()
+  const closers: (() => Promise<void> | void)[] = [() => data.release()]
+  const close = async () => {
+    for (const closer of closers.toReversed()) {
+      await closer()
+    }
+    closers.length = 0
+  }
+  try {
+    return { ...(await startParts(options, config, data, closers)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** A channel of a real upstream without its key would refuse every job: better said now. */
+function requireCredentials(config: GatewayConfig): void {
+  for (const channel of config.channels) {
+    const name = credentialName(channel)
+    if (channel.base_url !== 'simulator' && name !== undefined && !process.env[name]) {
+      throw new GatewayConfigError(`channel ${channel.id} has an upstream and no key: set ${name} in the environment`)
+    }
+  }
+}
+
+type Closers = (() => Promise<void> | void)[]
+
+async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
+  const [dynamoDb, s3, upstreams] = await Promise.all([
+    startDynamoDbEngine(data.file('table.sqlite'), process.env),
+    startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME }, process.env),
+    startSimulators(config, data),
+  ])
+  closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
+  const machine = createVideoMachine()
+  const awsFront = await startAwsFront(machine)
+  closers.push(awsFront.close)
+  const cdnKey = openCdnKey(data.file('cdn-key.pem'))
+  const awsUrl = `http://127.0.0.1:${awsFront.port}`
+  data.writeJson('gateway.json', upstreams.config)
+  setEnvironment({ dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, aws: awsUrl, cdnKey, configFile: data.file('gateway.json') })
+  await createTable(TABLE_NAME)
+  const server = await serve(options.port, cdnKey)
+  closers.push(server.close, () => machine.close())
+  const { openTable } = await import('#adapters/stores/table.ts')
+  const access = await openDemoTenant(openTable(), { ...options, data })
+  await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
+  closers.push(startReconciling())
+  const url = `http://127.0.0.1:${server.port}`
+  data.announce({ pid: process.pid, url, dynamoDbEndpoint: dynamoDb.endpoint, tableName: TABLE_NAME })
+  return { ...access, url }
+}
+
+type HostEnvironment = { dynamoDb: string; s3: string; aws: string; cdnKey: CdnKey; configFile: string }
+
+/** What the stack gives its functions, pointed at the local engines. */
+function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile }: HostEnvironment): void {
+  const localCredentials = process.env.AWS_ACCESS_KEY_ID === undefined
+  Object.assign(process.env, {
+    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+    ...(localCredentials ? { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' } : {}),
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
+    AWS_ENDPOINT_URL_S3: s3,
+    AWS_ENDPOINT_URL_SFN: aws,
+    AWS_ENDPOINT_URL_CLOUDFRONT: aws,
+    TABLE_NAME,
+    BUCKET_NAME,
+    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
+    DISTRIBUTION_ID: 'LOCAL',
+    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
+    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
+    GATEWAY_CONFIG_FILE: configFile,
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
+    POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
+  })
+}
+
+/** One port for the API and the CDN. Handlers are loaded after this, because they read the CDN's address when they sign. */
+async function serve(port: number, cdnKey: CdnKey): Promise<LocalServer> {
+  const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
+  const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl })
+  const answer = (request: IncomingMessage, response: ServerResponse) =>
+    request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
+      ? answerCdnRequest(request, response)
+      : answerApiRequest(request, response)
+  const server = await listen((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  }, port)
+  process.env.CDN_BASE_URL = `http://127.0.0.1:${server.port}`
+  return server
+}
+
+/** Reconciles everything now, because every execution ended with the last process, then each minute. */
+function startReconciling(): () => Promise<void> {
+  const run = (all: boolean) =>
+    invokeFunction(RECONCILE, { source: 'reelgate.local', 'detail-type': 'Scheduled', detail: { all } }).catch(() => undefined)
+  let running: Promise<unknown> = run(true)
+  const timer = setInterval(() => {
+    running = run(false)
+  }, RECONCILE_MILLISECONDS)
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'
+import { type Execution, StepFunctionsEngine } from './step-functions-engine.ts'
+import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
+
+const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/steps/video-job.asl.json')
+
+type StepName = 'submit-video-job' | 'poll-video-job' | 'store-video' | 'settle-video-job' | 'fail-video-job'
+
+function step(name: StepName): LocalFunction {
+  return {
+    name,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[name],
+    load: () => import(`#lambdas/steps/${name}/handler.ts`),
+  }
+}
+
+/** The function behind each task of the definition. */
+const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
+  Submit: step('submit-video-job'),
+  Poll: step('poll-video-job'),
+  Store: step('store-video'),
+  Settle: step('settle-video-job'),
+  Fail: step('fail-video-job'),
+  Notify: {
+    name: 'webhook',
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
+    load: () => import('#lambdas/webhook/handler.ts'),
+  },
+}
+
+export const RECONCILE: LocalFunction = {
+  name: 'reconcile',
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
+  load: () => import('#lambdas/reconcile/handler.ts'),
+}
+
+/** The deployed definition, interpreted over the deployed handlers; broken executions are reported to Reconcile. */
+export function createVideoMachine(): StepFunctionsEngine {
+  const tasks = Object.fromEntries(
+    Object.entries(FUNCTIONS).map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
+  )
+  const definition = JSON.parse(readFileSync(DEFINITION_FILE, 'utf8'))
+  return new StepFunctionsEngine({ definition, tasks, onBroken: (execution) => void reportBroken(execution) })
+}
+
+/** Loads every handler of the pipeline, so that the first job does not wait for it. */
+export async function loadPipelineHandlers(): Promise<void> {
+  await Promise.all([...Object.values(FUNCTIONS), RECONCILE].map((target) => target.load()))
+}
+
+/** The event that EventBridge would deliver, best effort: Reconcile's own minute is the guarantee. */
+async function reportBroken({ name, status, input }: Execution): Promise<void> {
+  const detail = { executionArn: name, stateMachineArn: LOCAL_STATE_MACHINE_ARN, name, status, input }
+  await invokeFunction(RECONCILE, {
+    source: 'aws.states',
+    'detail-type': 'Step Functions Execution Status Change',
+    detail,
+  }).catch(() => undefined)
+}
