@@ -75,6 +75,7 @@ export function p1Problem([status, code, message]: Problem, detail?: string): Js
   return p1Answer(status, { code, message: text, request_id: randomUUID() })
 }
 
+/** The answer to a submit whose prompt asks for a refusal. */
 export function p1Refusal(refusal: SubmitRefusal): JsonAnswer {
   return p1Problem(REFUSALS[refusal])
 }

@@ -18,6 +18,7 @@ import { TaskBook } from './task-book.ts'
 import { openJournal } from './task-journal.ts'
 import { TokenBucket } from './token-bucket.ts'
 
+/** How a simulated P1 is started. */
 export type P1SimulatorOptions = SimulatorOptions & {
   /** The header that asks for asynchronous mode, `X-Provider-Async` by default; its value must be `enable`. */
   readonly asyncHeader?: string

@@ -4,6 +4,7 @@ import * as z from 'zod'
 type P1Kind = 't2v' | 'i2v' | 'r2v' | 'video-edit'
 const P1_KINDS = ['t2v', 'i2v', 'r2v', 'video-edit'] as const satisfies readonly P1Kind[]
 
+/** P1Details as they are read back from a state file. */
 export const p1DetailsSchema = z.object({
   model: z.string(),
   kind: z.enum(P1_KINDS),

@@ -55,5 +55,7 @@ export const p2BodySchema = z.strictObject({
 /** What is kept of a submit. The content is not: inline images are large. */
 export const p2ParametersSchema = p2BodySchema.omit({ content: true })
 
+/** A submit of the right form; its values are not checked against the model yet. */
 export type P2Body = z.infer<typeof p2BodySchema>
+/** One element of the content. */
 export type P2ContentPart = z.infer<typeof contentPart>

@@ -20,6 +20,7 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
+/** P2's refusals that do not come from a prompt, in its own words. */
 export const P2_PROBLEMS = {
   key: { status: 401, code: 'AuthenticationError', message: 'The API key in the request is missing or invalid.' },
   rate: {
@@ -106,12 +107,14 @@ export function p2Answer(status: number, body: unknown): JsonAnswer {
   return { kind: 'json', status, body, headers }
 }
 
+/** The nested error body, with P2's type for the status. */
 export function p2Problem(problem: P2Problem): JsonAnswer {
   const { status, code, message, param = '' } = problem
   const type = TYPES[status] ?? (status < 500 ? 'BadRequest' : 'InternalServerError')
   return p2Answer(status, { error: { code, message: withRequestId(message), param, type } })
 }
 
+/** The answer to a submit whose prompt asks for a refusal. */
 export function p2Refusal(refusal: SubmitRefusal): JsonAnswer {
   return p2Problem(REFUSALS[refusal])
 }

@@ -28,6 +28,7 @@ const RATE: Problem = {
   code: 'rate_limit_exceeded',
 }
 
+/** Refusals of the proxy that do not come from a prompt. */
 export const PROXY_PROBLEMS = {
   key: { status: 401, message: 'Invalid token', type: 'invalid_request_error', code: 'invalid_api_key' },
   rate: RATE,
@@ -67,6 +68,7 @@ export function proxyAnswer(status: number, body: unknown): JsonAnswer {
   return { kind: 'json', status, body }
 }
 
+/** The error body in the OpenAI form. */
 export function proxyProblem({ status, message, type, param = null, code }: Problem): JsonAnswer {
   return proxyAnswer(status, { error: { message, type, param, code } })
 }
@@ -76,6 +78,7 @@ export function proxyInvalid(param: string, message: string): JsonAnswer {
   return proxyProblem({ ...INVALID, message, param })
 }
 
+/** The answer to a submit whose prompt asks for a refusal. */
 export function proxyRefusal(refusal: SubmitRefusal): JsonAnswer {
   return proxyProblem(REFUSALS[refusal])
 }

@@ -5,6 +5,7 @@ import { contentFault } from './p2-content-rules.ts'
 import { type P2ModelLine, p2ModelLine } from './p2-model-line.ts'
 import { textFlags } from './p2-text-flags.ts'
 
+/** P2Details as they are read back from a state file. */
 export const p2DetailsSchema = z.object({
   parameters: p2ParametersSchema,
   generation: z.union([z.literal(1), z.literal(2)]),
@@ -18,6 +19,7 @@ export const p2DetailsSchema = z.object({
 /** An accepted submit: what the task's answers need. */
 export type P2Details = Readonly<z.infer<typeof p2DetailsSchema>>
 
+/** What a submit turned out to be. `param` names the member at fault. */
 export type P2Submit =
   | { readonly kind: 'valid'; readonly prompt: string; readonly details: P2Details }
   | { readonly kind: 'unknown_model'; readonly model: string }

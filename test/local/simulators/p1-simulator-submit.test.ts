@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type P1Client, textToVideo, withP1 } from './p1-client.ts'
+import { textToVideo, withP1 } from './p1-client.ts'
 import { shapeOf } from './shape-of.ts'
 import { at, call, readFixtures } from './simulator-client.ts'
 
@@ -122,9 +122,3 @@ describe('P1 submit', () => {
     })
   })
 })
-
-async function finishBody({ submit, poll, clock }: P1Client, body: unknown) {
-  const taskId = String(at((await submit(body)).body, 'output', 'task_id'))
-  clock.advanceSeconds(4)
-  return poll(taskId)
-}

@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ProxyShape } from '#local/simulators/behaviour.ts'
 import { proxyBody, withProxy } from './p2-client.ts'
-import { shapeOf } from './shape-of.ts'
-import { at, call, readFixtures } from './simulator-client.ts'
-
-const fixtures = readFixtures('p2-proxy')
-const bodyOf = (name: string) => fixtures.get(name)?.body
+import { at, call } from './simulator-client.ts'
 
 describe('the other shapes of the proxy', () => {
   const LIFE: readonly [ProxyShape, readonly (string | number)[], readonly string[], readonly (string | number)[]][] = [

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import type { ProxyShape } from '#local/simulators/behaviour.ts'
 import { proxyBody, withProxy } from './p2-client.ts'
 import { shapeOf } from './shape-of.ts'
 import { at, call, readFixtures } from './simulator-client.ts'

@@ -5,7 +5,6 @@ import { at, call, readFixtures } from './simulator-client.ts'
 
 const fixtures = readFixtures('p2')
 const bodyOf = (name: string) => fixtures.get(name)?.body
-const words = (body: unknown) => String(at(body, 'error', 'message')).replace(/ Request id: \w+$/, '')
 const statusOf = (body: unknown) => at(body, 'status')
 const DAY_SECONDS = 24 * 60 * 60
 

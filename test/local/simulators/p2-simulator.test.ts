@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { P2_TASKS_PATH, p2Body, withP2 } from './p2-client.ts'
+import { p2Body, withP2 } from './p2-client.ts'
 import { shapeOf } from './shape-of.ts'
 import { at, call, readFixtures } from './simulator-client.ts'
 

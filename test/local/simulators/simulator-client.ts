@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Simulator } from '#local/simulators/simulator-server.ts'
 
-/** An answer of a simulator. `body` is `any` in all but name: tests look into it by path with `at`. */
+/** An answer of a simulator. `body` is the parsed JSON; look into it with `at`. */
 export type ClientAnswer = {
   readonly status: number
   readonly text: string

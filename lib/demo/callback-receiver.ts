@@ -1,0 +1,23 @@
+import { readBody } from '#local/read-body.ts'
+import { listen } from '#local/http-server.ts'
+
+/** One callback as it arrived: the bytes that were signed, and the headers. */
+export type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }
+
+/** No callback is larger. */
+const CALLBACK_BYTES_MAX = 65_536
+
+/** A client's own server: takes the first callback that arrives. */
+export async function startCallbackReceiver() {
+  const { promise: received, resolve } = Promise.withResolvers<ReceivedCallback>()
+  const server = await listen((request, response) => {
+    readBody(request, CALLBACK_BYTES_MAX)
+      .then((body) => {
+        const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
+        resolve({ body: body.toString('utf8'), headers: Object.fromEntries(headers) })
+        response.writeHead(204).end()
+      })
+      .catch(() => response.destroy())
+  }, 0)
+  return { origin: `http://127.0.0.1:${server.port}`, received, close: server.close }
+}
