@@ -43,9 +43,11 @@ function parse() {
 
 /** Each command says which options it cannot do without. */
 const COMMANDS: Readonly<Record<string, (table: Table, values: Values) => Promise<Answer>>> = {
-  'tenant create': (table, values) => createTenant(table, { name: required(values, 'name'), credits: required(values, 'credits') }),
+  'tenant create': (table, values) =>
+    createTenant(table, { name: required(values, 'name'), credits: required(values, 'credits') }),
   'tenant show': (table, values) => showTenant(table, { tenant: required(values, 'tenant') }),
-  'tenant grant': (table, values) => grantCredits(table, { tenant: required(values, 'tenant'), credits: required(values, 'credits') }),
+  'tenant grant': (table, values) =>
+    grantCredits(table, { tenant: required(values, 'tenant'), credits: required(values, 'credits') }),
   'key create': (table, values) => createKey(table, { tenant: required(values, 'tenant'), models: values.models }),
   'key list': (table) => listKeys(table),
   'key revoke': (table, values) => revokeKey(table, { key: required(values, 'key') }),

@@ -28,7 +28,8 @@ export function authenticate(openTable: () => Table): MiddlewareObj<ApiEvent, Ap
 
 /** Two keys in one request have no meaning, and proxies disagree on which of them counts. */
 function isRepeated(event: ApiEvent): boolean {
-  return Object.entries(event.multiValueHeaders ?? {}).some(
-    ([name, values]) => name.toLowerCase() === 'authorization' && (values?.length ?? 0) > 1,
+  const keys = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
+    name.toLowerCase() === 'authorization' ? (values ?? []) : [],
   )
+  return keys.length > 1
 }

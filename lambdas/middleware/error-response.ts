@@ -23,7 +23,10 @@ function toResponse(error: unknown, shape: ErrorShape): ApiResult {
   if (error.statusCode >= 500) {
     logger.error('request failed', { error })
   }
-  const body = error instanceof InvalidRequestError ? invalidRequestBody(error, shape) : bodyOf(error.message, error.statusCode, shape)
+  const body =
+    error instanceof InvalidRequestError
+      ? invalidRequestBody(error, shape)
+      : bodyOf(error.message, error.statusCode, shape)
   return result(error.statusCode, body, headersOf(error))
 }
 
@@ -44,7 +47,12 @@ function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): obje
   }
   const [issue] = error.issues
   return {
-    error: { message: issue?.message ?? error.message, type: 'invalid_request_error', param: issue?.path || null, code: null },
+    error: {
+      message: issue?.message ?? error.message,
+      type: 'invalid_request_error',
+      param: issue?.path || null,
+      code: null,
+    },
   }
 }
 
@@ -62,6 +70,9 @@ function bodyOf(message: string, statusCode: number, shape: ErrorShape): object 
   if (shape === 'video') {
     return { error: message }
   }
-  const { type, code } = OPENAI_KINDS[statusCode] ?? { type: statusCode >= 500 ? 'server_error' : 'invalid_request_error', code: null }
+  const { type, code } = OPENAI_KINDS[statusCode] ?? {
+    type: statusCode >= 500 ? 'server_error' : 'invalid_request_error',
+    code: null,
+  }
   return { error: { message, type, param: null, code } }
 }

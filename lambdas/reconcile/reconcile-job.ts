@@ -2,10 +2,10 @@ import { describeVideoExecution, startVideoExecution } from '#adapters/execution
 import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { type JobKey, postponeReservation } from '#adapters/stores/due-index.ts'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { getReservation } from '#adapters/stores/reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { getVideoJob } from '#adapters/stores/job-reader.ts'
 
 /** A job with a live execution is looked at again after this long: the execution itself minds its deadlines. */
 const NEXT_LOOK_MILLISECONDS = 10 * 60 * 1000

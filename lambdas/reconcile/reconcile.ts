@@ -24,7 +24,9 @@ const END_OF_TIME = 999_999_999_999_999
 export async function reconcile(context: StepContext, { all }: { all: boolean }): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
-  await forEachJob(dueReservations(context.table, all ? END_OF_TIME : started), hasTime, (job) => reconcileJob(job, context))
+  await forEachJob(dueReservations(context.table, all ? END_OF_TIME : started), hasTime, (job) =>
+    reconcileJob(job, context),
+  )
   await forEachJob(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
   if (all || isRecountMinute(started)) {
     await recountChannels(context)

@@ -1,7 +1,7 @@
 import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
 import { dueReservations } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
@@ -25,7 +25,11 @@ export async function recountChannels(context: StepContext): Promise<void> {
   const counted = await countSlots(context)
   for (const [channelId, stored] of before) {
     const open = counted.get(channelId) ?? 0
-    if (stored !== undefined && stored.open !== open && (await setChannelCount(context.table, channelId, { ...stored, open }))) {
+    if (
+      stored !== undefined &&
+      stored.open !== open &&
+      (await setChannelCount(context.table, channelId, { ...stored, open }))
+    ) {
       logger.warn('channel recounted', { channelId, was: stored.open, open })
       count('channel_recounted', { channel: channelId })
     }

@@ -11,7 +11,9 @@ import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { callbackBody } from '#core/jobs/video-job-view.ts'
 
-type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds'> & { readonly openUrlSigner: () => Promise<UrlSigner> }
+type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds'> & {
+  readonly openUrlSigner: () => Promise<UrlSigner>
+}
 
 /**
  * Sends the one callback of an ended job, where its client asked for one. Everything that can fail is prepared first;

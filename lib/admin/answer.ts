@@ -10,5 +10,12 @@ export type Answer = {
 export function formatTable(header: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
   const cells = [header, ...rows.map((row) => row.map((cell) => cell ?? '-'))]
   const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
-  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd()).join('\n')
+  return cells
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }

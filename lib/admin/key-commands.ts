@@ -5,13 +5,25 @@ import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { type Answer, formatTable } from './answer.ts'
 
 /** `key create --tenant ID [--models a,b]`: the only time that the key is shown. @throws TenantNotFoundError. */
-export async function createKey(table: Table, { tenant, models }: { tenant: string; models: string | undefined }): Promise<Answer> {
+export async function createKey(
+  table: Table,
+  { tenant, models }: { tenant: string; models: string | undefined },
+): Promise<Answer> {
   await getTenant(table, tenant)
-  const allowed = models === undefined ? null : models.split(',').map((model) => model.trim()).filter((model) => model !== '')
+  const allowed =
+    models === undefined
+      ? null
+      : models
+          .split(',')
+          .map((model) => model.trim())
+          .filter((model) => model !== '')
   const key = generateApiKey()
   const id = await storeApiKey(table, { key, tenantId: tenant, models: allowed })
   const json = { id, key, tenant, models: allowed }
-  return { json, text: `key ${id} for tenant ${tenant}, ${allowed === null ? 'all models' : allowed.join(', ')}\n\n${key}\n\nIt is shown this once.` }
+  return {
+    json,
+    text: `key ${id} for tenant ${tenant}, ${allowed === null ? 'all models' : allowed.join(', ')}\n\n${key}\n\nIt is shown this once.`,
+  }
 }
 
 /** `key list` */
@@ -23,7 +35,13 @@ export async function listKeys(table: Table): Promise<Answer> {
     models,
     created_at: new Date(createdAt).toISOString(),
   }))
-  const rows = keys.map(({ id, tenant, state, models, created_at }) => [id, tenant, state, models?.join(',') ?? 'all', created_at])
+  const rows = keys.map(({ id, tenant, state, models, created_at }) => [
+    id,
+    tenant,
+    state,
+    models?.join(',') ?? 'all',
+    created_at,
+  ])
   return { json: { keys }, text: formatTable(['KEY', 'TENANT', 'STATE', 'MODELS', 'CREATED'], rows) }
 }
 

@@ -8,7 +8,10 @@ import { verifyLedger } from './verify-ledger.ts'
 const LIMIT_DEFAULT = 50
 
 /** `ledger --tenant ID [--limit N]`, newest first. @throws TenantNotFoundError. */
-export async function showLedger(table: Table, { tenant, limit }: { tenant: string; limit: string | undefined }): Promise<Answer> {
+export async function showLedger(
+  table: Table,
+  { tenant, limit }: { tenant: string; limit: string | undefined },
+): Promise<Answer> {
   const most = limit === undefined ? LIMIT_DEFAULT : Number(limit)
   if (!Number.isInteger(most) || most < 1) {
     throw new UsageError(`--limit ${limit}: use a whole number from 1`)
@@ -22,6 +25,9 @@ export async function showLedger(table: Table, { tenant, limit }: { tenant: stri
 /** `ledger verify`: every invariant of every tenant; not ok when one is broken. */
 export async function verifyLedgers(table: Table): Promise<Answer> {
   const broken = await verifyLedger(table)
-  const text = broken.length === 0 ? 'every invariant holds' : broken.map(({ tenant, message }) => `${tenant}: ${message}`).join('\n')
+  const text =
+    broken.length === 0
+      ? 'every invariant holds'
+      : broken.map(({ tenant, message }) => `${tenant}: ${message}`).join('\n')
   return { json: { ok: broken.length === 0, broken }, text, isOk: broken.length === 0 }
 }

@@ -1,5 +1,5 @@
-import { readRunningHost } from '#local/data-directory.ts'
 import { openTable, type Table } from '#adapters/stores/table.ts'
+import { readRunningHost } from '#local/data-directory.ts'
 import { UsageError } from './usage-error.ts'
 
 type Where = { readonly local: boolean; readonly dataDirectory: string; readonly stage: string }
@@ -16,7 +16,9 @@ export function openAdminTable({ local, dataDirectory, stage }: Where): Table {
   }
   const host = readRunningHost(dataDirectory)
   if (host?.dynamoDbEndpoint === undefined || host.tableName === undefined) {
-    throw new UsageError(`no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\``)
+    throw new UsageError(
+      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\``,
+    )
   }
   Object.assign(process.env, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',

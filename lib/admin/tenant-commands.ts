@@ -5,7 +5,10 @@ import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type Answer, formatTable } from './answer.ts'
 
 /** `tenant create --name N --credits 10.00` */
-export async function createTenant(table: Table, { name, credits }: { name: string; credits: string }): Promise<Answer> {
+export async function createTenant(
+  table: Table,
+  { name, credits }: { name: string; credits: string },
+): Promise<Answer> {
   return describe(await makeTenant(table, { name, credits: parseCredits(credits) }))
 }
 
@@ -15,7 +18,10 @@ export async function showTenant(table: Table, { tenant }: { tenant: string }): 
 }
 
 /** `tenant grant --tenant ID --credits 5`. @throws TenantNotFoundError. */
-export async function grantCredits(table: Table, { tenant, credits }: { tenant: string; credits: string }): Promise<Answer> {
+export async function grantCredits(
+  table: Table,
+  { tenant, credits }: { tenant: string; credits: string },
+): Promise<Answer> {
   return describe(await grantTenant(table, tenant, parseCredits(credits)))
 }
 

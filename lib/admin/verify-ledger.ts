@@ -1,4 +1,4 @@
-import { readReservationItem, type Reservation } from '#adapters/stores/reservation.ts'
+import { type Reservation, readReservationItem } from '#adapters/stores/reservation.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { getTenant, listTenantIds } from '#adapters/stores/tenant-store.ts'
@@ -44,9 +44,19 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
   const held = sum([...reservations.values()].filter(({ state }) => state === 'held').map(({ amount }) => amount))
   return [
     ...equal('available + held + spent', balance.available + balance.held + balance.spent, 'granted', balance.granted),
-    ...equal('granted', balance.granted, 'the sum of grants', sum(rows.filter(isKind('grant')).map(({ amount }) => amount))),
+    ...equal(
+      'granted',
+      balance.granted,
+      'the sum of grants',
+      sum(rows.filter(isKind('grant')).map(({ amount }) => amount)),
+    ),
     ...equal('held', balance.held, 'the sum of open reservations', held),
-    ...equal('spent', balance.spent, 'the sum of settlements', sum(rows.filter(isKind('settle')).map((row) => row.actual ?? 0n))),
+    ...equal(
+      'spent',
+      balance.spent,
+      'the sum of settlements',
+      sum(rows.filter(isKind('settle')).map((row) => row.actual ?? 0n)),
+    ),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
   ]

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { isSeq, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { configIssueText } from './config-issue-text.ts'
+import { type ConfigProblem, fillInVariables } from './fill-in-variables.ts'
 
 /** Every problem of a configuration file in one text: where it stands, what is wrong, what is allowed. */
 export class GatewayConfigError extends Error {
@@ -22,84 +24,67 @@ type LoadOptions = {
  * @throws GatewayConfigError with one line per problem.
  */
 export function loadGatewayConfig(options: LoadOptions): { config: GatewayConfig; warnings: string[] } {
+  const { file, environment, mode } = options
   const lines = new LineCounter()
-  const document = parseDocument(readText(options.file), { lineCounter: lines })
-  const [syntaxError] = document.errors
-  if (syntaxError !== undefined) {
-    throw new GatewayConfigError(`${options.file}: ${syntaxError.message}`)
+  const document = readDocument(file, lines)
+  const unset = fillInVariables(document, environment)
+  const parsed = gatewayConfigSchema.safeParse(toValue(document, file), { error: configIssueText })
+  if (parsed.success && unset.length === 0) {
+    return mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, warnings: [] }
   }
-  const problems = fillInVariables(document, options.environment)
-  const warnings = options.mode === 'synth' ? dropSimulatorChannels(document) : []
-  const parsed = gatewayConfigSchema.safeParse(document.toJS())
-  if (parsed.success && problems.length === 0) {
-    return { config: parsed.data, warnings }
-  }
-  const issues = parsed.success ? [] : parsed.error.issues.flatMap(flattenIssue)
-  const lineOf = (path: PropertyKey[]) => {
-    for (let length = path.length; length > 0; length -= 1) {
-      const node = document.getIn(path.slice(0, length), true)
-      if (hasRange(node)) {
-        return lines.linePos(node.range[0]).line
-      }
-    }
-    return 1
-  }
-  const described = issues.map(({ path, message }) => `${options.file}:${lineOf(path)} ${formatPath(path)}: ${message}`)
-  throw new GatewayConfigError(`the configuration is not valid\n${[...problems, ...described].map((line) => `  ${line}`).join('\n')}`)
+  const problems = [...unset, ...(parsed.success ? [] : issuesBeyond(unset, parsed.error.issues))]
+  const described = problems.map(
+    ({ path, message }) => `  ${file}:${lineOf(document, lines, path)} ${formatPath(path)}: ${message}`,
+  )
+  throw new GatewayConfigError(`the configuration is not valid\n${described.join('\n')}`)
 }
 
-function readText(file: string): string {
+function readDocument(file: string, lines: LineCounter): Document {
+  let text: string
   try {
-    return readFileSync(file, 'utf8')
+    text = readFileSync(file, 'utf8')
   } catch (error) {
     throw new GatewayConfigError(`cannot read the configuration file ${file}`, { cause: error })
   }
-}
-
-const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g
-
-/** Fills `${NAME}` and `${NAME:-default}` in every string value but `api_key`, whose name must survive; lists what is unset. */
-function fillInVariables(document: ReturnType<typeof parseDocument>, environment: Environment): string[] {
-  const problems: string[] = []
-  visit(document, {
-    Pair(_, pair) {
-      return String(pair.key) === 'api_key' ? visit.SKIP : undefined
-    },
-    Scalar(_, node) {
-      if (typeof node.value !== 'string') {
-        return
-      }
-      node.value = node.value.replace(VARIABLE, (whole, name: string, fallback: string | undefined) => {
-        const value = environment[name] || fallback
-        if (value === undefined) {
-          problems.push(`\${${name}} is used but ${name} is not set; set it or write \${${name}:-default}`)
-          return whole
-        }
-        return value
-      })
-    },
-  })
-  return problems
-}
-
-function dropSimulatorChannels(document: ReturnType<typeof parseDocument>): string[] {
-  const channels = document.get('channels')
-  if (!isSeq(channels)) {
-    return []
+  const document = parseDocument(text, { lineCounter: lines })
+  const [syntaxError] = document.errors
+  if (syntaxError !== undefined) {
+    const { line } = lines.linePos(syntaxError.pos[0])
+    throw new GatewayConfigError(`${file}:${line} not valid YAML: ${syntaxError.message}`, { cause: syntaxError })
   }
-  const isSimulator = (index: number) => document.getIn(['channels', index, 'base_url']) === 'simulator'
-  const dropped = channels.items.flatMap((_, index) => (isSimulator(index) ? [index] : []))
-  const warnings = dropped.map(
-    (index) => `channel ${document.getIn(['channels', index, 'id'])} has no upstream (base_url is simulator) and is left out`,
-  )
-  channels.items = channels.items.filter((_, index) => !dropped.includes(index))
-  return warnings
+  return document
 }
 
-type FlatIssue = { path: PropertyKey[]; message: string }
+/** Aliases are resolved here, and one without its anchor comes to light. */
+function toValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw new GatewayConfigError(`${file}: not valid YAML: ${error instanceof Error ? error.message : error}`, {
+      cause: error,
+    })
+  }
+}
+
+function withoutSimulators(config: GatewayConfig): { config: GatewayConfig; warnings: string[] } {
+  const simulated = config.channels.filter((channel) => channel.base_url === 'simulator')
+  return {
+    config: { ...config, channels: config.channels.filter((channel) => channel.base_url !== 'simulator') },
+    warnings: simulated.map(({ id }) => `channel ${id} has no upstream (base_url is simulator) and is left out`),
+  }
+}
+
+/** A value whose variable is not set is no valid value either: that one fault is told once. */
+function issuesBeyond(unset: readonly ConfigProblem[], issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
+  const told = new Set(unset.map(({ path }) => formatPath(path)))
+  return issues.flatMap(flattenIssue).filter(({ path }) => !told.has(formatPath(path)))
+}
 
 /** A union reports its branches inside one issue; the branch that came furthest says what the writer meant. */
-function flattenIssue(issue: z.core.$ZodIssue): FlatIssue[] {
+function flattenIssue(issue: z.core.$ZodIssue): ConfigProblem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return [{ path: [...issue.path, ...issue.keys.slice(0, 1)], message: issue.message }]
+  }
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
     return [{ path: issue.path, message: issue.message }]
   }
@@ -108,11 +93,23 @@ function flattenIssue(issue: z.core.$ZodIssue): FlatIssue[] {
   return best.flatMap(flattenIssue).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
+/** The line of the value at a path, or of the nearest block around it when the value is missing. */
+function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = document.getIn(path.slice(0, length), true)
+    if (hasRange(node)) {
+      return lines.linePos(node.range[0]).line
+    }
+  }
+  return 1
+}
+
 function hasRange(node: unknown): node is { range: [number, number, number] } {
   return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
 }
 
 /** `channels[0].poll.first_seconds`. */
-function formatPath(path: PropertyKey[]): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('') || '(file)'
+function formatPath(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+  return parts.join('').replace(/^\./, '') || '(file)'
 }

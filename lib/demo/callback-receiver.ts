@@ -1,5 +1,5 @@
-import { readBody } from '#local/read-body.ts'
 import { listen } from '#local/http-server.ts'
+import { readBody } from '#local/read-body.ts'
 
 /** One callback as it arrived: the bytes that were signed, and the headers. */
 export type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }

@@ -51,12 +51,20 @@ async function showBalance(when: string): Promise<void> {
 
 async function makeVideo(host: LocalHost, callbackUrl: string): Promise<Job> {
   const client = new VideoClient(host.url, host.key)
-  const body = { model: 'famB-1.1-t2v', prompt: 'a paper city lights up at night', duration: 5, callback_url: callbackUrl }
+  const body = {
+    model: 'famB-1.1-t2v',
+    prompt: 'a paper city lights up at night',
+    duration: 5,
+    callback_url: callbackUrl,
+  }
   console.log(`\nPOST /v1/video/generations ${JSON.stringify(body)}`)
   const created = await client.create(body)
   const bar = new ProgressBar()
   bar.draw(created.status)
-  const job = await client.waitForEnd(created.id, { secondsMax: JOB_SECONDS_MAX, onState: ({ status }) => bar.draw(status) })
+  const job = await client.waitForEnd(created.id, {
+    secondsMax: JOB_SECONDS_MAX,
+    onState: ({ status }) => bar.draw(status),
+  })
   bar.end()
   if (job.status !== 'succeeded') {
     throw new Error(`the job ${job.status}: ${job.error}`)
@@ -79,6 +87,8 @@ async function showDownload({ url = '' }: Job): Promise<void> {
   const range = await fetch(url, { headers: { range: 'bytes=4-7' } })
   const brand = await range.text()
   console.log(`\nGET ${url.slice(0, 60)}...`)
-  console.log(`  ${bytes.length} bytes of ${response.headers.get('content-type')}, ${scanner.finish().durationSeconds} s long by its own header`)
+  console.log(
+    `  ${bytes.length} bytes of ${response.headers.get('content-type')}, ${scanner.finish().durationSeconds} s long by its own header`,
+  )
   console.log(`  bytes 4-7 alone: ${range.status} "${brand}"\n`)
 }

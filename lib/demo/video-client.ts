@@ -28,7 +28,10 @@ export class VideoClient {
   }
 
   /** Polls until the job has ended, telling every state that it sees. @throws when it takes longer than `secondsMax`. */
-  async waitForEnd(id: string, { secondsMax, onState }: { secondsMax: number; onState: (job: Job) => void }): Promise<Job> {
+  async waitForEnd(
+    id: string,
+    { secondsMax, onState }: { secondsMax: number; onState: (job: Job) => void },
+  ): Promise<Job> {
     const giveUpAt = Date.now() + secondsMax * 1000
     while (Date.now() < giveUpAt) {
       const job = await this.get(id)

@@ -35,14 +35,19 @@ export async function loadApiHandlers(): Promise<void> {
 /** Answers one request as API Gateway would: the route's function, or the fallback for unknown paths and methods. */
 export async function answerApiRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://local')
-  const endpoint = ENDPOINTS.find(({ method, resource }) => method === request.method && matchPath(resource, url.pathname))
+  const endpoint = ENDPOINTS.find(
+    ({ method, resource }) => method === request.method && matchPath(resource, url.pathname),
+  )
   const target = endpoint?.target ?? FALLBACK
   try {
     const event = toGatewayEvent({
       request,
       url,
       resource: endpoint?.resource ?? '/{proxy+}',
-      pathParameters: endpoint === undefined ? { proxy: url.pathname.slice(1) } : (matchPath(endpoint.resource, url.pathname) ?? null),
+      pathParameters:
+        endpoint === undefined
+          ? { proxy: url.pathname.slice(1) }
+          : (matchPath(endpoint.resource, url.pathname) ?? null),
       body: await readBody(request, REQUEST_BYTES_MAX),
     })
     sendResult(await invokeFunction(target, event), response)
@@ -72,7 +77,10 @@ function sendResult(result: unknown, response: ServerResponse): void {
 }
 
 /** What API Gateway itself refuses has one shape, the OpenAI one; the rest of a refused body is not read. */
-function sendGatewayError(response: ServerResponse, { status, message, code }: { status: number; message: string; code: string | null }): void {
+function sendGatewayError(
+  response: ServerResponse,
+  { status, message, code }: { status: number; message: string; code: string | null },
+): void {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error'
   const body = JSON.stringify({ error: { message, type, param: null, code } })
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)

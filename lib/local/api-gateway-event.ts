@@ -41,7 +41,11 @@ function requestContext(request: IncomingMessage, url: URL, resource: string): A
     authorizer: null,
     protocol: `HTTP/${request.httpVersion}`,
     httpMethod: request.method ?? 'GET',
-    identity: { ...NO_IDENTITY, sourceIp: request.socket.remoteAddress ?? '', userAgent: request.headers['user-agent'] ?? null },
+    identity: {
+      ...NO_IDENTITY,
+      sourceIp: request.socket.remoteAddress ?? '',
+      userAgent: request.headers['user-agent'] ?? null,
+    },
     path: url.pathname,
     stage: 'local',
     requestId: randomUUID(),
@@ -68,7 +72,9 @@ const NO_IDENTITY = {
 }
 
 function rawHeaderPairs({ rawHeaders }: IncomingMessage): [string, string][] {
-  return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as [string, string]] : []))
+  return rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as [string, string]] : [],
+  )
 }
 
 function groupPairs(pairs: readonly [string, string][]): Record<string, string[]> {

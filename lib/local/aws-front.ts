@@ -2,7 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod'
 import { type LocalServer, listen } from './http-server.ts'
 import { readBody } from './read-body.ts'
-import { type Execution, ExecutionAlreadyExistsError, type StepFunctionsEngine } from './step-functions-engine.ts'
+import {
+  type Execution,
+  ExecutionAlreadyExistsError,
+  InvalidExecutionInputError,
+  type StepFunctionsEngine,
+} from './step-functions-engine.ts'
 
 /** Step Functions refuses larger inputs. */
 const REQUEST_BYTES_MAX = 1_000_000
@@ -50,7 +55,9 @@ function run(operation: string | undefined, input: unknown, engine: StepFunction
       return execution === undefined ? failure('ExecutionDoesNotExist') : { status: 200, json: describe(execution) }
     }
     case 'StopExecution':
-      return engine.stop(nameOf(input)) ? { status: 200, json: { stopDate: seconds(Date.now()) } } : failure('ExecutionDoesNotExist')
+      return engine.stop(nameOf(input))
+        ? { status: 200, json: { stopDate: seconds(Date.now()) } }
+        : failure('ExecutionDoesNotExist')
     default:
       return failure('UnknownOperationException')
   }
@@ -61,7 +68,7 @@ function start({ name, input }: z.infer<typeof startInput>, engine: StepFunction
     const execution = engine.start(name, input)
     return { status: 200, json: { executionArn: EXECUTION_ARN_PREFIX + name, startDate: seconds(execution.startedAt) } }
   } catch (error) {
-    if (error instanceof ExecutionAlreadyExistsError) {
+    if (error instanceof ExecutionAlreadyExistsError || error instanceof InvalidExecutionInputError) {
       return failure(error.name)
     }
     throw error

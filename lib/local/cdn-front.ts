@@ -23,7 +23,11 @@ export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
       refuse(response)
       return
     }
-    const object = await getObject(client, { Bucket: bucketName, Key: url.pathname.slice(1), Range: request.headers.range })
+    const object = await getObject(client, {
+      Bucket: bucketName,
+      Key: url.pathname.slice(1),
+      Range: request.headers.range,
+    })
     if (object === 'missing') {
       refuse(response)
     } else if (object === 'bad range') {
@@ -36,7 +40,10 @@ export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
 
 type ObjectRequest = { Bucket: string; Key: string; Range: string | undefined }
 
-async function getObject(client: S3Client, input: ObjectRequest): Promise<GetObjectCommandOutput | 'missing' | 'bad range'> {
+async function getObject(
+  client: S3Client,
+  input: ObjectRequest,
+): Promise<GetObjectCommandOutput | 'missing' | 'bad range'> {
   try {
     return await client.send(new GetObjectCommand(input))
   } catch (error) {
@@ -61,7 +68,8 @@ async function send(object: GetObjectCommandOutput, request: IncomingMessage, re
   await pipeline(object.Body, response).catch(() => undefined)
 }
 
-const REFUSAL = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Access denied</Message></Error>'
+const REFUSAL =
+  '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Access denied</Message></Error>'
 
 function refuse(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/xml' }).end(REFUSAL)

@@ -69,7 +69,8 @@ function isExecutable(file: string): boolean {
  * by `close` or because this process was killed, the shell ends the engine. Its own session keeps a Ctrl-C
  * in the terminal from ending it before the last requests are done.
  */
-const TETHER = 'exec 3<&0; "$0" "$@" </dev/null & engine=$!; (cat <&3 >/dev/null; kill "$engine" 2>/dev/null) & wait "$engine"'
+const TETHER =
+  'exec 3<&0; "$0" "$@" </dev/null & engine=$!; (cat <&3 >/dev/null; kill "$engine" 2>/dev/null) & wait "$engine"'
 
 function spawnTethered(binary: string, parameters: string[]): ChildProcess {
   return spawn('/bin/sh', ['-c', TETHER, binary, ...parameters], {

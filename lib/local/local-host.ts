@@ -86,7 +86,13 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
   data.writeJson('gateway.json', upstreams.config)
-  setEnvironment({ dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, aws: awsUrl, cdnKey, configFile: data.file('gateway.json') })
+  setEnvironment({
+    dynamoDb: dynamoDb.endpoint,
+    s3: s3.endpoint,
+    aws: awsUrl,
+    cdnKey,
+    configFile: data.file('gateway.json'),
+  })
   await createTable(TABLE_NAME)
   const server = await serve(options.port, cdnKey)
   closers.push(server.close, () => machine.close())
@@ -141,7 +147,9 @@ async function serve(port: number, cdnKey: CdnKey): Promise<LocalServer> {
 /** Reconciles everything now, because every execution ended with the last process, then each minute. */
 function startReconciling(): () => Promise<void> {
   const run = (all: boolean) =>
-    invokeFunction(RECONCILE, { source: 'reelgate.local', 'detail-type': 'Scheduled', detail: { all } }).catch(() => undefined)
+    invokeFunction(RECONCILE, { source: 'reelgate.local', 'detail-type': 'Scheduled', detail: { all } }).catch(
+      () => undefined,
+    )
   let running: Promise<unknown> = run(true)
   const timer = setInterval(() => {
     running = run(false)

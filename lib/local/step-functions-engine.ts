@@ -1,4 +1,4 @@
-import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
+import { ExecutionError, type RunOptions, StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
 
@@ -21,11 +21,26 @@ type EngineOptions = {
   readonly tasks: Readonly<Record<string, Task>>
   /** Told of every execution that ended otherwise than well, as EventBridge would. */
   readonly onBroken: (execution: Execution) => void
+  /** Waits and retry pauses by state name, for a test with a clock of its own. The host has none: nothing shortens a wait. */
+  readonly pauses?: Pick<NonNullable<RunOptions['overrides']>, 'waitTimeOverrides' | 'retryIntervalOverrides'>
 }
 
 /** The name runs or ran with another input, or has ended. */
 export class ExecutionAlreadyExistsError extends Error {
   override readonly name = 'ExecutionAlreadyExists'
+}
+
+/** The input is no JSON text, or too large: no execution was started. */
+export class InvalidExecutionInputError extends Error {
+  override readonly name = 'InvalidExecutionInput'
+}
+
+/** A stopped execution calls nothing more; the interpreter alone would still go through its retries, without their pauses. */
+class ExecutionStoppedError extends Error {
+  override readonly name = 'ExecutionStopped'
+  /** Read by the interpreter: neither Retry nor Catch takes this. */
+  readonly isRetryable = false
+  readonly isCatchable = false
 }
 
 /** Inputs, outputs and states above 256 KiB are refused, as by Step Functions. */
@@ -43,6 +58,8 @@ export class StepFunctionsEngine {
   readonly #options: EngineOptions
   readonly #executions = new Map<string, Execution>()
   readonly #aborts = new Map<string, () => void>()
+  readonly #runs = new Map<string, Promise<void>>()
+  readonly #stopped = new Set<string>()
   #isClosing = false
 
   constructor(options: EngineOptions) {
@@ -50,8 +67,12 @@ export class StepFunctionsEngine {
     this.#machine = new StateMachine(options.definition)
   }
 
-  /** @throws ExecutionAlreadyExistsError unless an execution of this name runs with the same input, which it then returns. */
+  /**
+   * Starts an execution, or returns the one of this name that runs with the same input.
+   * @throws ExecutionAlreadyExistsError for a name that has ended or runs with other input; InvalidExecutionInputError.
+   */
   start(name: string, input: string): Execution {
+    const parsed = parseInput(input)
     const existing = this.#executions.get(name)
     if (existing !== undefined) {
       if (existing.status === 'RUNNING' && existing.input === input) {
@@ -59,9 +80,16 @@ export class StepFunctionsEngine {
       }
       throw new ExecutionAlreadyExistsError(`Execution Already Exists: '${name}'`)
     }
-    const execution: Execution = { name, input, startedAt: Date.now(), status: 'RUNNING', endedAt: undefined, error: undefined }
+    const execution: Execution = {
+      name,
+      input,
+      startedAt: Date.now(),
+      status: 'RUNNING',
+      endedAt: undefined,
+      error: undefined,
+    }
     this.#executions.set(name, execution)
-    void this.#run(execution)
+    this.#runs.set(name, this.#run(execution, parsed))
     return execution
   }
 
@@ -69,24 +97,34 @@ export class StepFunctionsEngine {
     return this.#executions.get(name)
   }
 
+  /** Resolves with an execution once it has ended, undefined when there is none of this name. */
+  async whenEnded(name: string): Promise<Execution | undefined> {
+    await this.#runs.get(name)
+    return this.find(name)
+  }
+
   /** Ends an execution as `StopExecution` does: between two states, without any Catch. */
   stop(name: string): boolean {
     const abort = this.#aborts.get(name)
-    abort?.()
-    return abort !== undefined
+    if (abort === undefined) {
+      return false
+    }
+    this.#stopped.add(name)
+    abort()
+    return true
   }
 
   /** Ends all executions without a word: their jobs go on when the next host reconciles. */
   close(): void {
     this.#isClosing = true
-    for (const abort of this.#aborts.values()) {
-      abort()
+    for (const name of this.#aborts.keys()) {
+      this.stop(name)
     }
   }
 
-  async #run(execution: Execution): Promise<void> {
-    const { abort, result } = this.#machine.run(JSON.parse(execution.input), {
-      overrides: { taskResourceLocalHandlers: this.#boundTasks(execution) },
+  async #run(execution: Execution, input: ReturnType<typeof parseInput>): Promise<void> {
+    const { abort, result } = this.#machine.run(input, {
+      overrides: { taskResourceLocalHandlers: this.#boundTasks(execution), ...this.#options.pauses },
     })
     this.#aborts.set(execution.name, abort)
     try {
@@ -101,6 +139,9 @@ export class StepFunctionsEngine {
     const bound = ([state, task]: [string, Task]) => [
       state,
       async (input: unknown) => {
+        if (this.#stopped.has(execution.name) || execution.status !== 'RUNNING') {
+          throw new ExecutionStoppedError(`${execution.name} was stopped`)
+        }
         const output = await task(input)
         if (Buffer.byteLength(JSON.stringify([input, output])) > STATE_BYTES_MAX) {
           // No Catch takes this error on AWS, so the execution ends here.
@@ -116,8 +157,10 @@ export class StepFunctionsEngine {
   #end(execution: Execution, status: ExecutionStatus, error?: unknown): void {
     execution.status = status
     execution.endedAt = Date.now()
-    execution.error ??= error instanceof Error ? error.name : undefined
+    execution.error ??= error instanceof ExecutionError && error.cause instanceof Error ? error.cause.name : undefined
     this.#aborts.delete(execution.name)
+    this.#stopped.delete(execution.name)
+    this.#runs.delete(execution.name)
     this.#forgetOldest()
     if (status !== 'SUCCEEDED' && !this.#isClosing) {
       this.#options.onBroken(execution)
@@ -133,6 +176,17 @@ export class StepFunctionsEngine {
         this.#executions.delete(name)
       }
     }
+  }
+}
+
+function parseInput(input: string): Parameters<StateMachine['run']>[0] {
+  if (Buffer.byteLength(input) > STATE_BYTES_MAX) {
+    throw new InvalidExecutionInputError(`the input is larger than ${STATE_BYTES_MAX} bytes`)
+  }
+  try {
+    return JSON.parse(input)
+  } catch (error) {
+    throw new InvalidExecutionInputError('the input is not JSON', { cause: error })
   }
 }
 

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid'
 import type { Microcredits } from '#core/quota/money.ts'
 import { createWebhookSecret } from '../outbound/callback-signature.ts'
-import { createTenant, getTenant, grantCredits, type Tenant } from '../stores/tenant-store.ts'
 import type { Table } from '../stores/table.ts'
+import { createTenant, getTenant, grantCredits, type Tenant } from '../stores/tenant-store.ts'
 
 /** Makes a tenant with a callback secret and a first grant, and answers it. @throws TenantExistsError. */
 export async function makeTenant(

@@ -9,7 +9,11 @@ import type { StepContext } from './step-context.ts'
  * Ends a job whose execution cannot go on. A job whose video lies in the bucket already is billed and delivered all the same;
  * any other is released, with the recorded reason or the one that the error's name stands for.
  */
-export async function endFailedJob(input: StepInput, context: StepContext, errorName: string | undefined): Promise<void> {
+export async function endFailedJob(
+  input: StepInput,
+  context: StepContext,
+  errorName: string | undefined,
+): Promise<void> {
   await resolveVideoJob(input, context, async (job, reservation) => {
     if (holdsStoredVideo(job)) {
       return await settlementOf(job, reservation, context)

@@ -1,7 +1,7 @@
-import { once } from '../once.ts'
-import { openUrlSigner, type UrlSigner } from '../cdn/signed-url.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { videoJobBody } from '#core/jobs/video-job-view.ts'
+import { openUrlSigner, type UrlSigner } from '../cdn/signed-url.ts'
+import { once } from '../once.ts'
 import { loadText } from '../stores/text-store.ts'
 import type { Bucket } from '../stores/video-bucket.ts'
 

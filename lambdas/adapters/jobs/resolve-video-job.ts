@@ -32,7 +32,12 @@ export async function resolveVideoJob(input: StepInput, context: StepContext, de
     }
     try {
       const resolution = await decide(job, reservation)
-      const outcome = await resolveReservation(context.table, { job, reservation, resolution, nowMilliseconds: context.nowMilliseconds() })
+      const outcome = await resolveReservation(context.table, {
+        job,
+        reservation,
+        resolution,
+        nowMilliseconds: context.nowMilliseconds(),
+      })
       report(outcome, job, resolution)
       return await cleanUpIfDeleted(await requireVideoJob(context.table, input), context)
     } catch (error) {
@@ -95,7 +100,10 @@ function reportSettlement(settlement: Settlement, job: VideoJob): void {
     count('usage_refused', about)
   }
   if (settlement.overdraft > 0n) {
-    logger.error('the job cost more than its reservation', { jobId: job.jobId, overdraft: settlement.overdraft.toString() })
+    logger.error('the job cost more than its reservation', {
+      jobId: job.jobId,
+      overdraft: settlement.overdraft.toString(),
+    })
     count('overdraft', about)
   }
 }

@@ -21,7 +21,11 @@ export async function readChannelCount(table: Table, channelId: string): Promise
 }
 
 /** Corrects a count, unless it moved since it was read. @returns whether it was written. */
-export async function setChannelCount(table: Table, channelId: string, { open, version }: ChannelCount): Promise<boolean> {
+export async function setChannelCount(
+  table: Table,
+  channelId: string,
+  { open, version }: ChannelCount,
+): Promise<boolean> {
   const item = await conditionalUpdate(table, {
     Key: tableKeys.channel(channelId),
     UpdateExpression: 'SET #open = :open, version = :next',
@@ -45,8 +49,16 @@ export async function takePollToken(
 ): Promise<boolean> {
   const gap = Math.ceil(1000 / perSecond)
   const latest = nowMilliseconds + Math.max(0, BURST_SECONDS * 1000 - gap)
-  const idle = { SET: 'tat = :next', condition: 'attribute_not_exists(tat) OR tat < :now', values: { ':next': nowMilliseconds + gap, ':now': nowMilliseconds } }
-  const busy = { SET: 'tat = tat + :gap', condition: 'tat >= :now AND tat <= :latest', values: { ':gap': gap, ':now': nowMilliseconds, ':latest': latest } }
+  const idle = {
+    SET: 'tat = :next',
+    condition: 'attribute_not_exists(tat) OR tat < :now',
+    values: { ':next': nowMilliseconds + gap, ':now': nowMilliseconds },
+  }
+  const busy = {
+    SET: 'tat = tat + :gap',
+    condition: 'tat >= :now AND tat <= :latest',
+    values: { ':gap': gap, ':now': nowMilliseconds, ':latest': latest },
+  }
   return (await tryUpdate(table, channelId, idle)) || (await tryUpdate(table, channelId, busy))
 }
 

@@ -30,7 +30,8 @@ export async function retryConflicts<Result>(
   throw new ServiceUnavailableError({ cause: lastError })
 }
 
-const CONTENTION = /^(TransactionConflict|TransactionInProgress|Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded)/
+const CONTENTION =
+  /^(TransactionConflict|TransactionInProgress|Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded)/
 
 /** Contention, throttling, or a service or network fault that outlasted the SDK's own retries. */
 export function isContention(error: unknown): boolean {

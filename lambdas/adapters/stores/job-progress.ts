@@ -74,7 +74,11 @@ export async function recordFailure(
     UpdateExpression: `SET failure = :failure${text === undefined ? '' : `, ${text.set} = :text REMOVE ${text.remove}`}`,
     ConditionExpression: isOpen,
     ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: { ...openValues, ':failure': failure, ...(text === undefined ? {} : { ':text': text.value }) },
+    ExpressionAttributeValues: {
+      ...openValues,
+      ':failure': failure,
+      ...(text === undefined ? {} : { ':text': text.value }),
+    },
   })
 }
 
@@ -95,4 +99,3 @@ export async function claimCallback(table: Table, job: JobKey): Promise<boolean>
   })
   return item !== undefined
 }
-

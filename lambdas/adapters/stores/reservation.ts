@@ -41,7 +41,11 @@ const reservationItem = z.object({
 
 export function readReservationItem(item: unknown): Reservation {
   const { request, requestKey, actual, ...rest } = reservationItem.parse(item)
-  return { ...rest, actual, request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey } }
+  return {
+    ...rest,
+    actual,
+    request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey },
+  }
 }
 
 /** Reads a job's reservation, strongly consistent; undefined when there is none. */

@@ -1,5 +1,5 @@
-import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import type { Table } from './table.ts'
@@ -161,7 +161,12 @@ function putIdempotencyKey(job: NewVideoJob, key: NonNullable<NewVideoJob['idemp
   return {
     Put: {
       TableName: undefined,
-      Item: { ...tableKeys.idempotency(job.tenantId, key.digest), bodyHash: key.bodyHash, job: job.jobId, ttl: key.expiresAt },
+      Item: {
+        ...tableKeys.idempotency(job.tenantId, key.digest),
+        bodyHash: key.bodyHash,
+        job: job.jobId,
+        ttl: key.expiresAt,
+      },
       ConditionExpression: keyIsFree,
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':now': job.createdAt },

@@ -28,7 +28,12 @@ export type ResolveOutcome = 'resolved' | 'already_resolved' | 'conflict'
  */
 export async function resolveReservation(
   table: Table,
-  { job, reservation, resolution, nowMilliseconds }: {
+  {
+    job,
+    reservation,
+    resolution,
+    nowMilliseconds,
+  }: {
     job: VideoJob
     reservation: Reservation
     resolution: Resolution
@@ -36,7 +41,13 @@ export async function resolveReservation(
   },
 ): Promise<ResolveOutcome> {
   const context: Context = { tableName: table.name, job, reservation, resolution, nowMilliseconds }
-  const items = [closeReservation(context), putLedgerRow(context), moveFunds(context), endJob(context), ...freeSlot(context)]
+  const items = [
+    closeReservation(context),
+    putLedgerRow(context),
+    moveFunds(context),
+    endJob(context),
+    ...freeSlot(context),
+  ]
   try {
     await transact(table, items)
     return 'resolved'
@@ -70,7 +81,11 @@ function ttlSeconds({ job, nowMilliseconds }: Context): number {
   return Math.max(job.createdAt + JOB_RECORD_SECONDS, Math.trunc(nowMilliseconds / 1000)) + RECORD_SLACK_SECONDS
 }
 
-function update(context: Context, key: TableKey, rest: Omit<NonNullable<TransactionItem['Update']>, 'TableName' | 'Key'>): TransactionItem {
+function update(
+  context: Context,
+  key: TableKey,
+  rest: Omit<NonNullable<TransactionItem['Update']>, 'TableName' | 'Key'>,
+): TransactionItem {
   return { Update: { TableName: context.tableName, Key: key, ...rest } }
 }
 
@@ -116,7 +131,11 @@ function moveFunds(context: Context): TransactionItem {
   return update(context, tableKeys.balance(job.tenantId), {
     UpdateExpression: 'SET held = held - :amount, spent = spent + :actual, available = available + :rest',
     ConditionExpression: 'held >= :amount',
-    ExpressionAttributeValues: { ':amount': reservation.amount, ':actual': actual, ':rest': reservation.amount - actual },
+    ExpressionAttributeValues: {
+      ':amount': reservation.amount,
+      ':actual': actual,
+      ':rest': reservation.amount - actual,
+    },
   })
 }
 
@@ -128,12 +147,19 @@ function endJob(context: Context): TransactionItem {
   const slotIsAsRead = job.channelId === undefined ? 'attribute_not_exists(channelId)' : 'channelId = :channel'
   const outcome =
     resolution.kind === 'settle'
-      ? { set: 'durationSeconds = :duration, billed = :billed', values: { ':duration': resolution.durationSeconds ?? null, ':billed': resolution.actual } }
+      ? {
+          set: 'durationSeconds = :duration, billed = :billed',
+          values: { ':duration': resolution.durationSeconds ?? null, ':billed': resolution.actual },
+        }
       : { set: '#error = :error', values: { ':error': resolution.error } }
   return update(context, tableKeys.job(job.tenantId, job.jobId), {
     UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
     ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
-    ExpressionAttributeNames: { '#status': 'status', '#ttl': 'ttl', ...(resolution.kind === 'release' ? { '#error': 'error' } : {}) },
+    ExpressionAttributeNames: {
+      '#status': 'status',
+      '#ttl': 'ttl',
+      ...(resolution.kind === 'release' ? { '#error': 'error' } : {}),
+    },
     ExpressionAttributeValues: {
       ...statuses,
       ...outcome.values,

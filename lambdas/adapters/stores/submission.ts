@@ -28,7 +28,12 @@ export async function claimSubmit(
     UpdateExpression: 'SET submitState = :sending, channelId = :channel, submittedAt = :now REMOVE isWaitingForChannel',
     ConditionExpression: [isQueued, isUnclaimed, isNotDeleted].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channel.id, ':now': nowSeconds },
+    ExpressionAttributeValues: {
+      ':queued': 'queued',
+      ':sending': 'sending',
+      ':channel': channel.id,
+      ':now': nowSeconds,
+    },
   }
   const slot = {
     TableName: table.name,

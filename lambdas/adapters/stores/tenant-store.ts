@@ -80,7 +80,11 @@ export async function grantCredits(
     ConditionExpression: 'attribute_exists(PK)',
     ExpressionAttributeValues: { ':credits': grant.credits },
   }
-  const row = { TableName: table.name, ConditionExpression: 'attribute_not_exists(PK)', Item: grantRow(tenantId, grant) }
+  const row = {
+    TableName: table.name,
+    ConditionExpression: 'attribute_not_exists(PK)',
+    Item: grantRow(tenantId, grant),
+  }
   try {
     await transact(table, [{ Update: raise }, { Put: row }])
   } catch (error) {
@@ -94,7 +98,12 @@ export async function grantCredits(
 }
 
 function grantRow(tenantId: string, grant: { grantId: string; credits: Microcredits; nowMilliseconds: number }) {
-  return { ...tableKeys.ledgerGrant(tenantId, grant.grantId), kind: 'grant', amount: grant.credits, at: grant.nowMilliseconds }
+  return {
+    ...tableKeys.ledgerGrant(tenantId, grant.grantId),
+    kind: 'grant',
+    amount: grant.credits,
+    at: grant.nowMilliseconds,
+  }
 }
 
 /**

@@ -31,4 +31,3 @@ export async function getText(bucket: Bucket, key: string): Promise<string> {
   const { Body } = await bucket.client.send(new GetObjectCommand({ Bucket: bucket.name, Key: key }))
   return (await Body?.transformToString('utf-8')) ?? ''
 }
-

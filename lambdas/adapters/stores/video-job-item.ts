@@ -38,7 +38,8 @@ const videoJobItem = z.object({
 
 /** Reads a job record. @throws ZodError for an item that is no job record, which only a fault of ours could write. */
 export function readVideoJobItem(item: unknown): VideoJob {
-  const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } = videoJobItem.parse(item)
+  const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } =
+    videoJobItem.parse(item)
   return {
     ...optionalMembers(rest),
     tenantId: PK.slice(PK_PREFIX.length),
@@ -50,7 +51,10 @@ export function readVideoJobItem(item: unknown): VideoJob {
   }
 }
 
-type Rest = Omit<z.infer<typeof videoJobItem>, 'PK' | 'SK' | 'deleted' | 'estimate' | `${'submit' | 'poll'}Text${'' | 'Key'}`>
+type Rest = Omit<
+  z.infer<typeof videoJobItem>,
+  'PK' | 'SK' | 'deleted' | 'estimate' | `${'submit' | 'poll'}Text${'' | 'Key'}`
+>
 
 function optionalMembers(item: Rest) {
   return {
@@ -80,7 +84,10 @@ function storedText(inline: string | undefined, bucketKey: string | undefined): 
 }
 
 /** Attribute names and values of a stored text, for an update expression: one of the two is set, the other removed. */
-export function storedTextAttributes(name: 'submitText' | 'pollText', text: StoredText): { set: string; remove: string; value: string } {
+export function storedTextAttributes(
+  name: 'submitText' | 'pollText',
+  text: StoredText,
+): { set: string; remove: string; value: string } {
   return 'inline' in text
     ? { set: name, remove: `${name}Key`, value: text.inline }
     : { set: `${name}Key`, remove: name, value: text.bucketKey }

@@ -4,7 +4,7 @@ import { loadText } from '#adapters/stores/text-store.ts'
 import { IdempotencyKeyReusedError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
-import type { CreateContext } from './create-video-job.ts'
+import type { CreateContext } from './create-context.ts'
 
 /** Reads of the job while its submit is on the way: soon at first, then with pauses that grow to the second bound. */
 const READ_PAUSE_MILLISECONDS = { first: 40, growth: 1.5, max: 500 }

@@ -4,11 +4,9 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { startVideoExecution } from '#adapters/executions/video-executions.ts'
 import type { Caller } from '#adapters/stores/key-store.ts'
 import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
-import type { Table } from '#adapters/stores/table.ts'
 import { storeRequest } from '#adapters/stores/text-store.ts'
-import { type Bucket, videoKey } from '#adapters/stores/video-bucket.ts'
+import { videoKey } from '#adapters/stores/video-bucket.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
 import { InvalidRequestError } from '#core/errors.ts'
@@ -16,6 +14,7 @@ import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import { answerWithSubmit } from './answer-with-submit.ts'
+import type { CreateContext } from './create-context.ts'
 import { findIdempotentJob } from './find-idempotent-job.ts'
 
 /** How long an idempotency key stands for its job (docs/decisions, "Repeated POST"). */
@@ -24,8 +23,6 @@ const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 /** Bits of the object key that nobody can guess. */
 const KEY_RANDOM_BYTES = 16
 
-export type CreateContext = { readonly table: Table; readonly openBucket: () => Bucket; readonly catalogue: Catalogue }
-
 type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly idempotencyKey: string | undefined }
 
 /**
@@ -33,7 +30,10 @@ type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly
  * @returns the body of the 201.
  * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, IdempotencyKeyReusedError, ServiceUnavailableError.
  */
-export async function createVideoJob({ caller, body, idempotencyKey }: CreateCommand, context: CreateContext): Promise<string> {
+export async function createVideoJob(
+  { caller, body, idempotencyKey }: CreateCommand,
+  context: CreateContext,
+): Promise<string> {
   const request = parseVideoJobRequest(body, { catalogue: context.catalogue, allowedModels: caller.models })
   const requestText = JSON.stringify(request)
   const bodyHash = sha256Hex(requestText)
@@ -86,6 +86,9 @@ async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
   try {
     await startVideoExecution(job)
   } catch (error) {
-    logger.error('execution not started; reconcile will', { jobId: job.jobId, error: error instanceof Error ? error : undefined })
+    logger.error('execution not started; reconcile will', {
+      jobId: job.jobId,
+      error: error instanceof Error ? error : undefined,
+    })
   }
 }

@@ -18,7 +18,11 @@ export function createCatalogue(config: GatewayConfig): Catalogue {
   const byPriority = channels.toSorted((left, right) => left.priority - right.priority)
   const models = new Map<string, VideoModel>()
   for (const model of config.models) {
-    if (model.kind === 'video' && model.enabled && channels.some((channel) => model.id in channel.models)) {
+    if (
+      model.kind === 'video' &&
+      model.enabled &&
+      channels.some((channel) => Object.hasOwn(channel.models, model.id))
+    ) {
       models.set(model.id, model)
     }
   }

@@ -2,9 +2,7 @@ import * as z from 'zod'
 import { strictObject } from './strict-object.ts'
 
 /** An id that appears in logs, metrics and table keys. */
-const channelId = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9-]{1,62}$/, 'use 2 to 63 lower-case letters, digits and hyphens')
+const channelId = z.string().regex(/^[a-z0-9][a-z0-9-]{1,62}$/, 'use 2 to 63 lower-case letters, digits and hyphens')
 
 /**
  * Where an upstream listens: an http(s) origin with an optional path, or the word `simulator`
@@ -39,7 +37,11 @@ const common = {
   base_url: baseUrl,
   api_key: z
     .string()
-    .regex(/^(\$\{[A-Z][A-Z0-9_]*\})?$/, 'write ${NAME}: the environment variable locally, the entry of the channel secret on AWS')
+    .regex(
+      /^(\$\{[A-Z][A-Z0-9_]*\})?$/,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+      'write ${NAME}: the environment variable locally, the entry of the channel secret on AWS',
+    )
     .default('')
     .meta({ description: 'Never the key itself.' }),
   models: upstreamModels,

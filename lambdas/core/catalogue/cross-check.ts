@@ -19,7 +19,9 @@ function duplicates(rows: readonly { id: string }[], section: string): ConfigIss
   return rows.flatMap((row, index) => {
     const isRepeated = seen.has(row.id)
     seen.add(row.id)
-    return isRepeated ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id is unique` }] : []
+    return isRepeated
+      ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id is unique` }]
+      : []
   })
 }
 

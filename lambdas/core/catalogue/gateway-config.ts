@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { channelSchema } from './channel.ts'
-import { modelSchema } from './model.ts'
 import { crossCheck } from './cross-check.ts'
+import { modelSchema } from './model.ts'
 import { strictObject } from './strict-object.ts'
 
 const HOST_LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
@@ -11,25 +11,25 @@ const ORIGIN = /^https?:\/\/[^\s/?#@\\]+$/
 const origin = z.string().regex(ORIGIN, 'use an origin such as http://127.0.0.1:9400, without path or final slash')
 
 const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || ORIGIN.test(text), {
-  message: 'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
+  message:
+    'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
 })
 
 /** The whole of `config/gateway.yaml`, after `${NAME}` was filled in. */
 export const gatewayConfigSchema = strictObject({
-    $schema: z.string().optional(),
-    unit: z.literal('credit').default('credit'),
-    callback_allowlist: z.array(allowlistEntry).default([]),
-    trusted_origins: z.array(origin).default([]),
-    submit_wait_seconds: z.number().min(0).max(25).default(10),
-    queue_minutes: z.number().min(1).max(360).default(60),
-    max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
-    channels: z.array(channelSchema),
-    models: z.array(modelSchema).min(1),
-  })
-  .superRefine((config, context) => {
-    for (const issue of crossCheck(config)) {
-      context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
-    }
-  })
+  $schema: z.string().optional(),
+  unit: z.literal('credit').default('credit'),
+  callback_allowlist: z.array(allowlistEntry).default([]),
+  trusted_origins: z.array(origin).default([]),
+  submit_wait_seconds: z.number().min(0).max(25).default(10),
+  queue_minutes: z.number().min(1).max(360).default(60),
+  max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
+  channels: z.array(channelSchema),
+  models: z.array(modelSchema).min(1),
+}).superRefine((config, context) => {
+  for (const issue of crossCheck(config)) {
+    context.addIssue({ code: 'custom', path: issue.path, message: issue.message })
+  }
+})
 
 export type GatewayConfig = z.infer<typeof gatewayConfigSchema>

@@ -4,18 +4,16 @@ import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
 import { strictObject } from './strict-object.ts'
 
 /** A decimal string in credits. Prices are strings so that no float ever holds money. */
-const price = z
-  .string({ message: 'write the price as a decimal string in credits, such as "0.14"' })
-  .refine(
-    (text) => {
-      try {
-        return parseCredits(text) <= AMOUNT_MICROCREDITS_MAX
-      } catch {
-        return false
-      }
-    },
-    { message: 'write a decimal string in credits with at most six places, such as "0.14"' },
-  )
+const price = z.string({ message: 'write the price as a decimal string in credits, such as "0.14"' }).refine(
+  (text) => {
+    try {
+      return parseCredits(text) <= AMOUNT_MICROCREDITS_MAX
+    } catch {
+      return false
+    }
+  },
+  { message: 'write a decimal string in credits with at most six places, such as "0.14"' },
+)
 
 const common = {
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'use letters, digits, dots, hyphens and underscores'),
@@ -25,13 +23,15 @@ const common = {
 }
 
 const range = (highest: number) =>
-  strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) })
-    .refine(({ min, max }) => min <= max, { message: 'min is above max' })
+  strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) }).refine(
+    ({ min, max }) => min <= max,
+    { message: 'min is above max' },
+  )
 
-const tier = z.union([z.boolean(), z.literal('any')]).default('any')
+const tier = z.literal([true, false, 'any']).default('any')
 
 const videoPrice = strictObject({
-  resolution: z.union([z.enum(RESOLUTIONS), z.literal('any')]).default('any'),
+  resolution: z.enum([...RESOLUTIONS, 'any']).default('any'),
   audio: tier,
   video_input: tier,
   price,

@@ -19,11 +19,11 @@ export function parseListQuery(query: RawQuery): ListQuery {
   const after = query.after?.toLowerCase()
   if (offset > OFFSET_MAX) {
     throw new InvalidRequestError([
-      { path: 'offset', message: `at most ${OFFSET_MAX}; go on with after=<last_id> from there` },
+      { path: 'offset', message: `offset must be at most ${OFFSET_MAX}; go on with after=<last_id> from there` },
     ])
   }
   if (after !== undefined && !isJobId(after)) {
-    throw new InvalidRequestError([{ path: 'after', message: 'use the id of a job' }])
+    throw new InvalidRequestError([{ path: 'after', message: 'after must be the id of a job' }])
   }
   return {
     limit: limit === undefined || limit < 1 ? LIMIT.default : Math.min(limit, LIMIT.max),

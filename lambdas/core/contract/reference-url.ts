@@ -3,19 +3,21 @@ import * as z from 'zod'
 /** Room for presigned urls; longer links are a mistake. */
 const LINK_CHARACTERS_MAX = 8192
 
-const PRINTABLE_ASCII_LINK = /^https?:\/\/[\x21-\x7e\u00a0-\uffff]+$/i
+/** No whitespace and no control characters anywhere. */
+const LINK = /^https?:\/\/[\x21-\x7e\u00a0-\uffff]+$/i
 const DATA_IMAGE = /^data:image\/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+={0,2}$/i
 
+const LINK_SENTENCE = 'must be an http or https url'
+const IMAGE_SENTENCE = 'must be an http or https url, or data:image/...;base64'
+
 function isLink(text: string): boolean {
-  return text.length <= LINK_CHARACTERS_MAX && PRINTABLE_ASCII_LINK.test(text) && URL.canParse(text)
+  return text.length <= LINK_CHARACTERS_MAX && LINK.test(text) && text.isWellFormed() && URL.canParse(text)
 }
 
 /** A reference that the upstream will fetch. The gateway never fetches it while creating a job. */
-export const linkReference = z.string().refine(isLink, { message: 'use an http or https url' })
+export const linkReference = z.string(LINK_SENTENCE).refine(isLink, { message: LINK_SENTENCE })
 
-/** Images may also stand in the request itself. */
+/** Images may also stand in the request itself. An empty text is no image: where it means "none", the schema says so. */
 export const imageReference = z
-  .string()
-  .refine((text) => (text.startsWith('data:') ? DATA_IMAGE.test(text) : isLink(text)), {
-    message: 'use an http or https url, or data:image/...;base64',
-  })
+  .string(IMAGE_SENTENCE)
+  .refine((text) => isLink(text) || DATA_IMAGE.test(text), { message: IMAGE_SENTENCE })

@@ -27,7 +27,13 @@ export const ROUTES = [
   },
   { operation: 'list-video-jobs', method: 'GET', path: JOBS, successStatus: 200, errorStatuses: [400, 401, 500, 503] },
   { operation: 'get-video-job', method: 'GET', path: JOB, successStatus: 200, errorStatuses: [401, 404, 500, 503] },
-  { operation: 'delete-video-job', method: 'DELETE', path: JOB, successStatus: 200, errorStatuses: [401, 404, 500, 503] },
+  {
+    operation: 'delete-video-job',
+    method: 'DELETE',
+    path: JOB,
+    successStatus: 200,
+    errorStatuses: [401, 404, 500, 503],
+  },
 ] as const satisfies readonly Route[]
 
 export type Operation = (typeof ROUTES)[number]['operation']

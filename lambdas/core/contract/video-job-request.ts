@@ -1,50 +1,10 @@
-import * as z from 'zod'
+import type * as z from 'zod'
 import { type Catalogue, needsDirectRoute } from '../catalogue/catalogue.ts'
 import type { VideoModel } from '../catalogue/model.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 import { checkCallbackUrl } from '../jobs/callback-url.ts'
-import { PROMPT_UNITS_MAX, promptUnits } from '../jobs/prompt-length.ts'
-import { imageReference, linkReference } from './reference-url.ts'
-import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS, type VideoJobRequest } from './video-parameters.ts'
-
-/** References of one kind that any model could take; a model's own counts are checked afterwards. */
-const REFERENCES_MAX = 16
-
-const prompt = z
-  .string()
-  .refine((text) => text.trim() !== '', { message: 'the prompt is empty' })
-  .refine((text) => promptUnits(text) <= PROMPT_UNITS_MAX, {
-    message: `the prompt is too long: at most ${PROMPT_UNITS_MAX} characters, where each Chinese, Japanese or Korean one counts twice`,
-  })
-
-const resolution = z
-  .string()
-  .transform((text) => text.toUpperCase())
-  .pipe(z.enum(RESOLUTIONS, { error: `use one of ${RESOLUTIONS.join(', ')}` }))
-
-/** The body of `POST /v1/video/generations` as the interface lists it, before a model's own limits. Unknown fields are ignored. */
-export const videoJobBodySchema = z.object({
-  model: z.string(),
-  prompt,
-  duration: z
-    .number()
-    .int({ error: 'use whole seconds' })
-    .min(DURATION_SECONDS.min)
-    .max(DURATION_SECONDS.max)
-    .default(DURATION_SECONDS.default),
-  resolution: resolution.optional(),
-  aspect_ratio: z.enum(ASPECT_RATIOS, { error: `use one of ${ASPECT_RATIOS.join(', ')}` }).default('16:9'),
-  generate_audio: z.boolean().optional(),
-  watermark: z.boolean().default(true),
-  fps: z.number().int().min(1).max(240).optional(),
-  image_urls: z.array(imageReference).max(REFERENCES_MAX).default([]),
-  image_url: z.union([z.literal(''), imageReference]).optional(),
-  video_urls: z.array(linkReference).max(REFERENCES_MAX).default([]),
-  audio_urls: z.array(linkReference).max(REFERENCES_MAX).default([]),
-  callback_url: z.string().optional(),
-})
-
-type VideoJobBody = z.infer<typeof videoJobBodySchema>
+import { REFERENCES_MAX, type VideoJobBody, videoJobBodySchema } from './video-job-body.ts'
+import type { VideoJobRequest } from './video-parameters.ts'
 
 type Context = {
   readonly catalogue: Catalogue
@@ -57,9 +17,10 @@ type Context = {
  * @throws InvalidRequestError naming each member that needs mending; nothing was reserved yet.
  */
 export function parseVideoJobRequest(body: unknown, context: Context): VideoJobRequest {
+  refuseEndlessLists(body)
   const parsed = videoJobBodySchema.safeParse(withLegacyImage(body))
   if (!parsed.success) {
-    throw new InvalidRequestError(parsed.error.issues.map(toRequestIssue))
+    throw new InvalidRequestError(distinct(parsed.error.issues.map(toRequestIssue)))
   }
   const model = allowedModel(parsed.data.model, context)
   if (model === undefined) {
@@ -73,9 +34,26 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
   return request
 }
 
+/** Each element of a list may yield an issue, and a body has room for a million of them: so lengths come before elements. */
+function refuseEndlessLists(body: unknown): void {
+  const names = ['image_urls', 'video_urls', 'audio_urls'] as const
+  const issues = names.flatMap((path) => {
+    const list = isObject(body) ? body[path] : undefined
+    const isEndless = Array.isArray(list) && list.length > REFERENCES_MAX
+    return isEndless ? [{ path, message: `${path} holds more urls than any model takes` }] : []
+  })
+  if (issues.length > 0) {
+    throw new InvalidRequestError(issues)
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
 /** With images in `image_urls` the legacy single `image_url` has no meaning, whatever it holds. */
 function withLegacyImage(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || !('image_url' in body) || !('image_urls' in body)) {
+  if (!isObject(body)) {
     return body
   }
   return Array.isArray(body.image_urls) && body.image_urls.length > 0 ? { ...body, image_url: undefined } : body
@@ -83,6 +61,14 @@ function withLegacyImage(body: unknown): unknown {
 
 function toRequestIssue(issue: z.core.$ZodIssue): RequestIssue {
   return { path: issue.path.map(String).join('.'), message: issue.message }
+}
+
+/** A number may break several rules at once, all of which one sentence names. */
+function distinct(issues: readonly RequestIssue[]): RequestIssue[] {
+  return issues.filter(
+    ({ path, message }, index) =>
+      issues.findIndex((other) => other.path === path && other.message === message) === index,
+  )
 }
 
 function allowedModel(id: string, { catalogue, allowedModels }: Context): VideoModel | undefined {
@@ -96,7 +82,8 @@ function fillIn(body: VideoJobBody, model: VideoModel): VideoJobRequest {
     ...rest,
     resolution: body.resolution ?? model.default_resolution,
     generate_audio: body.generate_audio ?? model.audio.default,
-    image_urls: body.image_urls.length === 0 && image_url !== undefined && image_url !== '' ? [image_url] : body.image_urls,
+    image_urls:
+      body.image_urls.length === 0 && image_url !== undefined && image_url !== '' ? [image_url] : body.image_urls,
   }
 }
 
@@ -118,18 +105,27 @@ function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue
   if (request.audio_urls.length > 0 && request.image_urls.length + request.video_urls.length === 0) {
     issues.push({ path: 'audio_urls', message: 'reference audio needs a reference image or video beside it' })
   }
-  if (issues.length === 0 && catalogue.videoChannels(model.id, { directOnly: needsDirectRoute(request) }).length === 0) {
+  if (
+    issues.length === 0 &&
+    catalogue.videoChannels(model.id, { directOnly: needsDirectRoute(request) }).length === 0
+  ) {
     const path = request.audio_urls.length > 0 ? 'audio_urls' : 'video_urls'
     issues.push({ path, message: `${model.id} is not served by a route that takes reference audio or video` })
   }
   return issues
 }
 
-function countIssues(path: string, count: number, range: { min: number; max: number }, modelId: string): RequestIssue[] {
+function countIssues(
+  path: string,
+  count: number,
+  range: { min: number; max: number },
+  modelId: string,
+): RequestIssue[] {
   if (count >= range.min && count <= range.max) {
     return []
   }
-  const wanted = range.max === 0 ? 'none' : range.min === range.max ? `exactly ${range.min}` : `${range.min} to ${range.max}`
+  const wanted =
+    range.max === 0 ? 'none' : range.min === range.max ? `exactly ${range.min}` : `${range.min} to ${range.max}`
   return [{ path, message: `${modelId} takes ${wanted}; ${count} given` }]
 }
 
@@ -138,5 +134,5 @@ function callbackIssues(request: VideoJobRequest, catalogue: Catalogue): Request
     return []
   }
   const check = checkCallbackUrl(request.callback_url, catalogue.config.callback_allowlist)
-  return check.allowed ? [] : [{ path: 'callback_url', message: check.reason }]
+  return check.allowed ? [] : [{ path: 'callback_url', message: `callback_url ${check.reason}` }]
 }

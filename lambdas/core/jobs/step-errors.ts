@@ -36,18 +36,20 @@ export class JobDeletedError extends Error {
   override readonly name = 'JobDeletedError'
 }
 
-const TEXT_BY_ERROR_NAME: Readonly<Record<string, string>> = {
-  SubmitUnknownError: FAILURE_TEXT.submitOutcomeUnknown,
-  NoUpstreamCapacityError: FAILURE_TEXT.noUpstreamCapacity,
-  GenerationTimedOutError: FAILURE_TEXT.generationTimedOut,
-  TaskGoneError: FAILURE_TEXT.taskIsGone,
-  StoreFailedError: FAILURE_TEXT.resultCouldNotBeStored,
-  ResultNotStoredError: FAILURE_TEXT.resultCouldNotBeStored,
-  ResultNotAVideoError: FAILURE_TEXT.resultIsNotAVideo,
-  JobDeletedError: FAILURE_TEXT.deleted,
-}
+const TEXT_BY_ERROR_NAME: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    SubmitUnknownError: FAILURE_TEXT.submitOutcomeUnknown,
+    NoUpstreamCapacityError: FAILURE_TEXT.noUpstreamCapacity,
+    GenerationTimedOutError: FAILURE_TEXT.generationTimedOut,
+    TaskGoneError: FAILURE_TEXT.taskIsGone,
+    StoreFailedError: FAILURE_TEXT.resultCouldNotBeStored,
+    ResultNotStoredError: FAILURE_TEXT.resultCouldNotBeStored,
+    ResultNotAVideoError: FAILURE_TEXT.resultIsNotAVideo,
+    JobDeletedError: FAILURE_TEXT.deleted,
+  }),
+)
 
 /** The `error` of a job whose record holds none: from the name under which its execution failed. */
 export function failureTextOf(errorName: string | undefined): string {
-  return (errorName === undefined ? undefined : TEXT_BY_ERROR_NAME[errorName]) ?? FAILURE_TEXT.internal
+  return TEXT_BY_ERROR_NAME.get(errorName ?? '') ?? FAILURE_TEXT.internal
 }

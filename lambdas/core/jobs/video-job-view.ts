@@ -1,4 +1,4 @@
-import { type InjectedMembers, spliceInjected } from './passthrough.ts'
+import { type InjectedMembers, type RawNumber, spliceInjected } from './passthrough.ts'
 import type { VideoJob } from './video-job.ts'
 
 /** What a reader of a job needs besides the record. */
@@ -41,9 +41,14 @@ export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'
 
 function outcomeMembers(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedMembers {
   if (job.status === 'succeeded') {
-    return { url: signUrl(job), duration_secs: { rawJson: job.durationSeconds ?? 'null' } }
+    return { url: signUrl(job), duration_secs: durationMember(job.durationSeconds) }
   }
   return job.status === 'failed' ? { error: job.error ?? '' } : {}
+}
+
+/** Null where neither the upstream nor the file tells a length; JSON knows no leading zeros. */
+function durationMember(text: string | undefined): RawNumber | null {
+  return text === undefined || text === '' ? null : { rawJson: text.replace(/^0+(?=\d)/, '') }
 }
 
 /** The body of a listing; the jobs are texts already. `has_more` and `last_id` are additive. */

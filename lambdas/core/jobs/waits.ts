@@ -33,18 +33,30 @@ export function firstPollWait(channel: VideoChannel, random: number): number {
  * `requests_per_second`, and never beyond the job's deadline by more than a second.
  */
 export function nextPollWait({ channel, elapsedSeconds, openJobs, random }: PollWait): number {
-  const interval = channel.poll.interval_seconds ?? START_VALUES[channel.provider].interval
-  const slow = SLOW_INTERVAL_SECONDS.min + random * (SLOW_INTERVAL_SECONDS.max - SLOW_INTERVAL_SECONDS.min)
-  const rhythm = elapsedSeconds > SLOW_AFTER_SECONDS ? Math.max(slow, interval) : interval
-  const share = channel.poll.requests_per_second === undefined ? 0 : openJobs / channel.poll.requests_per_second
-  const wait = jittered(Math.max(rhythm, share), random)
+  const wait = Math.max(rhythm(channel, elapsedSeconds, random), share(channel, openJobs, random))
   const untilDeadline = channel.deadline_minutes * 60 - elapsedSeconds + 1
   return Math.max(1, Math.min(wait, Math.ceil(untilDeadline)))
 }
 
+/** The slow interval is a draw already and is not spread again. */
+function rhythm(channel: VideoChannel, elapsedSeconds: number, random: number): number {
+  const usual = jittered(channel.poll.interval_seconds ?? START_VALUES[channel.provider].interval, random)
+  const { min, max } = SLOW_INTERVAL_SECONDS
+  return elapsedSeconds > SLOW_AFTER_SECONDS ? Math.max(usual, Math.round(min + random * (max - min))) : usual
+}
+
+/** What a job must leave to the others of its channel. Spread upwards only: a shorter wait would break the limit. */
+function share(channel: VideoChannel, openJobs: number, random: number): number {
+  const { requests_per_second } = channel.poll
+  return requests_per_second === undefined ? 0 : Math.ceil((openJobs / requests_per_second) * (1 + JITTER * random))
+}
+
+/** A tenth of the time already waited, within these bounds. */
+const CHANNEL_WAIT_SECONDS = { min: 5, max: 30 }
+
 /** Whole seconds until a queued job asks again for a channel: rarer the longer it has waited. */
 export function channelWait(waitedSeconds: number, random: number): number {
-  return jittered(Math.min(30, Math.max(5, waitedSeconds / 10)), random)
+  return jittered(Math.min(CHANNEL_WAIT_SECONDS.max, Math.max(CHANNEL_WAIT_SECONDS.min, waitedSeconds / 10)), random)
 }
 
 /** One second stays one second: a configuration that polls every second means it. */

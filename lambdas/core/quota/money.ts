@@ -40,12 +40,16 @@ const DECIMAL_CREDITS = /^(\d{1,10})(?:\.(\d{1,6}))?$/
 export function parseCredits(text: string): Microcredits {
   const match = DECIMAL_CREDITS.exec(text)
   if (match === null) {
-    throw new InvalidAmountError(`"${text}" is not an amount: write digits with at most six decimal places, such as "0.14"`)
+    throw new InvalidAmountError(
+      `"${text}" is not an amount: write digits with at most six decimal places, such as "0.14"`,
+    )
   }
   const [, whole = '0', fraction = ''] = match
   const amount = BigInt(whole) * MICROCREDITS_PER_CREDIT + BigInt(fraction.padEnd(6, '0'))
   if (amount > AMOUNT_MICROCREDITS_MAX) {
-    throw new InvalidAmountError(`"${text}" is too large: the most is ${formatCredits(AMOUNT_MICROCREDITS_MAX as Microcredits)}`)
+    throw new InvalidAmountError(
+      `"${text}" is too large: the most is ${formatCredits(AMOUNT_MICROCREDITS_MAX as Microcredits)}`,
+    )
   }
   return amount as Microcredits
 }

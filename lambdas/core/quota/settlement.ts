@@ -15,7 +15,7 @@ export type Settlement = {
   readonly amount: Microcredits
   /** The upstream reported no usage, or none that can be believed: the locked estimate was billed. */
   readonly billedAtEstimate: boolean
-  /** The upstream's usage was there but refused (negative, absurd, not a number). */
+  /** A usage was there but refused (negative, absurd, not a number), whatever was billed in its place. */
   readonly usageRefused: boolean
   /** The formula's result exceeded the reservation; the difference may take the balance below zero. */
   readonly overdraft: Microcredits
@@ -33,11 +33,9 @@ type SettlementInput = {
 
 /** Applies the billing formula of the job's frozen prices to what the upstream reports. */
 export function settleVideoCost(input: SettlementInput): Settlement {
-  const { text, quantity } = billedQuantity(input)
-  if (quantity === undefined) {
-    return outcome(input, input.estimate, { billedAtEstimate: true, usageRefused: text !== undefined && !isZero(text) })
-  }
-  return outcome(input, costAtReportedTier(input, quantity), { billedAtEstimate: false, usageRefused: false })
+  const { quantity, usageRefused } = billedQuantity(input)
+  const amount = quantity === undefined ? input.estimate : costAtReportedTier(input, quantity)
+  return outcome(input, amount, { billedAtEstimate: quantity === undefined, usageRefused })
 }
 
 function outcome(
@@ -49,35 +47,37 @@ function outcome(
   return { amount, overdraft: overdraft as Microcredits, ...flags }
 }
 
-function billedQuantity(input: SettlementInput): { text: string | undefined; quantity: DecimalQuantity | undefined } {
-  switch (input.snapshot.billing) {
+type BilledQuantity = { readonly quantity: DecimalQuantity | undefined; readonly usageRefused: boolean }
+
+function billedQuantity({ snapshot, result, durationSeconds }: SettlementInput): BilledQuantity {
+  switch (snapshot.billing) {
     case 'per_request':
-      return { text: undefined, quantity: wholeQuantity(1) }
-    case 'token': {
-      const text = input.result.completionTokens
-      return { text, quantity: believable(text, COMPLETION_TOKENS_MAX) }
-    }
-    case 'per_second': {
-      const text = input.result.billableSeconds
-      const quantity = believable(text, BILLABLE_SECONDS_MAX) ?? believable(input.durationSeconds, BILLABLE_SECONDS_MAX)
-      return { text, quantity }
-    }
+      return { quantity: wholeQuantity(1), usageRefused: false }
+    case 'token':
+      return firstBelievable([result.completionTokens], COMPLETION_TOKENS_MAX)
+    case 'per_second':
+      return firstBelievable([result.billableSeconds, durationSeconds], BILLABLE_SECONDS_MAX)
     default:
-      return input.snapshot.billing satisfies never
+      return snapshot.billing satisfies never
   }
 }
 
-/** Usage between nothing and the bound; zero means that the upstream left it out. */
-function believable(text: string | undefined, most: bigint): DecimalQuantity | undefined {
-  const quantity = parseQuantity(text)
-  if (quantity === undefined || quantity.numerator === 0n || quantity.numerator > most * quantity.denominator) {
-    return undefined
+/** The first usage between nothing and the bound. One that was passed over on the way there is a fault to hear about. */
+function firstBelievable(texts: readonly (string | undefined)[], most: bigint): BilledQuantity {
+  let usageRefused = false
+  for (const text of texts) {
+    const quantity = parseQuantity(text)
+    if (quantity !== undefined && quantity.numerator > 0n && quantity.numerator <= most * quantity.denominator) {
+      return { quantity, usageRefused }
+    }
+    usageRefused ||= !isLeftOut(text, quantity)
   }
-  return quantity
+  return { quantity: undefined, usageRefused }
 }
 
-function isZero(text: string): boolean {
-  return parseQuantity(text)?.numerator === 0n
+/** Zero and empty text mean that the upstream left the number out. */
+function isLeftOut(text: string | undefined, quantity: DecimalQuantity | undefined): boolean {
+  return text === undefined || text === '' || quantity?.numerator === 0n
 }
 
 /** A tier that the model has no price for cannot be billed as such: the tier asked for counts. */

@@ -13,7 +13,8 @@ export class NoPriceError extends Error {
 /** A non-negative decimal number as an exact fraction: `13.24` is 1324 / 100. */
 export type DecimalQuantity = { readonly numerator: bigint; readonly denominator: bigint }
 
-const DECIMAL = /^(\d{1,15})(?:\.(\d{1,9}))?$/
+/** Sums of floating-point seconds come with up to seventeen decimals (13.239999999999998): read exactly, like any other. */
+const DECIMAL = /^(\d{1,15})(?:\.(\d{1,20}))?$/
 
 /** Reads plain decimal text; undefined for signs, exponents, `Infinity`, `NaN` and anything too long to be real. */
 export function parseQuantity(text: string | undefined): DecimalQuantity | undefined {

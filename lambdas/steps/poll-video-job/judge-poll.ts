@@ -17,7 +17,11 @@ const GONE_AFTER_SECONDS = 60
  * Keeps what a poll found and says what follows; undefined means: wait and poll again.
  * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError when the job cannot succeed any more.
  */
-export async function judgePoll(outcome: PollOutcome, job: VideoJob, context: StepContext): Promise<NextStep | undefined> {
+export async function judgePoll(
+  outcome: PollOutcome,
+  job: VideoJob,
+  context: StepContext,
+): Promise<NextStep | undefined> {
   switch (outcome.kind) {
     case 'running':
       if (!outcome.isKnownStatus) {

@@ -39,7 +39,12 @@ export async function pollVideoJob(input: StepInput, context: StepContext): Prom
   return await pollUpstream({ job, taskId: job.taskId, channel, provider }, context)
 }
 
-type Poll = { readonly job: VideoJob; readonly taskId: string; readonly channel: VideoChannel; readonly provider: VideoProvider }
+type Poll = {
+  readonly job: VideoJob
+  readonly taskId: string
+  readonly channel: VideoChannel
+  readonly provider: VideoProvider
+}
 
 async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep> {
   const { job, taskId, channel, provider } = poll
@@ -69,11 +74,17 @@ async function cancelDeleted({ job, taskId, provider }: Poll, context: StepConte
 }
 
 /** A channel that left the configuration, or whose key cannot be read, may come back before the deadline. */
-async function openProvider(channel: VideoChannel | undefined, context: StepContext): Promise<VideoProvider | undefined> {
+async function openProvider(
+  channel: VideoChannel | undefined,
+  context: StepContext,
+): Promise<VideoProvider | undefined> {
   try {
     return channel === undefined ? undefined : await context.openProvider(channel)
   } catch (error) {
-    logger.error('channel cannot be opened', { channelId: channel?.id, error: error instanceof Error ? error : undefined })
+    logger.error('channel cannot be opened', {
+      channelId: channel?.id,
+      error: error instanceof Error ? error : undefined,
+    })
     return undefined
   }
 }
@@ -93,7 +104,9 @@ async function waitOrTimeOut(
     logger.warn('generation timed out', { jobId: job.jobId, channelId: job.channelId, cancelled })
     count('late_upstream_task', { channel: job.channelId ?? 'none' })
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
-    throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit at ${nowSeconds(context)}`)
+    throw new GenerationTimedOutError(
+      `no result ${Math.trunc(elapsedSeconds)} s after the submit at ${nowSeconds(context)}`,
+    )
   }
   if (channel === undefined) {
     return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }

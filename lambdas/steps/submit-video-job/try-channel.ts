@@ -47,7 +47,12 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
   }
   const upstreamModel = upstreamModelId(channel, attempt.request)
   const outcome = await provider.submit({ request: attempt.request, model, upstreamModelId: upstreamModel })
-  logger.info('submit answered', { jobId: job.jobId, tenantId: job.tenantId, channelId: channel.id, outcome: outcome.kind })
+  logger.info('submit answered', {
+    jobId: job.jobId,
+    tenantId: job.tenantId,
+    channelId: channel.id,
+    outcome: outcome.kind,
+  })
   return await judge(outcome, { ...attempt, provider }, context)
 }
 
@@ -56,7 +61,10 @@ async function openProvider(channel: VideoChannel, context: StepContext): Promis
   try {
     return await context.openProvider(channel)
   } catch (error) {
-    logger.error('channel cannot be opened', { channelId: channel.id, error: error instanceof Error ? error : undefined })
+    logger.error('channel cannot be opened', {
+      channelId: channel.id,
+      error: error instanceof Error ? error : undefined,
+    })
     count('channel_refused', { channel: channel.id })
     return undefined
   }
@@ -84,7 +92,10 @@ async function judge(
     case 'unreachable':
       logger.warn('channel busy', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
       await releaseSubmitClaim(context.table, job, channel.id)
-      return { kind: 'busy', retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined }
+      return {
+        kind: 'busy',
+        retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined,
+      }
     case 'unknown':
       logger.error('submit outcome unknown', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
       count('upstream_orphan', { channel: channel.id })

@@ -58,6 +58,8 @@ export type MagicPrompt = {
   /** `[late:SECONDS]`: the accepted submit is answered only then, in real seconds. */
   readonly submitDelaySeconds?: number
   readonly ending: TaskEnding
+  /** `[queue:SECONDS]`: the task waits so long before it runs. */
+  readonly queueSeconds?: number
   /** `[slow:SECONDS]`, or without end for `[forever]`. */
   readonly runSeconds?: number
   readonly pollTrick?: PollTrick
@@ -86,6 +88,7 @@ export function parseMagicPrompt(prompt: string): MagicPrompt {
   const resultTrick = firstOf(RESULT_TRICKS)
   const errorStatus = argumentOf('error')
   const delaySeconds = secondsOf(argumentOf('late'))
+  const queueSeconds = secondsOf(argumentOf('queue'))
   const runSeconds = commands.includes('forever') ? Number.POSITIVE_INFINITY : secondsOf(argumentOf('slow'))
   const usage = commands.includes('no-usage') ? null : usageOf(argumentOf('usage'))
   return {
@@ -97,6 +100,7 @@ export function parseMagicPrompt(prompt: string): MagicPrompt {
     ...(resultTrick !== undefined && { resultTrick }),
     ...(errorStatus !== undefined && ERROR_STATUS.test(errorStatus) && { submitErrorStatus: Number(errorStatus) }),
     ...(delaySeconds !== undefined && { submitDelaySeconds: Math.min(delaySeconds, SUBMIT_DELAY_SECONDS_MAX) }),
+    ...(queueSeconds !== undefined && { queueSeconds }),
     ...(runSeconds !== undefined && { runSeconds }),
     ...(usage !== undefined && { usage }),
   }

@@ -125,7 +125,7 @@ export class TaskBook<Details> {
 
   #place(task: NewTask<Details>, magic: MagicPrompt, notBeforeMs: number): TaskTimes {
     return this.#schedule.place({
-      readyAtMs: Math.max(notBeforeMs, task.submittedAtMs + this.#options.queueSeconds * 1000),
+      readyAtMs: Math.max(notBeforeMs, task.submittedAtMs + (magic.queueSeconds ?? this.#options.queueSeconds) * 1000),
       runMs: (magic.runSeconds ?? this.#options.runSeconds) * 1000,
       limitAtMs: limitAtMs(task),
     })

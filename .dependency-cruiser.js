@@ -1,0 +1,59 @@
+/** The import directions of docs/architecture.md, enforced by `npm run check`. */
+const NODE_CORE = '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
+
+function forbid(name, comment, from, to) {
+  return { name, comment, severity: 'error', from: { path: from }, to }
+}
+
+export default {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    forbid('core-is-pure', 'core imports itself and zod only', '^lambdas/core/', {
+      pathNot: ['^lambdas/core/', '^node_modules/zod/'],
+    }),
+    forbid('core-without-io', 'core does no I/O', '^lambdas/core/', { path: NODE_CORE, dependencyTypes: ['core'] }),
+    forbid('adapters-import-core', 'adapters import core and libraries', '^lambdas/adapters/', {
+      path: '^(lambdas/(api|steps|webhook|reconcile|middleware|cdn-signing-key)|lib|bin|test)/',
+    }),
+    forbid('middleware-imports-core-and-adapters', 'middleware imports core and adapters', '^lambdas/middleware/', {
+      path: '^(lambdas/(api|steps|webhook|reconcile|cdn-signing-key)|lib|bin|test)/',
+    }),
+    {
+      name: 'handlers-never-import-each-other',
+      comment: 'a folder with a handler imports core, adapters, middleware and its own files',
+      severity: 'error',
+      from: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/' },
+      to: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/', pathNot: '^lambdas/$1/' },
+    },
+    forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', { path: '^(lib|bin|test)/' }),
+    forbid('aws-sees-handlers-as-paths', 'lib/aws imports core and lib/config; handlers are file paths', '^lib/aws/', {
+      path: '^(lambdas/(?!core/)|lib/(?!aws/|config/)|bin|test)/',
+    }),
+    forbid('local-never-imports-aws', 'lib/local may import lambdas, never lib/aws', '^lib/(local|demo|admin|config)/', {
+      path: '^(lib/aws|bin|test)/',
+    }),
+    forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/local/simulators/', {
+      path: '^(lambdas|bin|test)/|^lib/(?!local/simulators/)',
+    }),
+    {
+      name: 'nothing-imports-bin-or-test',
+      severity: 'error',
+      from: { pathNot: '^(bin|test|scripts)/' },
+      to: { path: '^(bin|test)/' },
+    },
+    {
+      name: 'no-dev-dependency-in-lambdas',
+      severity: 'error',
+      from: { path: '^lambdas/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only', 'npm'], pathNot: '@types' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(cdk.out|coverage)/' },
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+  },
+}

@@ -1,0 +1,318 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import { ASPECT_RATIOS } from '#core/contract/video-parameters.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { MODEL_ROWS, urls } from '../interface-tables.ts'
+import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
+
+function parse(members: object, model = 'famA-2') {
+  return parseVideoJobRequest({ model, prompt: 'a paper city', ...members }, context)
+}
+
+const context = { catalogue: shippedCatalogue, allowedModels: null }
+
+const LINK_TEXT = 'must be an http or https url'
+const IMAGE_TEXT = 'must be an http or https url, or data:image/...;base64'
+
+describe('duration', () => {
+  it.each([
+    ['3', 3],
+    ['15', 15],
+    ['1e1', 10],
+    ['5.0', 5],
+  ])('%s is %i seconds', (json, seconds) => {
+    expect(parse(JSON.parse(`{"duration":${json}}`)).duration).toBe(seconds)
+  })
+
+  it.each([
+    '2',
+    '16',
+    '5.5',
+    '2.5',
+    '"5"',
+    'null',
+    '-0',
+    '0',
+    '-5',
+    '1e400',
+    'true',
+    '[5]',
+    '{}',
+    '99999999999999999999',
+  ])('%s is refused in one sentence', (json) => {
+    const message = 'duration must be a whole number of seconds from 3 to 15'
+    expect(issuesOf(() => parse(JSON.parse(`{"duration":${json}}`)))).toStrictEqual([{ path: 'duration', message }])
+  })
+})
+
+describe('resolution', () => {
+  it.each(['480p', '480P', '1080p', '720P'])('%s is taken in any case and kept in capitals', (resolution) => {
+    expect(parse({ resolution }).resolution).toBe(resolution.toUpperCase())
+  })
+
+  it.each([' 720P', '720P ', '720', '4K', '', '720\uff30', null, 720, ['720P']])('%j is refused', (resolution) => {
+    const message = 'resolution must be one of 480P, 720P, 1080P'
+    expect(issuesOf(() => parse({ resolution }))).toStrictEqual([{ path: 'resolution', message }])
+  })
+})
+
+describe('aspect_ratio', () => {
+  it.each(ASPECT_RATIOS)('%s is taken', (aspect_ratio) => {
+    expect(parse({ aspect_ratio }).aspect_ratio).toBe(aspect_ratio)
+  })
+
+  it.each(['16x9', '2:1', '16:9 ', '', null, 1])('%j is refused', (aspect_ratio) => {
+    const message = 'aspect_ratio must be one of 16:9, 9:16, 1:1, 4:3, 3:4, 4:5, 5:4, 9:21, 21:9'
+    expect(issuesOf(() => parse({ aspect_ratio }))).toStrictEqual([{ path: 'aspect_ratio', message }])
+  })
+})
+
+describe('generate_audio, watermark and fps', () => {
+  it.each([
+    { generate_audio: false },
+    { generate_audio: true },
+    { watermark: false },
+    { watermark: true },
+    { fps: 1 },
+    { fps: 24 },
+    { fps: 240 },
+  ])('%j is kept as it came', (members) => {
+    expect(parse(members)).toMatchObject(members)
+  })
+
+  it.each([
+    ['generate_audio', 'true', 'generate_audio must be true or false'],
+    ['generate_audio', 1, 'generate_audio must be true or false'],
+    ['generate_audio', null, 'generate_audio must be true or false'],
+    ['watermark', 0, 'watermark must be true or false'],
+    ['watermark', null, 'watermark must be true or false'],
+    ['fps', 0, 'fps must be a whole number from 1 to 240'],
+    ['fps', 241, 'fps must be a whole number from 1 to 240'],
+    ['fps', 23.976, 'fps must be a whole number from 1 to 240'],
+    ['fps', '24', 'fps must be a whole number from 1 to 240'],
+  ])('%s %j is refused', (path, value, message) => {
+    expect(issuesOf(() => parse({ [path]: value }))).toStrictEqual([{ path, message }])
+  })
+})
+
+describe('prompt', () => {
+  it.each([
+    ['2500 Han characters', '纸'.repeat(2500)],
+    ['5000 Latin characters', 'a'.repeat(5000)],
+    ['5000 emoji', '😀'.repeat(5000)],
+    ['a mixture of exactly the limit', '纸'.repeat(1250) + 'a'.repeat(2500)],
+  ])('may hold %s', (_, prompt) => {
+    expect(parse({ prompt }).prompt).toBe(prompt)
+  })
+
+  it.each([
+    ['2501 Han characters', '纸'.repeat(2501)],
+    ['5001 Latin characters', 'a'.repeat(5001)],
+    ['5001 emoji', '😀'.repeat(5001)],
+    ['a mixture one above the limit', '纸'.repeat(1250) + 'a'.repeat(2501)],
+    ['four million characters', 'a'.repeat(4_000_000)],
+  ])('is too long with %s', (_, prompt) => {
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([
+      { path: 'prompt', message: expect.stringMatching(/^prompt is too long: at most 5000 characters/) },
+    ])
+  })
+
+  it.each(['', ' ', '\n\t ', '\u3000'])('%j is blank and refused', (prompt) => {
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: 'prompt must not be empty' }])
+  })
+
+  it.each(['a\ud800', '\udc00a', '\ude00\ud83d'])('%j is no text and refused', (prompt) => {
+    const message = 'prompt holds half of a surrogate pair, which is no character'
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message }])
+  })
+
+  it.each([null, 5, ['a'], { text: 'a' }])('%j is no text and refused', (prompt) => {
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: 'prompt must be a text' }])
+  })
+
+  it('keeps spaces and line breaks as they came', () => {
+    expect(parse({ prompt: '  a\n b ' }).prompt).toBe('  a\n b ')
+  })
+})
+
+describe('references', () => {
+  it.each([
+    'https://media.example.com/a.png?x=1#y',
+    'http://media.example.com/a.png',
+    'HTTPS://MEDIA.EXAMPLE.COM/A.PNG',
+    'http://127.0.0.1:9400/a.png',
+    'https://media.example.com/bild-ü.png',
+  ])('%s is a link for every kind', (link) => {
+    const references = { image_urls: [link], video_urls: [link], audio_urls: [link] }
+    expect(parse(references)).toMatchObject(references)
+  })
+
+  it.each(['data:image/png;base64,iVBORw0KGgo=', 'data:image/svg+xml;base64,AAAA', 'DATA:IMAGE/PNG;BASE64,AAAA'])(
+    '%s is an image, and no video or audio',
+    (url) => {
+      expect(parse({ image_urls: [url] }).image_urls).toStrictEqual([url])
+      expect(issuesOf(() => parse({ video_urls: [url] }))).toStrictEqual([{ path: 'video_urls.0', message: LINK_TEXT }])
+      expect(issuesOf(() => parse({ image_urls: urls(1), audio_urls: [url] }))).toStrictEqual([
+        { path: 'audio_urls.0', message: LINK_TEXT },
+      ])
+    },
+  )
+
+  it('take an image of three megabytes', () => {
+    const url = `data:image/png;base64,${'A'.repeat(3_000_000)}`
+    expect(parse({ image_urls: [url] }).image_urls).toStrictEqual([url])
+  })
+
+  it.each([
+    '',
+    'media.example.com/a.png',
+    '//media.example.com/a.png',
+    'ftp://media.example.com/a.png',
+    'file:///etc/passwd',
+    'https://',
+    'https://media.example.com/a b.png',
+    ' https://media.example.com/a.png',
+    'https://media.example.com/\ud800',
+    `https://media.example.com/${'a'.repeat(8192)}`,
+    'data:video/mp4;base64,AAAA',
+    'data:image/png,AAAA',
+    'data:image/png;base64,',
+    'data:image/png;base64,A A',
+    'data:image/png;base64,AAAA\n',
+    null,
+    5,
+  ])('refuse %j', (url) => {
+    expect(issuesOf(() => parse({ image_urls: [url] }))).toStrictEqual([{ path: 'image_urls.0', message: IMAGE_TEXT }])
+  })
+
+  it.each(['image_urls', 'video_urls', 'audio_urls'])('%s must be a list', (path) => {
+    for (const value of [null, 'https://media.example.com/a', { 0: 'https://media.example.com/a' }]) {
+      expect(issuesOf(() => parse({ [path]: value }))).toStrictEqual([
+        { path, message: `${path} must be a list of urls` },
+      ])
+    }
+  })
+
+  it.each(['image_urls', 'video_urls', 'audio_urls'])('%s answers a million wrong entries with one issue', (path) => {
+    const message = `${path} holds more urls than any model takes`
+    expect(issuesOf(() => parse({ [path]: new Array(1_000_000).fill(1) }))).toStrictEqual([{ path, message }])
+  })
+})
+
+describe('image_url', () => {
+  const [legacy = '', other = ''] = urls(2)
+
+  it.each([{}, { image_urls: [] }])('becomes image_urls[0] beside %j', (members) => {
+    const request = parse({ ...members, image_url: legacy }, 'famB-1.1-i2v')
+    expect(request.image_urls).toStrictEqual([legacy])
+    expect(request).not.toHaveProperty('image_url')
+  })
+
+  it.each([legacy, 'nonsense', 5, null, ''])('%j is ignored when image_urls holds one', (image_url) => {
+    expect(parse({ image_url, image_urls: [other] }, 'famB-1.1-i2v').image_urls).toStrictEqual([other])
+  })
+
+  it('is no image when it is empty', () => {
+    expect(parse({ image_url: '' }).image_urls).toStrictEqual([])
+  })
+
+  it('counts for the model like any other image', () => {
+    expect(issuesOf(() => parse({ image_url: legacy }, 'famB-1.1-t2v'))).toStrictEqual([
+      { path: 'image_urls', message: 'famB-1.1-t2v takes none; 1 given' },
+    ])
+  })
+
+  it.each(['nonsense', 5, null])('%j is refused when it counts', (image_url) => {
+    expect(issuesOf(() => parse({ image_url }))).toStrictEqual([
+      { path: 'image_url', message: `image_url ${IMAGE_TEXT}` },
+    ])
+  })
+})
+
+describe('callback_url', () => {
+  it.each(['https://hooks.example.com/cb', 'https://a.partner.example/'])('%s is kept as it came', (callback_url) => {
+    expect(parse({ callback_url }).callback_url).toBe(callback_url)
+  })
+
+  it.each([
+    ['https://elsewhere.example.com/cb', 'callback_url has a host that is not on the allowlist'],
+    ['http://hooks.example.com/cb', expect.stringMatching(/^callback_url must be an https url/)],
+    ['', expect.stringMatching(/^callback_url /)],
+    [5, 'callback_url must be a text: an https url'],
+    [null, 'callback_url must be a text: an https url'],
+  ])('%j is refused', (callback_url, message) => {
+    expect(issuesOf(() => parse({ callback_url }))).toStrictEqual([{ path: 'callback_url', message }])
+  })
+})
+
+describe('the body', () => {
+  it.each([null, [], [{ model: 'famA-2', prompt: 'x' }], 'text', 5, true, undefined])('%j is no request', (body) => {
+    const message = 'the body must be a JSON object'
+    expect(issuesOf(() => parseVideoJobRequest(body, context))).toStrictEqual([{ path: '', message }])
+  })
+
+  it('needs a model and a prompt, and says both at once', () => {
+    expect(issuesOf(() => parseVideoJobRequest({}, context))).toStrictEqual([
+      { path: 'model', message: 'model must be a text: the id of a video model' },
+      { path: 'prompt', message: 'prompt must be a text' },
+    ])
+  })
+
+  it('names every limit of the model that it breaks at once', () => {
+    const members = {
+      duration: 11,
+      resolution: '1080P',
+      image_urls: urls(2),
+      callback_url: 'https://elsewhere.example.com/',
+    }
+    const paths = issuesOf(() => parse(members, 'famA-1-lite')).map(({ path }) => path)
+    expect(paths).toStrictEqual(['duration', 'resolution', 'image_urls', 'callback_url'])
+  })
+
+  it('ignores unknown fields, dangerous names included', () => {
+    const request = parse(
+      JSON.parse('{"seed":1,"__proto__":{"duration":3},"constructor":1,"image_url":"","image_urls":[]}'),
+    )
+    expect(Object.keys(request)).not.toContain('seed')
+    expect(request.duration).toBe(5)
+    expect(Object.getPrototypeOf(request)).toBe(Object.prototype)
+  })
+
+  it('is read or refused, whatever it holds, and never refused in the words of a library', () => {
+    const members = fc.record(
+      {
+        model: fc.oneof(fc.constantFrom(...MODEL_ROWS.map(({ id }) => id)), fc.anything()),
+        prompt: fc.oneof(fc.string({ unit: 'binary' }), fc.anything()),
+        duration: fc.anything(),
+        resolution: fc.anything(),
+        aspect_ratio: fc.anything(),
+        generate_audio: fc.anything(),
+        watermark: fc.anything(),
+        fps: fc.anything(),
+        image_urls: fc.anything(),
+        image_url: fc.anything(),
+        video_urls: fc.anything(),
+        audio_urls: fc.anything(),
+        callback_url: fc.anything(),
+      },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(fc.oneof(members, fc.jsonValue()), (body) => {
+        try {
+          parseVideoJobRequest(body, context)
+        } catch (error) {
+          if (!(error instanceof InvalidRequestError)) {
+            throw error
+          }
+          expect(error.issues.length).toBeGreaterThan(0)
+          for (const { message } of error.issues) {
+            expect(message).not.toMatch(/invalid (input|option)|too (big|small)|expected|received/i)
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

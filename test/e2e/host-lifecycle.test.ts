@@ -1,0 +1,114 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { type Gateway, startGateway } from './start-gateway.ts'
+import { eventually } from './video-api.ts'
+
+const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
+
+/** Engine processes that work on a data directory. */
+function enginesOf(dataDirectory: string): string[] {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(dataDirectory) && line.includes('dynoxide'))
+}
+
+describe('the local host as an operator meets it', () => {
+  const running: Gateway[] = []
+  const start = async (options?: Parameters<typeof startGateway>[0]) => {
+    const gateway = await startGateway(options)
+    running.push(gateway)
+    return gateway
+  }
+
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((gateway) => gateway.kill()))
+  })
+
+  it('stops with status 0 on SIGTERM, and no engine is left behind', async () => {
+    const gateway = await start()
+    expect(enginesOf(gateway.dataDirectory).length).toBeGreaterThan(0)
+    expect(await gateway.stop()).toBe(0)
+    await eventually(
+      async () => enginesOf(gateway.dataDirectory),
+      (engines) => engines.length === 0,
+    )
+  })
+
+  it('killed in the middle, it finishes its jobs after the restart, submits none twice, and the ledger verifies', async () => {
+    const first = await start()
+    const created = await Promise.all(Array.from({ length: 6 }, () => first.api.create(GOOD)))
+    const ids = created.map(({ json }) => String(json.id))
+    await first.kill()
+    await eventually(
+      async () => enginesOf(first.dataDirectory),
+      (engines) => engines.length === 0,
+    )
+
+    const { dataDirectory, configFile } = first
+    const second = await start({ dataDirectory, configFile })
+    const jobs = await Promise.all(ids.map((id) => second.api.until(id, 'succeeded', 'failed')))
+    expect(jobs.map(({ status }) => status)).toEqual(ids.map(() => 'succeeded'))
+    const tasks = jobs.map((job) => Object(job.output).task_id)
+    expect(tasks).toEqual(created.map(({ json }) => Object(json.output).task_id))
+    expect(await second.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
+    expect(await second.admin('tenant', 'show', '--tenant', 'demo')).toMatchObject({
+      held: '0',
+      spent: '4.2',
+      available: '95.8',
+    })
+    expect((await fetch(String(jobs[0]?.url))).status).toBe(200)
+  })
+
+  it('runs beside another host, each with its own jobs and keys', async () => {
+    const [left, right] = await Promise.all([start({ key: 'left' }), start({ key: 'right' })])
+    const id = String((await left.api.create(GOOD)).json.id)
+    expect((await right.api.get(id)).status).toBe(404)
+    expect((await right.api.withKey('left').list()).status).toBe(401)
+    expect((await left.api.until(id, 'succeeded')).status).toBe('succeeded')
+  })
+
+  it('refuses a data directory that another host uses, in one sentence', async () => {
+    const { dataDirectory, configFile } = await start()
+    const second = runLocal(['--port', '0', '--data-dir', dataDirectory, '--config', configFile])
+    expect(second.status).toBe(1)
+    expect(second.stderr).toMatch(/is in use by a running host/)
+    expect(second.stderr.trim().split('\n')).toHaveLength(1)
+  })
+
+  it.each([
+    ['a broken configuration', ['--config', brokenConfig()], /channels\[0\]\.provider: .*p1/],
+    ['a missing configuration', ['--config', 'nowhere.yaml'], /cannot read the configuration file nowhere\.yaml/],
+    ['a port that is none', ['--port', 'x'], /--port x: use a number/],
+    ['an unknown option', ['--prot', '1'], /Unknown option '--prot'/],
+    ['credits that are no amount', ['--credits', '1.2345678'], /"1\.2345678" is not an amount/],
+  ])('says what to mend about %s and exits 1', (_, parameters, message) => {
+    const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+    const { status, stderr } = runLocal(['--data-dir', data, ...parameters])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(message)
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+
+  it('has no upstream key to send when a channel of a real upstream lacks one, and says so before it listens', () => {
+    const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+    const { status, stderr } = runLocal(['--data-dir', data], { P1_BASE_URL: 'http://127.0.0.1:9' })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/channel p1-main has an upstream and no key: set P1_API_KEY/)
+  })
+})
+
+function brokenConfig(): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'reelgate-e2e-')), 'broken.yaml')
+  writeFileSync(file, 'channels: [{ id: one, provider: p9 }]\nmodels: []\n')
+  return file
+}
+
+function runLocal(parameters: string[], environment: Record<string, string> = {}) {
+  const command = ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters]
+  const env = { ...withoutJest(), ...environment }
+  return spawnSync(process.execPath, command, { cwd: REPOSITORY, env, encoding: 'utf8', timeout: 20_000 })
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { runAdmin } from './run-admin.ts'
+import { VideoApi } from './video-api.ts'
+
+const START_MILLISECONDS_MAX = 30_000
+
+/** The shipped configuration, polled every second: nothing but `poll` shortens a wait. */
+function writeFastConfig(directory: string, change: (yaml: string) => string): string {
+  const shipped = readFileSync(join(REPOSITORY, 'config/gateway.yaml'), 'utf8')
+  const fast = shipped.replace(/first_seconds: \d+, interval_seconds: \d+/g, 'first_seconds: 1, interval_seconds: 1')
+  const file = join(directory, 'gateway.yaml')
+  writeFileSync(file, change(fast))
+  return file
+}
+
+export type Gateway = {
+  readonly url: string
+  readonly dataDirectory: string
+  readonly configFile: string
+  readonly process: ChildProcess
+  readonly output: () => string
+  /** The demo tenant's key. */
+  readonly api: VideoApi
+  admin(...parameters: string[]): Promise<unknown>
+  /** Ends it as an operator would and answers the exit status. */
+  stop(): Promise<number | null>
+  kill(): Promise<void>
+}
+
+type Options = {
+  dataDirectory?: string
+  configFile?: string
+  key?: string
+  credits?: string
+  environment?: Record<string, string>
+  callbackOrigins?: string[]
+  changeConfig?: (yaml: string) => string
+}
+
+/** Starts `npm start` as a process of its own on a free port and waits until it says that it listens. */
+export async function startGateway(options: Options = {}): Promise<Gateway> {
+  const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+  const change = options.changeConfig ?? ((yaml: string) => yaml)
+  const allow = allowOrigins(options.callbackOrigins ?? [])
+  const configFile = options.configFile ?? writeFastConfig(dataDirectory, (yaml) => change(allow(yaml)))
+  const key = options.key ?? 'e2e-key'
+  const parameters = ['--port', '0', '--config', configFile, '--data-dir', dataDirectory, '--api-key', key]
+  const child = spawn(
+    process.execPath,
+    ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters, '--credits', options.credits ?? '100'],
+    { cwd: REPOSITORY, env: { ...withoutJest(), ...options.environment }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let output = ''
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const url = await waitForUrl(child, (line) => {
+    output += `${line}\n`
+  })
+  return {
+    url,
+    dataDirectory,
+    configFile,
+    process: child,
+    output: () => output,
+    api: new VideoApi(url, key),
+    admin: (...command) => runAdmin(dataDirectory, command),
+    stop: () => end(child, 'SIGTERM'),
+    kill: async () => void (await end(child, 'SIGKILL')),
+  }
+}
+
+function allowOrigins(origins: string[]): (yaml: string) => string {
+  return (yaml) =>
+    yaml.replace('  - hooks.example.com', ['hooks.example.com', ...origins].map((each) => `  - ${each}`).join('\n'))
+}
+
+async function waitForUrl(child: ChildProcess, keep: (line: string) => void): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => reject(new Error('the gateway did not listen in time')), START_MILLISECONDS_MAX)
+  child.once('exit', (code) => reject(new Error(`the gateway exited with ${code} before it listened`)))
+  if (child.stdout !== null) {
+    createInterface(child.stdout).on('line', (line) => {
+      keep(line)
+      const url = /^listening on (http:\S+)$/.exec(line)?.[1]
+      if (url !== undefined) {
+        resolve(url)
+      }
+    })
+  }
+  try {
+    return await promise
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+  return child.exitCode
+}

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type Gateway, startGateway } from './start-gateway.ts'
+
+const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
+const NOT_FOUND = '{"error":"video job not found"}'
+const UNKNOWN_ID = '01a1fc29-ad7d-744a-be2b-91335e7ede96'
+
+/** Titles begin with operation and status: a test over routes.ts reads them. */
+describe('every status of every video route, over HTTP', () => {
+  let gateway: Gateway
+  let poor: { key: string; tenant: string }
+  let jobId: string
+
+  beforeAll(async () => {
+    gateway = await startGateway()
+    const tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Poor', '--credits', '0.69'))
+    const key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id))
+    poor = { key: key.key, tenant: tenant.id }
+    jobId = String((await gateway.api.create(GOOD)).json.id)
+  })
+
+  afterAll(async () => {
+    await gateway.stop()
+  })
+
+  it('create-video-job 201: carries the submit answer of the upstream and the injected members', async () => {
+    const { status, json } = await gateway.api.create(GOOD)
+    expect(status).toBe(201)
+    expect(json).toMatchObject({
+      object: 'video.generation',
+      status: 'queued',
+      model: GOOD.model,
+      output: { task_status: 'PENDING' },
+    })
+    expect(json.id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(json).not.toHaveProperty('url')
+  })
+
+  it.each([
+    ['an empty body', ''],
+    ['null', 'null'],
+    ['an array', '[]'],
+    ['malformed JSON', '{"model":'],
+    ['a million brackets', '['.repeat(1_000_000)],
+    ['a blank prompt', JSON.stringify({ ...GOOD, prompt: '  ' })],
+    ['a wrong duration', JSON.stringify({ ...GOOD, duration: 16 })],
+    ['an unknown model', JSON.stringify({ ...GOOD, model: 'famC' })],
+    ['a callback host that is not allowed', JSON.stringify({ ...GOOD, callback_url: 'https://evil.example/' })],
+  ])('create-video-job 400: %s is told apart in details', async (_, body) => {
+    const { status, json } = await gateway.api.create(body)
+    expect(status).toBe(400)
+    expect(json.error).toBe('invalid request body')
+    expect(json.details).toEqual([{ path: expect.any(String), message: expect.any(String) }])
+  })
+
+  it('create-video-job 400: an idempotency key above 255 characters', async () => {
+    expect((await gateway.api.create(GOOD, { 'idempotency-key': 'k'.repeat(256) })).status).toBe(400)
+  })
+
+  it.each([
+    ['no key', undefined],
+    ['an unknown key', 'other'],
+    ['a key with a wrong checksum', `rg_live_${'a'.repeat(8)}_${'b'.repeat(38)}`],
+  ])('create-video-job 401, get-video-job 401, list-video-jobs 401, delete-video-job 401: %s', async (_, key) => {
+    const api = gateway.api.withKey(key)
+    const answers = await Promise.all([api.create('{'), api.get(jobId), api.list(), api.delete(jobId)])
+    for (const { status, text } of answers) {
+      expect({ status, text }).toEqual({ status: 401, text: '{"error":"invalid api key"}' })
+    }
+  })
+
+  it('create-video-job 402: one millionth too little is too little, and nothing is locked', async () => {
+    const { status, text } = await gateway.api.withKey(poor.key).create({ ...GOOD, duration: 5 })
+    expect({ status, text }).toEqual({ status: 402, text: '{"error":"insufficient quota for this video generation"}' })
+    expect(await gateway.admin('tenant', 'show', '--tenant', poor.tenant)).toMatchObject({
+      available: '0.69',
+      held: '0',
+      spent: '0',
+    })
+  })
+
+  it('create-video-job 409: an idempotency key with another body; the same body gives the same job', async () => {
+    const headers = { 'idempotency-key': 'once' }
+    const [first, again] = await Promise.all([gateway.api.create(GOOD, headers), gateway.api.create(GOOD, headers)])
+    expect([first.status, again.status]).toEqual([201, 201])
+    expect(again.text).toBe(first.text)
+    const other = await gateway.api.create({ ...GOOD, duration: 6 }, headers)
+    expect({ status: other.status, text: other.text }).toEqual({
+      status: 409,
+      text: '{"error":"idempotency key reused with a different body"}',
+    })
+    await gateway.api.delete(String(first.json.id))
+    expect((await gateway.api.create(GOOD, headers)).status).toBe(409)
+  })
+
+  it('create-video-job 413: a body above 5 MB in the shape of the route, above 10 MB in that of the platform', async () => {
+    const large = await gateway.api.create(JSON.stringify({ ...GOOD, padding: 'x'.repeat(5 * 1024 * 1024) }))
+    expect({ status: large.status, text: large.text }).toEqual({
+      status: 413,
+      text: '{"error":"request body too large"}',
+    })
+    const huge = await gateway.api.create('x'.repeat(10 * 1024 * 1024 + 1))
+    expect(huge.status).toBe(413)
+    expect(huge.json).toMatchObject({ error: { message: 'request body too large' } })
+  })
+
+  it('get-video-job 200: the upstream answer with the injected members', async () => {
+    const { status, json, headers } = await gateway.api.get(jobId)
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ id: jobId, object: 'video.generation', output: { task_id: expect.any(String) } })
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('get-video-job 404, delete-video-job 404: foreign, unknown, malformed and upper-case ids answer the same bytes', async () => {
+    const foreign = gateway.api.withKey(poor.key)
+    const answers = await Promise.all([
+      foreign.get(jobId),
+      foreign.delete(jobId),
+      gateway.api.get(UNKNOWN_ID),
+      gateway.api.delete(UNKNOWN_ID),
+      gateway.api.get('not-a-uuid'),
+      gateway.api.get('%00'),
+      gateway.api.get('%zz'),
+      gateway.api.get(jobId.toUpperCase()),
+      gateway.api.delete(jobId.toUpperCase()),
+    ])
+    for (const { status, text } of answers) {
+      expect({ status, text }).toEqual({ status: 404, text: NOT_FOUND })
+    }
+    expect((await gateway.api.get(jobId)).status).toBe(200)
+  })
+
+  it('list-video-jobs 200: newest first, in pages, and only the own ones', async () => {
+    const { status, json } = await gateway.api.list('?limit=1')
+    expect(status).toBe(200)
+    expect(json).toMatchObject({ object: 'list', has_more: true, data: [{ object: 'video.generation' }] })
+    const second = await gateway.api.list(`?limit=1&after=${json.last_id}`)
+    expect(second.text).toContain((await gateway.api.list('?limit=1&offset=1')).json.last_id as string)
+    const none = await gateway.api.withKey(poor.key).list()
+    expect(none.text).toBe('{"object":"list","data":[],"has_more":false,"last_id":null}')
+  })
+
+  it('list-video-jobs 400: an offset beyond 10,000 and a cursor that is no UUID', async () => {
+    expect((await gateway.api.list('?offset=10001')).status).toBe(400)
+    expect((await gateway.api.list('?after=x')).json.error).toBe('invalid request body')
+  })
+
+  it('delete-video-job 200: once; the second is 404', async () => {
+    const id = String((await gateway.api.create(GOOD)).json.id)
+    expect((await gateway.api.delete(id)).text).toBe('{"deleted":true}')
+    expect((await gateway.api.delete(id)).text).toBe(NOT_FOUND)
+    expect((await gateway.api.list('?limit=100')).text).not.toContain(id)
+  })
+
+  it('answers unknown paths and methods in the shape of their family', async () => {
+    const text = async (method: string, path: string) => (await gateway.api.send(method, path)).text
+    expect(await text('GET', '/v1/video/nothing')).toBe('{"error":"not found"}')
+    expect(await text('PATCH', '/v1/video/generations')).toBe('{"error":"method not allowed"}')
+    expect(await text('GET', '/v1/nothing')).toContain('"message":"not found"')
+    expect((await gateway.api.send('PUT', `/v1/video/generations/${jobId}`)).headers.get('allow')).toBe('GET, DELETE')
+  })
+
+  it('refuses a revoked key from the next request on', async () => {
+    const key = Object(await gateway.admin('key', 'create', '--tenant', 'demo', '--models', 'famB-1.1-i2v'))
+    const api = gateway.api.withKey(key.key)
+    expect((await api.list()).status).toBe(200)
+    expect((await api.create(GOOD)).json.details).toEqual([{ path: 'model', message: expect.any(String) }])
+    await gateway.admin('key', 'revoke', '--key', key.id)
+    expect((await api.list()).status).toBe(401)
+  })
+})

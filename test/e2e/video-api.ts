@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type Answer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: Record<string, unknown>
+}
+
+const JOBS = '/v1/video/generations'
+const END_MILLISECONDS_MAX = 60_000
+
+/** The video routes, by plain fetch. */
+export class VideoApi {
+  readonly #url: string
+  readonly #key: string | undefined
+
+  constructor(url: string, key: string | undefined) {
+    this.#url = url
+    this.#key = key
+  }
+
+  withKey(key: string | undefined): VideoApi {
+    return new VideoApi(this.#url, key)
+  }
+
+  create(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('POST', JOBS, typeof body === 'string' ? body : JSON.stringify(body), headers)
+  }
+
+  get(id: string): Promise<Answer> {
+    return this.send('GET', `${JOBS}/${id}`)
+  }
+
+  list(query = ''): Promise<Answer> {
+    return this.send('GET', JOBS + query)
+  }
+
+  delete(id: string): Promise<Answer> {
+    return this.send('DELETE', `${JOBS}/${id}`)
+  }
+
+  async send(method: string, path: string, body?: string, headers: Record<string, string> = {}): Promise<Answer> {
+    const authorization = this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` }
+    const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
+    const response = await fetch(this.#url + path, init)
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, json: parse(text) }
+  }
+
+  /** Polls until the job has one of the statuses. */
+  async until(id: string, ...statuses: string[]): Promise<Record<string, unknown>> {
+    const giveUpAt = Date.now() + END_MILLISECONDS_MAX
+    for (;;) {
+      const { json } = await this.get(id)
+      if (statuses.includes(String(json.status))) {
+        return json
+      }
+      if (Date.now() > giveUpAt) {
+        throw new Error(`job ${id} is ${json.status}, not ${statuses.join(' or ')}`)
+      }
+      await delay(100)
+    }
+  }
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return {}
+  }
+}
+
+/** Awaits a condition that another process makes true. */
+export async function eventually<Value>(read: () => Promise<Value>, isSo: (value: Value) => boolean): Promise<Value> {
+  const giveUpAt = Date.now() + END_MILLISECONDS_MAX
+  for (;;) {
+    const value = await read()
+    if (isSo(value)) {
+      return value
+    }
+    if (Date.now() > giveUpAt) {
+      throw new Error(`never so: ${JSON.stringify(value)}`)
+    }
+    await delay(100)
+  }
+}

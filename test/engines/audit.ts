@@ -1,0 +1,66 @@
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { readReservationItem } from '#adapters/stores/reservation.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+
+type Item = Record<string, unknown>
+
+/** Every item of one partition. */
+export async function readPartition(table: Table, partition: string): Promise<Item[]> {
+  const items: Item[] = []
+  let startKey: Item | undefined
+  do {
+    const page = await table.client.send(
+      new QueryCommand({
+        TableName: table.name,
+        KeyConditionExpression: 'PK = :pk',
+        ExpressionAttributeValues: { ':pk': partition },
+        ConsistentRead: true,
+        ExclusiveStartKey: startKey,
+      }),
+    )
+    items.push(...(page.Items ?? []))
+    startKey = page.LastEvaluatedKey
+  } while (startKey !== undefined)
+  return items
+}
+
+/** Every broken invariant of a tenant's money, in words; empty when its books are in order. */
+export async function auditTenant(table: Table, tenantId: string): Promise<string[]> {
+  const { balance } = await getTenant(table, tenantId)
+  const rows = await readPartition(table, `L#${tenantId}`)
+  const own = await readPartition(table, `T#${tenantId}`)
+  const reservations = own
+    .filter(({ SK }) => String(SK).startsWith('HOLD#'))
+    .map((item) => ({ jobId: String(item.SK).slice('HOLD#'.length), ...readReservationItem(item) }))
+  const jobs = new Map(
+    own
+      .filter(({ SK }) => String(SK).startsWith('JOB#'))
+      .map((item) => [String(item.SK).slice('JOB#'.length), readVideoJobItem(item)]),
+  )
+  const sum = (kind: string, member: string) =>
+    rows.filter((row) => row.kind === kind).reduce((total, row) => total + BigInt(Number(row[member] ?? 0)), 0n)
+  const held = reservations.filter(({ state }) => state === 'held').reduce((total, { amount }) => total + amount, 0n)
+  const statuses = { held: ['queued', 'processing'], settled: ['succeeded'], released: ['failed'] }
+  return [
+    check(
+      balance.available + balance.held + balance.spent === balance.granted,
+      'I1: the parts are not what was granted',
+    ),
+    check(balance.granted === sum('grant', 'amount'), 'I1: granted is not the sum of the grants'),
+    check(balance.held === held, 'I2: held is not the sum of the open reservations'),
+    check(balance.spent === sum('settle', 'actual'), 'I3: spent is not the sum of the settlements'),
+    ...reservations.map(({ jobId, state }) =>
+      check(
+        statuses[state].includes(jobs.get(jobId)?.status ?? ''),
+        `I4: job ${jobId} does not match its ${state} reservation`,
+      ),
+    ),
+    check(jobs.size === reservations.length, 'I4: a job without a reservation'),
+  ].flat()
+}
+
+function check(holds: boolean, sentence: string): string[] {
+  return holds ? [] : [sentence]
+}

@@ -1,0 +1,134 @@
+import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront'
+import { mockClient } from 'aws-sdk-client-mock'
+import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
+import { requireVideoJob } from '#adapters/jobs/require-job.ts'
+import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { readChannelCount } from '#adapters/stores/channel-load.ts'
+import { dueReservations, pendingCleanUps } from '#adapters/stores/due-index.ts'
+import { markDeleted } from '#adapters/stores/job-deletion.ts'
+import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import type { Bucket } from '#adapters/stores/video-bucket.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { auditTenant } from './audit.ts'
+import { readResult, ScriptedUpstream } from './scripted-upstream.ts'
+import { testCatalogue } from './test-catalogue.ts'
+import { openTenant, requireReservation, reserveJob, type TestTenant } from './video-jobs.ts'
+
+type JobKey = { readonly tenantId: string; readonly jobId: string }
+
+/** A clock that moves when told. Starts at the real time, so that job ids and signatures agree with it. */
+export class TestClock {
+  milliseconds = Date.now()
+
+  get seconds(): number {
+    return Math.trunc(this.milliseconds / 1000)
+  }
+
+  advance(seconds: number): void {
+    this.milliseconds += seconds * 1000
+  }
+}
+
+/** The video pipeline of one test: real stores, its own clock, dice, upstreams and tenant. */
+export type Pipeline = {
+  readonly context: StepContext
+  readonly clock: TestClock
+  readonly upstream: ScriptedUpstream
+  readonly tenant: TestTenant
+  readonly create: (changes?: Partial<NewVideoJob>) => Promise<NewVideoJob>
+  readonly read: (job: JobKey) => Promise<VideoJob>
+  /** What the API does on DELETE. */
+  readonly remove: (job: JobKey) => Promise<void>
+  /** What is left open of a job that should be over; empty when nothing is. */
+  readonly leftovers: (job: JobKey) => Promise<string[]>
+}
+
+type PipelineOptions = {
+  readonly table: Table
+  readonly bucket: Bucket
+  readonly catalogue?: Catalogue
+  readonly credits?: string
+}
+
+const LATER_THAN_ANYTHING = 999_999_999_999_999
+
+export async function createPipeline({
+  table,
+  bucket,
+  catalogue = testCatalogue(),
+  credits,
+}: PipelineOptions): Promise<Pipeline> {
+  const clock = new TestClock()
+  const upstream = new ScriptedUpstream()
+  const context: StepContext = {
+    table,
+    openBucket: () => bucket,
+    catalogue,
+    nowMilliseconds: () => clock.milliseconds,
+    random: seededRandom(7),
+    openProvider: (channel) => upstream.open(channel),
+    readResult: (_channel, text) => readResult(text),
+  }
+  const tenant = await openTenant(table, credits)
+  const read = (job: JobKey) => requireVideoJob(table, job)
+  return {
+    context,
+    clock,
+    upstream,
+    tenant,
+    read,
+    create: (changes = {}) => reserveJob(table, tenant, { createdAt: clock.seconds, ...changes }),
+    remove: async (job) => {
+      const deleted = await markDeleted(table, { tenantId: job.tenantId, jobId: job.jobId }, clock.milliseconds)
+      if (deleted !== undefined && isTerminal(deleted)) {
+        await cleanUpDeletedJob(context, deleted)
+      }
+    },
+    leftovers: (job) => findLeftovers(job, context),
+  }
+}
+
+async function findLeftovers(job: JobKey, { table, catalogue }: StepContext): Promise<string[]> {
+  const found = await auditTenant(table, job.tenantId)
+  if ((await requireReservation(table, job)).state === 'held') {
+    found.push('the reservation is open')
+  }
+  for (const { id } of catalogue.config.channels) {
+    const open = (await readChannelCount(table, id))?.open ?? 0
+    if (open !== 0) {
+      found.push(`channel ${id} counts ${open} open jobs`)
+    }
+  }
+  for await (const due of dueReservations(table, LATER_THAN_ANYTHING)) {
+    found.push(`the due index holds ${due.jobId}`)
+  }
+  for await (const due of pendingCleanUps(table, LATER_THAN_ANYTHING)) {
+    found.push(`the clean-up index holds ${due.jobId}`)
+  }
+  return found
+}
+
+/** Mulberry32: the same numbers every time. */
+export function seededRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Answers invalidations in place of the CDN and lists the paths that were taken out. */
+export function mockCdn(): { readonly invalidated: () => string[] } {
+  process.env.DISTRIBUTION_ID = 'TEST'
+  const cdn = mockClient(CloudFrontClient).resolves({})
+  return {
+    invalidated: () =>
+      cdn
+        .commandCalls(CreateInvalidationCommand)
+        .flatMap(({ args: [{ input }] }) => input.InvalidationBatch?.Paths?.Items ?? []),
+  }
+}

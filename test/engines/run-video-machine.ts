@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs'
+import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
+import { resolveVideoJob, settlementOf } from '#adapters/jobs/resolve-video-job.ts'
+import type { StepInput } from '#core/jobs/next-step.ts'
+import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
+import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
+import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
+import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
+import { invokeFunction } from '#local/lambda-runtime.ts'
+import { type Execution, StepFunctionsEngine } from '#local/step-functions-engine.ts'
+import type { Pipeline } from './create-pipeline.ts'
+
+export type StateName = 'Submit' | 'Poll' | 'Store' | 'Settle' | 'Fail' | 'Notify'
+
+type Retrier = {
+  ErrorEquals: string[]
+  IntervalSeconds?: number
+  BackoffRate?: number
+  MaxDelaySeconds?: number
+  MaxAttempts?: number
+}
+type State = {
+  Type: string
+  Next?: string
+  Default?: string
+  TimeoutSeconds?: number
+  Retry?: Retrier[]
+  Catch?: { ErrorEquals: string[]; Next: string }[]
+  Choices?: { Variable: string; StringEquals: string; Next: string }[]
+}
+
+/** The deployed definition, as it lies in the repository. */
+export function readVideoMachine(): { StartAt: string; TimeoutSeconds: number; States: Record<string, State> } {
+  return JSON.parse(readFileSync(new URL('../../lambdas/steps/video-job.asl.json', import.meta.url), 'utf8'))
+}
+
+type FailInput = StepInput & { readonly failure?: { readonly Error?: string } }
+
+/** Runs around one visit of a state (counted from 1): before it, instead of it, or after it. */
+type Interpose = (step: () => Promise<unknown>, visit: number) => Promise<unknown>
+
+type MachineOptions = {
+  readonly interpose?: Partial<Record<StateName, Interpose>>
+  readonly onBroken?: (execution: Execution) => void
+}
+
+/** A state machine over the step functions of one test, and the states that it visited. */
+export type VideoMachine = {
+  readonly engine: StepFunctionsEngine
+  readonly visited: StateName[]
+  run(job: StepInput): Promise<Execution>
+}
+
+/**
+ * Interprets the deployed definition with the real steps. No time passes: a wait moves the clock of the test by the
+ * seconds that the step asked for, and a retry by the longest pause that its retrier allows.
+ */
+export function createVideoMachine(
+  pipeline: Pipeline,
+  { interpose = {}, onBroken = () => {} }: MachineOptions = {},
+): VideoMachine {
+  const definition = readVideoMachine()
+  const visited: StateName[] = []
+  const handlers = stepHandlers(pipeline)
+  const bind = (state: StateName) => async (input: unknown) => {
+    visited.push(state)
+    const visit = visited.filter((each) => each === state).length
+    const handler = (event: FailInput) => (interpose[state] ?? ((step) => step()))(() => handlers[state](event), visit)
+    try {
+      const output = await invokeFunction({ name: state, timeoutSeconds: 30, load: async () => ({ handler }) }, input)
+      pipeline.clock.advance(waitSecondsOf(output))
+      return output
+    } catch (error) {
+      pipeline.clock.advance(retryPause(definition.States[state], error, visited, state))
+      throw error
+    }
+  }
+  const engine = new StepFunctionsEngine({
+    definition: JSON.parse(JSON.stringify(definition)),
+    tasks: Object.fromEntries(STATES.map((state) => [state, bind(state)])),
+    onBroken,
+    pauses: {
+      waitTimeOverrides: { WaitForChannel: 0, WaitForUpstream: 0 },
+      retryIntervalOverrides: Object.fromEntries(STATES.map((state) => [state, 0])),
+    },
+  })
+  const run = async ({ tenantId, jobId }: StepInput) => {
+    engine.start(jobId, JSON.stringify({ tenantId, jobId }))
+    const execution = await engine.whenEnded(jobId)
+    if (execution === undefined) {
+      throw new Error(`execution ${jobId} is gone`)
+    }
+    return execution
+  }
+  return { engine, visited, run }
+}
+
+const STATES: readonly StateName[] = ['Submit', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
+
+/** What the deployed handlers do, with the context of the test in place of the environment's. */
+function stepHandlers({ context }: Pipeline): Record<StateName, (input: FailInput) => Promise<unknown>> {
+  return {
+    Submit: (input) => submitVideoJob(input, context),
+    Poll: (input) => pollVideoJob(input, context),
+    Store: (input) => storeVideo(input, context),
+    Settle: async (input) => {
+      await resolveVideoJob(input, context, (job, reservation) => settlementOf(job, reservation, context))
+      return { step: 'done' }
+    },
+    Fail: async ({ tenantId, jobId, failure }) => {
+      await endFailedJob({ tenantId, jobId }, context, failure?.Error)
+      return { step: 'done' }
+    },
+    Notify: async ({ tenantId, jobId }) => {
+      const openUrlSigner =
+        async () =>
+        ({ videoKey }: { videoKey: string }) =>
+          `https://cdn.example/${videoKey}?signed`
+      await sendJobCallback({ tenantId, jobId }, { ...context, openUrlSigner })
+    },
+  }
+}
+
+function waitSecondsOf(output: unknown): number {
+  const hasWait = typeof output === 'object' && output !== null && 'waitSeconds' in output
+  return hasWait ? Number(output.waitSeconds) : 0
+}
+
+function retryPause(state: State | undefined, error: unknown, visited: readonly StateName[], name: StateName): number {
+  const errorName = error instanceof Error ? error.name : ''
+  const retrier = state?.Retry?.find(({ ErrorEquals }) => ErrorEquals.includes(errorName))
+  if (retrier === undefined) {
+    return 0
+  }
+  const before = visited.length - 1 - visited.findLastIndex((each) => each !== name) - 1
+  const pause = (retrier.IntervalSeconds ?? 1) * (retrier.BackoffRate ?? 2) ** before
+  return Math.min(pause, retrier.MaxDelaySeconds ?? Number.POSITIVE_INFINITY)
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { putApiKey } from '#adapters/stores/key-admin.ts'
+import { getReservation } from '#adapters/stores/reservation.ts'
+import { type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
+import type { Resolution } from '#adapters/stores/resolve-reservation.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { createTenant } from '#adapters/stores/tenant-store.ts'
+import { videoKey } from '#adapters/stores/video-bucket.ts'
+import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
+import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
+import { type Microcredits, microcredits, parseCredits } from '#core/quota/money.ts'
+import { PER_SECOND_MODEL } from './test-catalogue.ts'
+
+export type TestTenant = { readonly tenantId: string; readonly keyDigest: string; readonly webhookSecret: string }
+
+/** A tenant with one active key. Ids are new each time, so that tests of one table do not meet. */
+export async function openTenant(table: Table, credits = '100'): Promise<TestTenant> {
+  const tenantId = uuidv7()
+  const keyDigest = randomBytes(32).toString('hex')
+  const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`
+  await createTenant(table, {
+    id: tenantId,
+    name: 'Test',
+    webhookSecret,
+    credits: parseCredits(credits),
+    grantId: 'first',
+    nowMilliseconds: Date.now(),
+  })
+  await putApiKey(table, {
+    keyId: keyDigest.slice(0, 8),
+    tenantId,
+    models: null,
+    createdAt: Date.now(),
+    digest: keyDigest,
+  })
+  return { tenantId, keyDigest, webhookSecret }
+}
+
+const REQUEST: VideoJobRequest = {
+  model: PER_SECOND_MODEL,
+  prompt: 'a boat',
+  duration: 5,
+  resolution: '720P',
+  aspect_ratio: '16:9',
+  generate_audio: true,
+  watermark: true,
+  image_urls: [],
+  video_urls: [],
+  audio_urls: [],
+}
+
+export const ESTIMATE = parseCredits('0.7')
+
+/** A create of a five-second video at 0.14 per second, as the API would write it. */
+export function newJob(tenant: TestTenant, changes: Partial<NewVideoJob> = {}): NewVideoJob {
+  const createdAt = changes.createdAt ?? Math.trunc(Date.now() / 1000)
+  const jobId = changes.jobId ?? uuidv7({ msecs: createdAt * 1000 })
+  return {
+    tenantId: tenant.tenantId,
+    keyDigest: tenant.keyDigest,
+    jobId,
+    model: PER_SECOND_MODEL,
+    createdAt,
+    expiresAt: createdAt + JOB_LIFETIME_SECONDS,
+    videoKey: videoKey(randomBytes(16).toString('hex'), jobId),
+    callbackUrl: undefined,
+    request: { inline: JSON.stringify(REQUEST) },
+    estimate: ESTIMATE,
+    snapshot: {
+      billing: 'per_second',
+      prices: [{ resolution: 'any', audio: 'any', video_input: 'any', price: '0.14' }],
+    },
+    tier: { resolution: '720P', audio: true, videoInput: false },
+    idempotency: undefined,
+    ...changes,
+  }
+}
+
+/** Reserves such a job and answers it. */
+export async function reserveJob(
+  table: Table,
+  tenant: TestTenant,
+  changes: Partial<NewVideoJob> = {},
+): Promise<NewVideoJob> {
+  const job = newJob(tenant, changes)
+  await reserveQuota(table, job)
+  return job
+}
+
+/** @throws when there is none. */
+export async function requireReservation(table: Table, { tenantId, jobId }: { tenantId: string; jobId: string }) {
+  const reservation = await getReservation(table, tenantId, jobId)
+  if (reservation === undefined) {
+    throw new Error(`no reservation of ${jobId}`)
+  }
+  return reservation
+}
+
+export function credits(text: string): Microcredits {
+  return text.startsWith('-') ? microcredits(-parseCredits(text.slice(1))) : parseCredits(text)
+}
+
+export function settle(actual: string): Resolution {
+  return { kind: 'settle', actual: credits(actual), durationSeconds: '5' }
+}
+
+export const RELEASE: Resolution = { kind: 'release', error: 'upstream said no' }
