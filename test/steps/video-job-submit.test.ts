@@ -5,6 +5,7 @@ import { claimSubmit } from '#adapters/stores/submission.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { accepted, inTurn, succeeded } from '../engines/scripted-upstream.ts'
@@ -190,6 +191,18 @@ describe('a submit', () => {
     expect(machine.visited.slice(0, 3)).toEqual(['Submit', 'Submit', 'Poll'])
     expect(pipeline.upstream.submitted).toEqual(['main'])
     expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('whose acceptance was recorded although the table did not say so goes on with that task, uncancelled', async () => {
+    const pipeline = await pipelineWith(accepted())
+    const { left } = breakConnection(pipeline.context.table, ':accepted')
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(left()).toBe(0)
+    expect(pipeline.upstream.cancelled).toEqual([])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(engines.counted()).not.toContain('upstream_orphan')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 

@@ -17,7 +17,9 @@ function isLink(text: string): boolean {
 /** A reference that the upstream will fetch. The gateway never fetches it while creating a job. */
 export const linkReference = z.string(LINK_SENTENCE).refine(isLink, { message: LINK_SENTENCE })
 
-/** Images may also stand in the request itself. An empty text is no image: where it means "none", the schema says so. */
-export const imageReference = z
-  .string(IMAGE_SENTENCE)
-  .refine((text) => isLink(text) || DATA_IMAGE.test(text), { message: IMAGE_SENTENCE })
+/** Whether a text is a link, or an image in the request itself. */
+export function isImageReference(text: string): boolean {
+  return isLink(text) || DATA_IMAGE.test(text)
+}
+
+export const imageReference = z.string(IMAGE_SENTENCE).refine(isImageReference, { message: IMAGE_SENTENCE })

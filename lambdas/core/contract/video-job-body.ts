@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { PROMPT_UNITS_MAX, promptUnits } from '../jobs/prompt-length.ts'
-import { imageReference, linkReference } from './reference-url.ts'
+import { imageReference, isImageReference, linkReference } from './reference-url.ts'
 import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS } from './video-parameters.ts'
 
 /** References of one kind that any model could take; a model's own counts are checked afterwards. */
@@ -50,11 +50,14 @@ const duration = z
 
 const fps = z.number(SENTENCES.fps).int(SENTENCES.fps).min(1, SENTENCES.fps).max(FRAMES_PER_SECOND_MAX, SENTENCES.fps)
 
+/** Old clients send an empty text for no image. */
+const legacyImage = z
+  .string(SENTENCES.imageUrl)
+  .refine((text) => text === '' || isImageReference(text), { message: SENTENCES.imageUrl })
+
 function references<Item extends z.ZodType<string>>(name: string, item: Item) {
-  return z
-    .array(item, `${name} must be a list of urls`)
-    .max(REFERENCES_MAX, `${name} holds more urls than any model takes`)
-    .default([])
+  const sentence = `${name} must be a list of urls`
+  return z.array(item, sentence).max(REFERENCES_MAX, sentence).default([])
 }
 
 /** The body of `POST /v1/video/generations` as the interface lists it, before a model's own limits. Unknown fields are ignored. */
@@ -69,7 +72,7 @@ export const videoJobBodySchema = z.object(
     watermark: z.boolean(SENTENCES.watermark).default(true),
     fps: fps.optional(),
     image_urls: references('image_urls', imageReference),
-    image_url: z.union([z.literal(''), imageReference], SENTENCES.imageUrl).optional(),
+    image_url: legacyImage.optional(),
     video_urls: references('video_urls', linkReference),
     audio_urls: references('audio_urls', linkReference),
     callback_url: z.string(SENTENCES.callbackUrl).optional(),
