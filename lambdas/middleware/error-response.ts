@@ -1,7 +1,8 @@
 import type { MiddlewareObj } from '@middy/core'
+import { isContention } from '#adapters/stores/conflict-retry.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
-import { HttpError, InvalidRequestError, MethodNotAllowedError } from '#core/errors.ts'
+import { HttpError, InvalidRequestError, MethodNotAllowedError, ServiceUnavailableError } from '#core/errors.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
 /** Public text of everything that is not the client's doing. */
@@ -15,7 +16,9 @@ export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   return { onError }
 }
 
-function toResponse(error: unknown, shape: ErrorShape): ApiResult {
+function toResponse(thrown: unknown, shape: ErrorShape): ApiResult {
+  // The table throttles or is out of reach: worth another try, unlike a fault of ours.
+  const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
   if (!(error instanceof HttpError)) {
     logger.error('request failed', { error: error instanceof Error ? error : new Error(String(error)) })
     return result(500, bodyOf(INTERNAL_ERROR, 500, shape), {})

@@ -1,4 +1,5 @@
 import type { Operation } from '#core/contract/routes.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { TableAction } from './job-table.ts'
 import type { ObjectAction, ObjectPrefix } from './video-bucket.ts'
 
@@ -11,6 +12,8 @@ export type FunctionNeeds = {
   /** Query on the index of what is due. */
   readonly dueIndex?: true
   readonly objects?: Partial<Record<ObjectPrefix, readonly ObjectAction[]>>
+  /** Gets `gateway.json`; a change of the configuration deploys these functions and no other. */
+  readonly readsConfiguration?: true
   /** Signs video urls. */
   readonly signsUrls?: true
   /** Takes deleted videos out of the CDN. */
@@ -19,8 +22,6 @@ export type FunctionNeeds = {
   readonly callsUpstreams?: true
 }
 
-/** API Gateway gives up at the same second, so a longer run could not answer anyone. */
-export const API_TIMEOUT_SECONDS = 29
 /** JSON and a few SDK calls, yet a client waits for it: most of a CPU. */
 const API_MEMORY_MEGABYTES = 1024
 /** Waits for an upstream or the table; nobody waits for it. */
@@ -28,7 +29,7 @@ const STEP_MEMORY_MEGABYTES = 512
 /** A whole CPU and the network share that goes with it, to carry the largest video within the timeout. */
 const STORE_MEMORY_MEGABYTES = 1769
 
-const api = { timeoutSeconds: API_TIMEOUT_SECONDS, memoryMegabytes: API_MEMORY_MEGABYTES }
+const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
 
 /** A new row of ROUTES does not compile until it says here what it needs. */
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
@@ -37,66 +38,69 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     table: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
     // The 201 of a job whose submit answer was too large for its record reads that answer back.
     objects: { 'requests/': ['PutObject'], 'texts/': ['GetObject'] },
+    readsConfiguration: true,
   },
-  'get-video-job': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
+  'get-video-job': { ...api, table: ['GetItem'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
   'list-video-jobs': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
   'delete-video-job': {
     ...api,
     table: ['GetItem', 'UpdateItem'],
-    objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
+    objects: { 'v/': ['DeleteObject'] },
     invalidatesCdn: true,
   },
   fallback: { ...api, table: [] },
 }
 
-const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, table: ['GetItem', 'PutItem', 'UpdateItem'] } as const
+const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true } as const
 
-/** The tasks of the state machine. Each task's own TimeoutSeconds is ten seconds longer, so that a function ends first. */
+/** Ending a job: status, ledger row and balance in one transaction, and what a deleted job left in bucket and CDN. */
+const resolution = {
+  table: ['GetItem', 'PutItem', 'UpdateItem'],
+  objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
+  invalidatesCdn: true,
+} as const
+
+/** The tasks of the state machine. */
 export const STEP_NEEDS = {
   'submit-video-job': {
     ...step,
-    timeoutSeconds: 40,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['submit-video-job'],
+    table: ['GetItem', 'UpdateItem'],
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
     callsUpstreams: true,
   },
-  'poll-video-job': { ...step, timeoutSeconds: 30, objects: { 'texts/': ['PutObject'] }, callsUpstreams: true },
-  'store-video': {
+  'poll-video-job': {
     ...step,
-    timeoutSeconds: 840,
-    memoryMegabytes: STORE_MEMORY_MEGABYTES,
-    objects: { 'texts/': ['GetObject'], 'v/': ['PutObject', 'AbortMultipartUpload', 'DeleteObject'] },
-  },
-  'settle-video-job': {
-    ...step,
-    timeoutSeconds: 30,
-    objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
-    invalidatesCdn: true,
-  },
-  'fail-video-job': {
-    ...step,
-    timeoutSeconds: 40,
-    objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
-    invalidatesCdn: true,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['poll-video-job'],
+    table: ['GetItem', 'UpdateItem'],
+    objects: { 'texts/': ['PutObject'] },
     callsUpstreams: true,
   },
+  'store-video': {
+    ...step,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['store-video'],
+    memoryMegabytes: STORE_MEMORY_MEGABYTES,
+    table: ['GetItem', 'UpdateItem'],
+    objects: { 'texts/': ['GetObject'], 'v/': ['PutObject', 'AbortMultipartUpload', 'DeleteObject'] },
+  },
+  'settle-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['settle-video-job'], ...resolution },
+  'fail-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['fail-video-job'], ...resolution },
 } as const satisfies Record<string, FunctionNeeds>
 
 export type StepName = keyof typeof STEP_NEEDS
 
 /** The last task of the machine, in a folder of its own. */
 export const WEBHOOK_NEEDS: FunctionNeeds = {
-  timeoutSeconds: 30,
-  memoryMegabytes: STEP_MEMORY_MEGABYTES,
+  ...step,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
   table: ['GetItem', 'UpdateItem'],
   signsUrls: true,
 }
 
-/** Ends before the next minute's run is due. */
+/** Ends jobs that no execution will. */
 export const RECONCILE_NEEDS: FunctionNeeds = {
-  timeoutSeconds: 55,
-  memoryMegabytes: STEP_MEMORY_MEGABYTES,
-  table: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'PutItem'],
+  ...step,
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
+  ...resolution,
   dueIndex: true,
-  objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
-  invalidatesCdn: true,
 }

@@ -33,9 +33,9 @@ export function createFunction(
   props: EquippedFunctionProps,
 ): GatewayFunction {
   const { folder, needs, ...rest } = props
-  const { timeoutSeconds, memoryMegabytes } = needs
+  const { timeoutSeconds, memoryMegabytes, readsConfiguration: shipsConfiguration = false } = needs
   const { sources } = resources
-  const sized = { sources, folder, timeoutSeconds, memoryMegabytes, shipsConfiguration: true, ...rest }
+  const sized = { sources, folder, timeoutSeconds, memoryMegabytes, shipsConfiguration, ...rest }
   const created = new GatewayFunction(scope, id, sized)
   giveTable(created, needs, resources)
   giveObjects(created, needs, resources)

@@ -10,8 +10,9 @@ import {
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
 import { ROUTES } from '#core/contract/routes.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import { acknowledge } from './acknowledge.ts'
-import { API_NEEDS, API_TIMEOUT_SECONDS } from './function-needs.ts'
+import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
@@ -78,14 +79,20 @@ export class VideoApi extends Construct {
     return api
   }
 
-  /** Below the root everything unknown, on every known resource each method that no route declares. */
+  /**
+   * On every known resource each method that no route declares, and below it every unknown path. API Gateway promises
+   * to take the most specific resource, not to come back to the root's `{proxy+}` when that one leads nowhere; so each
+   * level has its own, but for a level with a path parameter, which may have one variable child only.
+   */
   #addFallback(resources: ServiceResources): void {
     const fallback = createFunction(this, 'Fallback', resources, { folder: 'api/fallback', needs: API_NEEDS.fallback })
     const integration = integrationOf(fallback, 'whole-api')
     for (const resource of withDescendants(this.restApi.root)) {
       resource.addMethod('ANY', integration)
+      if (!childrenOf(resource).some(isVariable)) {
+        resource.addResource('{proxy+}').addMethod('ANY', integration)
+      }
     }
-    this.restApi.root.addResource('{proxy+}').addMethod('ANY', integration)
   }
 
   #acknowledge(): void {
@@ -125,14 +132,21 @@ const ACCESS_LOG_FIELDS = {
 function integrationOf(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
   return new LambdaIntegration(handler.function, {
     proxy: true,
-    timeout: Duration.seconds(API_TIMEOUT_SECONDS),
+    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.api),
     ...(permission === 'per-method' ? { allowTestInvoke: false } : { scopePermissionToMethod: false }),
   })
 }
 
 function withDescendants(resource: IResource): IResource[] {
-  const children = resource.node.children.filter(isResource)
-  return [resource, ...children.flatMap(withDescendants)]
+  return [resource, ...childrenOf(resource).flatMap(withDescendants)]
+}
+
+function childrenOf(resource: IResource): IResource[] {
+  return resource.node.children.filter(isResource)
+}
+
+function isVariable({ path }: IResource): boolean {
+  return path.endsWith('}')
 }
 
 function isResource(construct: object): construct is IResource {

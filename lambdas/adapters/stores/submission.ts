@@ -25,7 +25,8 @@ export async function claimSubmit(
   const claim = {
     TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET submitState = :sending, channelId = :channel, submittedAt = :now REMOVE isWaitingForChannel',
+    UpdateExpression:
+      'SET submitState = :sending, channelId = :channel, submittedAt = :now REMOVE isWaitingForChannel, failure',
     ConditionExpression: [isQueued, isUnclaimed, isNotDeleted].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
@@ -74,17 +75,21 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
   await transact(table, [{ Update: release }, { Update: slot }])
 }
 
-/** Records the upstream's acceptance: from here the job is processing. Undefined when the job was ended meanwhile. */
+/**
+ * Records the upstream's acceptance: from here the job is processing. Recording the same task again is no change, so that
+ * a write whose reply was lost is not taken for a lost job. Undefined when the job was ended meanwhile.
+ */
 export async function recordAccepted(
   table: Table,
   job: JobKey,
   { taskId, submitText }: { taskId: string; submitText: StoredText },
 ): Promise<VideoJob | undefined> {
   const text = storedTextAttributes('submitText', submitText)
+  const isRecordedAlready = '#status = :processing AND taskId = :task'
   const item = await conditionalUpdate(table, {
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: `SET submitState = :accepted, taskId = :task, #status = :processing, ${text.set} = :text REMOVE ${text.remove}`,
-    ConditionExpression: [isQueued, isSending].join(' AND '),
+    ConditionExpression: `(${[isQueued, isSending].join(' AND ')}) OR (${isRecordedAlready})`,
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':accepted': 'accepted',

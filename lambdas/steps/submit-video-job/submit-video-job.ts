@@ -8,7 +8,12 @@ import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
 import { orderChannels } from '#core/jobs/channel-order.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { JobDeletedError, NoUpstreamCapacityError, SubmitUnknownError } from '#core/jobs/step-errors.ts'
+import {
+  JobDeletedError,
+  NoUpstreamCapacityError,
+  SubmitUnknownError,
+  UpstreamRejectedError,
+} from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
 import { tryChannel } from './try-channel.ts'
@@ -42,8 +47,14 @@ function firstWaitOf(job: VideoJob, context: StepContext): number {
   return channel === undefined ? 1 : firstPollWait(channel, context.random())
 }
 
-/** A claim whose outcome was never recorded: nobody knows whether the upstream took the job, so it is never posted again. */
+/**
+ * A claim whose outcome was never recorded: nobody knows whether the upstream took the job, so it is never posted again.
+ * With a failure beside it the outcome is known: an earlier visit recorded it, and its own end was lost.
+ */
 async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<NextStep> {
+  if (job.failure !== undefined) {
+    throw new UpstreamRejectedError('the outcome of the submit was recorded by an earlier try')
+  }
   const age = nowSeconds(context) - (job.submittedAt ?? 0)
   if (age < CLAIM_IN_FLIGHT_SECONDS) {
     return { step: 'submit', waitSeconds: Math.max(1, CLAIM_IN_FLIGHT_SECONDS - age) }

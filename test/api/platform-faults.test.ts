@@ -1,0 +1,137 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
+import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
+import {
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+
+const KEY = 'any-key-of-a-test'
+const JOB_ID = '01a1fc29-ad7d-744a-be2b-91335e7ede96'
+const OPERATIONS = ['create-video-job', 'get-video-job', 'list-video-jobs', 'delete-video-job'] as const
+
+const table = mockClient(DynamoDBDocumentClient)
+const executions = mockClient(SFNClient)
+
+type Result = { statusCode: number; headers: Record<string, string>; body: string }
+const handlers = new Map<string, (event: unknown, context: unknown) => Promise<Result>>()
+
+function throttled(): Error {
+  const error = Object.assign(new Error('too fast'), { $metadata: {}, $fault: 'client' })
+  error.name = 'ProvisionedThroughputExceededException'
+  return error
+}
+
+function invoke(operation: string): Promise<Result> {
+  const event = {
+    path: '/v1/video/generations',
+    httpMethod: 'POST',
+    headers: { Authorization: `Bearer ${KEY}` },
+    pathParameters: { job_id: JOB_ID },
+    body: JSON.stringify({ model: 'famB-1.1-t2v', prompt: 'a secret prompt' }),
+    requestContext: { requestId: 'r1' },
+  }
+  const handler = handlers.get(operation)
+  return handler === undefined
+    ? Promise.reject(new Error(`no handler ${operation}`))
+    : handler(event, { awsRequestId: 'r1' })
+}
+
+/** What AWS itself may do to a request, and what its client reads then. */
+describe('faults of the platform', () => {
+  beforeAll(async () => {
+    const configFile = join(mkdtempSync(join(tmpdir(), 'reelgate-api-')), 'gateway.json')
+    const environment = { P1_BASE_URL: 'http://127.0.0.1:9' }
+    const { config } = loadGatewayConfig({ file: 'config/gateway.yaml', environment, mode: 'synth' })
+    writeFileSync(configFile, JSON.stringify({ ...config, submit_wait_seconds: 0 }))
+    Object.assign(process.env, {
+      AWS_REGION: 'us-east-1',
+      TABLE_NAME: 'table',
+      BUCKET_NAME: 'bucket',
+      STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:video',
+      GATEWAY_CONFIG_FILE: configFile,
+      LOG_LEVEL: 'SILENT',
+    })
+    for (const operation of OPERATIONS) {
+      const { handler } = await import(`../../lambdas/api/${operation}/handler.ts`)
+      handlers.set(operation, handler)
+    }
+  })
+
+  beforeEach(() => {
+    table.reset()
+    executions.reset()
+    table.on(GetCommand).resolves({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
+  })
+
+  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500
+  it.each(OPERATIONS)('%s 500: a fault of ours is told as nothing but an internal error', async (operation) => {
+    table.on(GetCommand).rejects(new Error('secret detail'))
+    const { statusCode, body, headers } = await invoke(operation)
+    expect({ statusCode, body }).toEqual({ statusCode: 500, body: '{"error":"internal error"}' })
+    expect(headers['x-request-id']).toBe('r1')
+  })
+
+  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503
+  it.each(OPERATIONS)('%s 503: a throttled table is worth another try, and says when', async (operation) => {
+    table.on(GetCommand).rejects(throttled())
+    const { statusCode, body, headers } = await invoke(operation)
+    expect({ statusCode, body }).toEqual({ statusCode: 503, body: '{"error":"service unavailable"}' })
+    expect(headers['retry-after']).toBe('1')
+  })
+
+  it('create-video-job 503: a balance that stays contended locks nothing and is told after a bounded number of tries', async () => {
+    table.on(TransactWriteCommand).rejects(
+      new TransactionCanceledException({
+        message: 'cancelled',
+        $metadata: {},
+        CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+      }),
+    )
+    expect((await invoke('create-video-job')).statusCode).toBe(503)
+    const calls = table.commandCalls(TransactWriteCommand)
+    expect(calls).toHaveLength(8)
+    expect(new Set(calls.map((call) => call.args[0].input.ClientRequestToken)).size).toBe(1)
+    expect(executions.commandCalls(StartExecutionCommand)).toHaveLength(0)
+  })
+
+  it('create-video-job 201: a start that fails leaves the job to Reconcile, and the client gets its job', async () => {
+    table.on(TransactWriteCommand).resolves({})
+    executions.on(StartExecutionCommand).rejects(new Error('throttled'))
+    table
+      .on(GetCommand)
+      .resolvesOnce({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
+      .callsFake(({ Key }) => ({
+        Item: {
+          ...Key,
+          status: 'queued',
+          model: 'famB-1.1-t2v',
+          createdAt: 1,
+          expiresAt: 2,
+          videoKey: 'v/x',
+          estimate: 1,
+        },
+      }))
+    const { statusCode, body } = await invoke('create-video-job')
+    expect(statusCode).toBe(201)
+    expect(JSON.parse(body)).toMatchObject({ object: 'video.generation', status: 'queued' })
+  })
+
+  it('list-video-jobs 500: a page that cannot be read is no empty list', async () => {
+    table.on(QueryCommand).rejects(new Error('broken'))
+    expect((await invoke('list-video-jobs')).statusCode).toBe(500)
+  })
+
+  it('delete-video-job 500: a mark that cannot be written is not told as done', async () => {
+    table.on(UpdateCommand).rejects(new Error('broken'))
+    expect((await invoke('delete-video-job')).statusCode).toBe(500)
+  })
+})

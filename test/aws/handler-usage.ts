@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { buildSync } from 'esbuild'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+
+/** What a handler's own code does with AWS. */
+export type HandlerUsage = {
+  /** Sorted DynamoDB actions on the table itself. */
+  readonly table: string[]
+  readonly queriesIndex: boolean
+  /** Sorted S3 actions. */
+  readonly objects: string[]
+  /** Names of environment variables. */
+  readonly variables: string[]
+  readonly readsConfiguration: boolean
+}
+
+/** Actions behind what the code says; a transaction is allowed by the actions of its parts. */
+const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
+  BatchGetItem: /new BatchGetCommand\(/,
+  ConditionCheckItem: /\bConditionCheck: /,
+  DeleteItem: /new DeleteCommand\(|\bDelete: /,
+  GetItem: /new GetCommand\(|new TransactGetCommand\(/,
+  PutItem: /new PutCommand\(|\bPut: /,
+  Query: /new QueryCommand\((?![^)]*IndexName)/,
+  Scan: /new ScanCommand\(/,
+  UpdateItem: /new UpdateCommand\(|\bUpdate: /,
+}
+
+const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {
+  // An upload in parts is aborted when its source fails.
+  AbortMultipartUpload: /new Upload\(/,
+  DeleteObject: /new DeleteObjectCommand\(/,
+  GetObject: /new (Get|Head)ObjectCommand\(/,
+  ListBucket: /new ListObjects/,
+  PutObject: /new (PutObject|CopyObject)Command\(|new Upload\(/,
+}
+
+/** Reads it from the handler's bundle without packages, in which tree shaking has left only what the handler can reach. */
+export function usageOf(folder: string): HandlerUsage {
+  const { outputFiles } = buildSync({
+    entryPoints: [join(REPOSITORY_ROOT, 'lambdas', folder, 'handler.ts')],
+    absWorkingDir: REPOSITORY_ROOT,
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'silent',
+    // Our own code is no package, although it is imported by names that look like one.
+    alias: Object.fromEntries(
+      ['core', 'adapters', 'middleware'].map((name) => [`#${name}`, join(REPOSITORY_ROOT, 'lambdas', name)]),
+    ),
+  })
+  const code = outputFiles.map(({ text }) => text).join('')
+  const present = (actions: Readonly<Record<string, RegExp>>) =>
+    Object.entries(actions).flatMap(([action, pattern]) => (pattern.test(code) ? [action] : []))
+  return {
+    table: present(TABLE_ACTIONS),
+    queriesIndex: /new QueryCommand\([^)]*IndexName/.test(code),
+    objects: present(OBJECT_ACTIONS),
+    variables: [...code.matchAll(/process\.env\.(\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
+      ([, direct, required]) => direct ?? required ?? [],
+    ),
+    readsConfiguration: code.includes('gateway.json'),
+  }
+}

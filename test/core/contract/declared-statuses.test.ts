@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { ROUTES } from '#core/contract/routes.ts'
+
+const TESTS = join(import.meta.dirname, '../..')
+
+/** The text of every test over HTTP or of a handler; titles name `<operation> <status>`. */
+function testTexts(): string {
+  return ['e2e', 'api']
+    .flatMap((folder) =>
+      readdirSync(join(TESTS, folder), { recursive: true }).map((file) => join(TESTS, folder, String(file))),
+    )
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('\n')
+}
+
+describe('routes.ts', () => {
+  const texts = testTexts()
+  const declared = ROUTES.flatMap(({ operation, successStatus, errorStatuses }) =>
+    [successStatus, ...errorStatuses].map((status) => `${operation} ${status}`),
+  )
+
+  it.each(declared)('has a test that names "%s"', (name) => {
+    expect(texts).toContain(name)
+  })
+})
