@@ -6,7 +6,6 @@ const EXPLAINED = new Set([
   'InvalidAmountError',
   'InvalidLocalKeyError',
   'RangeError',
-  'TypeError',
   'TenantNotFoundError',
   'TenantExistsError',
   'ApiKeyNotFoundError',
@@ -15,7 +14,7 @@ const EXPLAINED = new Set([
 
 /** Ends a command that failed: one sentence where the error explains itself, the stack where it is ours. */
 export function printFailure(error: unknown): void {
-  const isExplained = error instanceof Error && EXPLAINED.has(error.name) && error.constructor !== TypeError
+  const isExplained = error instanceof Error && EXPLAINED.has(error.name)
   const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
   const isUsage = error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
   if (error instanceof Error && (isExplained || isPortTaken || isUsage)) {

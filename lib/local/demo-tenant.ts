@@ -3,8 +3,14 @@ import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
 import { makeTenant } from '#adapters/admin/create-tenant.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant, type Tenant, TenantExistsError } from '#adapters/stores/tenant-store.ts'
+import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { DataDirectory } from './data-directory.ts'
+
+/** A key that could never be used. */
+export class InvalidLocalKeyError extends Error {
+  override readonly name = 'InvalidLocalKeyError'
+}
 
 /** The tenant that every local host has. */
 export const DEMO_TENANT_ID = 'demo'
@@ -24,8 +30,21 @@ export async function openDemoTenant(
     }
   }
   const key = apiKey ?? keptKey(data.file('demo-key'))
+  requireUsable(key)
   await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null })
   return { tenant: await getTenant(table, DEMO_TENANT_ID), key }
+}
+
+/** Every request would be refused with a key that no header can carry, or whose checksum is wrong. */
+function requireUsable(key: string): void {
+  if (bearerKey(`Bearer ${key}`) !== key) {
+    throw new InvalidLocalKeyError('--api-key: use visible ASCII characters without spaces, at most 512')
+  }
+  if (!isPlausibleKey(key)) {
+    throw new InvalidLocalKeyError(
+      '--api-key: a key that begins with rg_live_ needs the checksum of one; leave it out to get a new key',
+    )
+  }
 }
 
 function keptKey(file: string): string {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { API_NEEDS, type FunctionNeeds, RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
+import { usageOf } from './handler-usage.ts'
+import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 type Statement = { Effect: string; Action: string | string[]; Resource: unknown }
 
@@ -7,9 +9,8 @@ const template = synthesizeStack()
 const functions = resourcesOf(template, 'AWS::Lambda::Function')
 const policies = resourcesOf(template, 'AWS::IAM::Policy')
 
-/** Folder names of handlers, from the functions' descriptions. */
 function functionOf(folder: string) {
-  const found = functions.find(({ properties }) => properties.Description === `Reelgate ${folder}`)
+  const found = functions.find(({ properties }) => folderOf(properties) === folder)
   if (found === undefined) {
     throw new Error(`no function for ${folder}`)
   }
@@ -43,40 +44,31 @@ function suffixOf(resource: unknown): string {
   return /"(\/(?:v|requests|texts)\/\*|\/index\/[^"]*)"/.exec(text)?.[1]?.replace(/^/, ' ') ?? ''
 }
 
+const folders = functions.map(({ properties }) => folderOf(properties))
+
 describe('what a function may reach', () => {
-  it.each([
-    ['api/create-video-job', ['ConditionCheckItem', 'GetItem', 'PutItem', 'UpdateItem']],
-    ['api/get-video-job', ['GetItem', 'Query']],
-    ['api/list-video-jobs', ['GetItem', 'Query']],
-    ['api/delete-video-job', ['GetItem', 'UpdateItem']],
-    ['api/fallback', []],
-    ['steps/submit-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
-    ['steps/poll-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
-    ['steps/store-video', ['GetItem', 'PutItem', 'UpdateItem']],
-    ['steps/settle-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
-    ['steps/fail-video-job', ['GetItem', 'PutItem', 'UpdateItem']],
-    ['webhook', ['GetItem', 'UpdateItem']],
-    ['reconcile', ['BatchGetItem', 'GetItem', 'PutItem', 'Query', 'Query /index/GSI1', 'UpdateItem']],
-    ['cdn-signing-key', []],
-  ])('%s has these table actions and no other', (folder, actions) => {
-    expect(actionsOf(folder, 'dynamodb')).toEqual(actions)
+  it.each(folders)('%s has the table actions that its code uses, and no other', (folder) => {
+    const { table, queriesIndex } = usageOf(folder)
+    expect(actionsOf(folder, 'dynamodb')).toEqual([...table, ...(queriesIndex ? ['Query /index/GSI1'] : [])].sort())
+  })
+
+  it.each(folders)('%s has the object actions that its code uses, and no other', (folder) => {
+    const granted = actionsOf(folder, 's3').map((action) => action.split(' ')[0])
+    expect([...new Set(granted)].sort()).toEqual(usageOf(folder).objects)
   })
 
   it.each([
     ['api/create-video-job', ['GetObject /texts/*', 'PutObject /requests/*']],
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
-    ['api/delete-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['api/fallback', []],
+    ['api/delete-video-job', ['DeleteObject /v/*']],
     ['steps/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
     ['steps/poll-video-job', ['PutObject /texts/*']],
     ['steps/store-video', ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*']],
     ['steps/settle-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
     ['steps/fail-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['webhook', []],
     ['reconcile', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['cdn-signing-key', []],
-  ])('%s has these object actions and no other', (folder, actions) => {
+  ])('%s reaches these objects and no other', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })
 
@@ -90,16 +82,13 @@ describe('what a function may reach', () => {
         'api/list-video-jobs',
         'steps/submit-video-job',
         'steps/poll-video-job',
-        'steps/fail-video-job',
         'webhook',
         'cdn-signing-key',
       ],
     ],
-  ])('%s is open to these functions alone', (service, folders) => {
-    const having = functions
-      .map(({ properties }) => properties.Description.replace('Reelgate ', ''))
-      .filter((folder) => actionsOf(folder, service).length > 0)
-    expect(having.sort()).toEqual([...folders].sort())
+  ])('%s is open to these functions alone', (service, expected) => {
+    const having = folders.filter((folder) => actionsOf(folder, service).length > 0)
+    expect(having.sort()).toEqual([...expected].sort())
   })
 
   it('gives nobody a wildcard action, and a wildcard resource only where AWS has no resource to name', () => {
@@ -129,7 +118,7 @@ describe('what a function is told', () => {
     ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
     ['steps/settle-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
-    ['steps/fail-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['steps/fail-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
     ['webhook', [...signing, 'TABLE_NAME']],
     ['reconcile', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['cdn-signing-key', []],
@@ -138,7 +127,24 @@ describe('what a function is told', () => {
     expect(variables.sort()).toEqual([...common, ...names].sort())
   })
 
+  it.each(folders)('%s is told nothing that its code does not ask for', (folder) => {
+    const told = Object.keys(functionOf(folder).properties.Environment.Variables)
+    const unread = told.filter((name) => !common.includes(name) && !usageOf(folder).variables.includes(name))
+    expect(unread).toEqual([])
+  })
+
+  it.each(Object.entries(needsByFolder()))('%s gets the configuration if its code reads it', (folder, needs) => {
+    expect(needs.readsConfiguration ?? false).toBe(usageOf(folder).readsConfiguration)
+  })
+
   it('never holds a secret itself', () => {
     expect(JSON.stringify(functions)).not.toMatch(/PRIVATE KEY|resolve:secretsmanager/)
   })
 })
+
+function needsByFolder(): Record<string, FunctionNeeds> {
+  const below = (parent: string, needs: Readonly<Record<string, FunctionNeeds>>) =>
+    Object.entries(needs).map(([name, each]) => [`${parent}/${name}`, each] as const)
+  const entries = [...below('api', API_NEEDS), ...below('steps', STEP_NEEDS)]
+  return { ...Object.fromEntries(entries), webhook: WEBHOOK_NEEDS, reconcile: RECONCILE_NEEDS }
+}

@@ -52,7 +52,7 @@ describe('GatewayFunction', () => {
 
 describe('the bundle of a function', () => {
   it('is one ES module without a source map, with the configuration beside it', () => {
-    const app = createApp(['Bundled'])
+    const app = createApp({ bundledStacks: ['Bundled'] })
     const stack = new Stack(app, 'Bundled')
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
     new GatewayFunction(stack, 'Fallback', {

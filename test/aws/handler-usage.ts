@@ -14,25 +14,25 @@ export type HandlerUsage = {
   readonly readsConfiguration: boolean
 }
 
-/** Actions behind what the code says; a transaction is allowed by the actions of its parts. */
+/** Actions behind what the code says (bundling numbers names that repeat); a transaction is allowed by the actions of its parts. */
 const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
-  BatchGetItem: /new BatchGetCommand\(/,
+  BatchGetItem: /new BatchGetCommand\d*\(/,
   ConditionCheckItem: /\bConditionCheck: /,
-  DeleteItem: /new DeleteCommand\(|\bDelete: /,
-  GetItem: /new GetCommand\(|new TransactGetCommand\(/,
-  PutItem: /new PutCommand\(|\bPut: /,
-  Query: /new QueryCommand\((?![^)]*IndexName)/,
-  Scan: /new ScanCommand\(/,
-  UpdateItem: /new UpdateCommand\(|\bUpdate: /,
+  DeleteItem: /new DeleteCommand\d*\(|\bDelete: /,
+  GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(/,
+  PutItem: /new PutCommand\d*\(|\bPut: /,
+  Query: /new QueryCommand\d*\((?![^)]*IndexName)/,
+  Scan: /new ScanCommand\d*\(/,
+  UpdateItem: /new UpdateCommand\d*\(|\bUpdate: /,
 }
 
 const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {
   // An upload in parts is aborted when its source fails.
-  AbortMultipartUpload: /new Upload\(/,
-  DeleteObject: /new DeleteObjectCommand\(/,
-  GetObject: /new (Get|Head)ObjectCommand\(/,
+  AbortMultipartUpload: /new Upload\d*\(/,
+  DeleteObject: /new DeleteObjectCommand\d*\(/,
+  GetObject: /new (Get|Head)ObjectCommand\d*\(/,
   ListBucket: /new ListObjects/,
-  PutObject: /new (PutObject|CopyObject)Command\(|new Upload\(/,
+  PutObject: /new (PutObject|CopyObject)Command\d*\(|new Upload\d*\(/,
 }
 
 /** Reads it from the handler's bundle without packages, in which tree shaking has left only what the handler can reach. */
@@ -56,7 +56,7 @@ export function usageOf(folder: string): HandlerUsage {
     Object.entries(actions).flatMap(([action, pattern]) => (pattern.test(code) ? [action] : []))
   return {
     table: present(TABLE_ACTIONS),
-    queriesIndex: /new QueryCommand\([^)]*IndexName/.test(code),
+    queriesIndex: /new QueryCommand\d*\([^)]*IndexName/.test(code),
     objects: present(OBJECT_ACTIONS),
     variables: [...code.matchAll(/process\.env\.(\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
       ([, direct, required]) => direct ?? required ?? [],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { App, Stack } from 'aws-cdk-lib'
+import { App, type AppProps, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { ReelgateStack, type ReelgateStackProps } from '#aws/reelgate-stack.ts'
@@ -18,15 +18,28 @@ export const shippedConfiguration = loadGatewayConfig({
   mode: 'synth',
 })
 
-/** An app with the flags of cdk.json and without an account; it bundles the stacks named, which takes time. */
-export function createApp(bundledStacks: readonly string[] = []): App {
+type TestAppProps = AppProps & {
+  /** Stacks whose functions are bundled, which takes time. */
+  readonly bundledStacks?: readonly string[]
+}
+
+/**
+ * An app with the flags of cdk.json and without an account. It leaves out CDK's own check of each template and the
+ * stack traces of constructs: together they take longer than all else, and one test lets CDK check.
+ */
+export function createApp({ bundledStacks = [], ...props }: TestAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
-  return new App({ context: { ...context, 'aws:cdk:bundling-stacks': bundledStacks } })
+  return new App({
+    builtinCloudFormationValidation: false,
+    stackTraces: false,
+    ...props,
+    context: { ...context, 'aws:cdk:bundling-stacks': bundledStacks },
+  })
 }
 
 /** The stack as a deployment makes it. */
-export function createStack(props: Partial<ReelgateStackProps> = {}): ReelgateStack {
-  return new ReelgateStack(createApp(), 'Reelgate-test', { ...shippedConfiguration, stage: 'test', ...props })
+export function createStack(props: Partial<ReelgateStackProps> = {}, app = createApp()): ReelgateStack {
+  return new ReelgateStack(app, 'Reelgate-test', { ...shippedConfiguration, stage: 'test', ...props })
 }
 
 /** Template of the whole stack. */
@@ -44,4 +57,9 @@ export function synthesizeAlone(add: (stack: Stack) => void): Template {
 /** Logical ids and properties of all resources of one type. */
 export function resourcesOf(template: Template, type: string) {
   return Object.entries(template.findResources(type)).map(([id, { Properties }]) => ({ id, properties: Properties }))
+}
+
+/** Folder of a function's handler below `lambdas/`. */
+export function folderOf(properties: { Description: string }): string {
+  return properties.Description.replace('Reelgate ', '')
 }

@@ -64,7 +64,7 @@ describe('a poll', () => {
   })
 
   it('without a verdict for ten minutes changes nothing about the job or its price', async () => {
-    const { record, pipeline, seconds } = await runWith([...Array<PollOutcome>(60).fill(unavailable), done()])
+    const { record, pipeline, seconds } = await runWith([...Array<PollOutcome>(75).fill(unavailable), done()])
     expect(seconds).toBeGreaterThan(600)
     expect(record.status).toBe('succeeded')
     expect(pipeline.upstream.submitted).toHaveLength(1)
@@ -78,7 +78,9 @@ describe('a poll', () => {
   })
 
   it('that misses the task in the first minute only does not count at all', async () => {
-    const { record } = await runWith([gone, gone, done()])
+    const { record } = await runWith([gone, gone, done()], {
+      channels: { main: { poll: { first_seconds: 10, interval_seconds: 10 } } },
+    })
     expect(record).toMatchObject({ status: 'succeeded', goneCount: 0 })
   })
 

@@ -6,8 +6,9 @@ import { resolveVideoJob, settlementOf } from './resolve-video-job.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
- * Ends a job whose execution cannot go on. A job whose video lies in the bucket already is billed and delivered all the same;
- * any other is released, with the recorded reason or the one that the error's name stands for.
+ * Ends a job whose execution cannot go on. A job whose video lies in the bucket already is billed and delivered all the same,
+ * and a deleted one whose upstream has finished is billed; any other is released, with the recorded reason or the one that
+ * the error's name stands for.
  */
 export async function endFailedJob(
   input: StepInput,
@@ -15,7 +16,7 @@ export async function endFailedJob(
   errorName: string | undefined,
 ): Promise<void> {
   await resolveVideoJob(input, context, async (job, reservation) => {
-    if (holdsStoredVideo(job)) {
+    if (isBilled(job)) {
       return await settlementOf(job, reservation, context)
     }
     await removeUnrecordedVideo(job, context)
@@ -23,8 +24,10 @@ export async function endFailedJob(
   })
 }
 
-function holdsStoredVideo(job: VideoJob): boolean {
-  return job.storedDurationSeconds !== undefined && job.failure === undefined
+/** A deleted job's video is never stored: that the upstream finished is all there is to bill. */
+function isBilled(job: VideoJob): boolean {
+  const isDone = job.isDeleted ? job.finishedAt !== undefined : job.storedDurationSeconds !== undefined
+  return isDone && job.failure === undefined
 }
 
 /** A store that died between the upload and its record leaves an object that nobody would ever serve or remove. */

@@ -31,7 +31,7 @@ type ListOptions = {
 
 /**
  * Lists a tenant's visible jobs, newest first: one query backwards over the tenant's partition.
- * Skipped jobs are read as keys and paid as reads; a cursor (`after`) is the cheap way to go far.
+ * Skipped jobs are read and paid for; a cursor (`after`) is the cheap way to go far.
  */
 export async function listVideoJobs(table: Table, options: ListOptions): Promise<JobPage> {
   const jobs: VideoJob[] = []
@@ -42,7 +42,7 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
     const { Items = [], LastEvaluatedKey } = await table.client.send(
       new QueryCommand({
         ...jobRange(table, options),
-        Limit: page === 0 && options.offset === 0 ? wanted + READ_AHEAD : undefined,
+        Limit: toSkip + wanted - jobs.length + READ_AHEAD,
         ExclusiveStartKey: startKey,
       }),
     )

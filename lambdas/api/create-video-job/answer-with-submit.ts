@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
-import { IdempotencyKeyReusedError } from '#core/errors.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
 import type { CreateContext } from './create-context.ts'
@@ -22,8 +22,8 @@ export async function answerWithSubmit(
   for (;;) {
     await delay(Math.max(0, Math.min(pause, giveUpAt - Date.now())))
     const job = await getVideoJob(context.table, tenantId, jobId)
-    if (job === undefined || job.isDeleted) {
-      throw new IdempotencyKeyReusedError()
+    if (job === undefined) {
+      throw new VideoJobNotFoundError()
     }
     if (isAnswerable(job) || Date.now() >= giveUpAt) {
       return createdJobBody(job, await loadText(context.openBucket, job.submitText))
@@ -33,5 +33,11 @@ export async function answerWithSubmit(
 }
 
 function isAnswerable(job: VideoJob): boolean {
-  return job.submitText !== undefined || job.isWaitingForChannel || job.failure !== undefined || isTerminal(job)
+  return (
+    job.isDeleted ||
+    job.submitText !== undefined ||
+    job.isWaitingForChannel ||
+    job.failure !== undefined ||
+    isTerminal(job)
+  )
 }

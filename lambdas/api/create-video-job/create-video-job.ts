@@ -81,7 +81,7 @@ async function prepareJob({ caller, request, requestText }: Prepared, context: C
   }
 }
 
-/** The money is reserved: a start that fails is made up for by Reconcile within a minute, so the client gets its job. */
+/** The money is reserved: a start that fails is made up for by Reconcile within two minutes, so the client gets its job. */
 async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
   try {
     await startVideoExecution(job)

@@ -1,26 +1,29 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { IdempotencyKeyReusedError } from '#core/errors.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
 
 const idempotencyItem = z.object({ bodyHash: z.string(), job: z.string() })
 
 /**
  * The job that an idempotency key stands for.
- * @throws IdempotencyKeyReusedError when the key came with another body before.
+ * @throws IdempotencyKeyReusedError when the key came with another body before, or its job was deleted since.
  */
 export async function findIdempotentJob(
   table: Table,
   tenantId: string,
   { digest, bodyHash }: { digest: string; bodyHash: string },
-): Promise<{ tenantId: string; jobId: string }> {
+): Promise<VideoJob> {
   const { Item } = await table.client.send(
     new GetCommand({ TableName: table.name, Key: tableKeys.idempotency(tenantId, digest), ConsistentRead: true }),
   )
   const stored = idempotencyItem.safeParse(Item)
-  if (!stored.success || stored.data.bodyHash !== bodyHash) {
+  const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
+  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
     throw new IdempotencyKeyReusedError()
   }
-  return { tenantId, jobId: stored.data.job }
+  return job
 }

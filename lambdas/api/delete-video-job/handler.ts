@@ -26,7 +26,7 @@ export const handler = apiHandler({ operation: 'delete-video-job' }, async (even
   return jsonResult(200, '{"deleted":true}')
 })
 
-/** The job is gone for every reader already; what the bucket or the CDN refuses now is made up for within a minute. */
+/** The job is gone for every reader already; what the bucket or the CDN refuses now is made up for by the next Reconcile. */
 async function cleanUpOrLeaveToReconcile(job: VideoJob): Promise<void> {
   try {
     await cleanUpDeletedJob(context, job)

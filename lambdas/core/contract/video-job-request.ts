@@ -75,15 +75,25 @@ function allowedModel(id: string, { catalogue, allowedModels }: Context): VideoM
   return allowedModels === null || allowedModels.includes(id) ? catalogue.findVideoModel(id) : undefined
 }
 
-/** Defaults of the model are filled in here and sent upstream explicitly, so that price and product agree. */
+/**
+ * Defaults of the model are filled in here and sent upstream explicitly, so that price and product agree.
+ * The members stand in one order, whatever the client wrote out: two spellings of one request are the same request.
+ */
 function fillIn(body: VideoJobBody, model: VideoModel): VideoJobRequest {
-  const { image_url, ...rest } = body
+  const legacyImages = body.image_url === undefined || body.image_url === '' ? [] : [body.image_url]
   return {
-    ...rest,
+    model: body.model,
+    prompt: body.prompt,
+    duration: body.duration,
     resolution: body.resolution ?? model.default_resolution,
+    aspect_ratio: body.aspect_ratio,
     generate_audio: body.generate_audio ?? model.audio.default,
-    image_urls:
-      body.image_urls.length === 0 && image_url !== undefined && image_url !== '' ? [image_url] : body.image_urls,
+    watermark: body.watermark,
+    ...(body.fps === undefined ? {} : { fps: body.fps }),
+    image_urls: body.image_urls.length === 0 ? legacyImages : body.image_urls,
+    video_urls: body.video_urls,
+    audio_urls: body.audio_urls,
+    ...(body.callback_url === undefined ? {} : { callback_url: body.callback_url }),
   }
 }
 

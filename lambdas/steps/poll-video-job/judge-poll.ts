@@ -58,7 +58,7 @@ async function storePollText(text: string, job: VideoJob, context: StepContext):
   return await storeUpstreamText(context.openBucket, { job, kind: 'poll', text })
 }
 
-/** An unchanged answer is not written again: most polls cost no write of the record. */
+/** An unchanged answer is not written again. (P1's answers carry a new `request_id` each, so every one of them is.) */
 async function keepRunning(text: string, job: VideoJob, context: StepContext): Promise<void> {
   const isUnchanged = job.pollText !== undefined && 'inline' in job.pollText && job.pollText.inline === text
   if (isUnchanged && job.goneCount === 0) {

@@ -1,0 +1,49 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect } from '@jest/globals'
+import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
+
+export const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const FILE = join(folder, 'gateway.yaml')
+/** The text of config/gateway.yaml. */
+export const shipped = readFileSync(SHIPPED_FILE, 'utf8')
+
+export type Mode = 'local' | 'synth'
+export type Setting = { environment?: Record<string, string>; mode?: Mode }
+
+export function load(text: string, { environment = {}, mode = 'local' }: Setting = {}) {
+  writeFileSync(FILE, text)
+  return loadGatewayConfig({ file: FILE, environment, mode })
+}
+
+/** The shipped file with one passage changed. */
+export function changed(passage: string, replacement: string): string {
+  if (!shipped.includes(passage)) {
+    throw new Error(`the shipped file does not hold ${passage}`)
+  }
+  return shipped.replace(passage, () => replacement)
+}
+
+/** One-based, of the first line that holds a passage. */
+export function lineOf(text: string, passage: string): number {
+  return text.slice(0, text.indexOf(passage)).split('\n').length
+}
+
+/** The problems, one a line, without the name of the file. */
+export function problemsOf(text: string, setting: Setting = {}): string[] {
+  try {
+    load(text, setting)
+  } catch (error) {
+    if (error instanceof GatewayConfigError) {
+      const [, ...lines] = error.message.split('\n')
+      expect(lines.every((line) => line.startsWith(`  ${FILE}:`))).toBe(true)
+      return lines.map((line) => line.slice(`  ${FILE}:`.length))
+    }
+    throw error
+  }
+  return []
+}

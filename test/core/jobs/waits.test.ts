@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { P1Channel, P2Channel, VideoChannel } from '#core/catalogue/channel.ts'
+import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'
+
+const common = {
+  id: 'channel',
+  base_url: 'https://upstream.example.test',
+  api_key: '',
+  models: {},
+  priority: 0,
+  weight: 1,
+  max_open_jobs: 100,
+  deadline_minutes: 60,
+  poll: {},
+}
+const p1: P1Channel = { ...common, provider: 'p1', async_header: 'X-Async' }
+const p2: P2Channel = { ...common, provider: 'p2', route: 'direct', paths: { submit: '/s', poll: '/p/{id}' } }
+
+const withPoll = (poll: VideoChannel['poll']): VideoChannel => ({ ...p1, poll })
+
+/** From 0 up to 1. */
+const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
+const LAST = 1 - Number.EPSILON
+
+const next = (channel: VideoChannel, members: { elapsedSeconds?: number; openJobs?: number; random?: number }) =>
+  nextPollWait({ channel, elapsedSeconds: 60, openJobs: 1, random: 0.5, ...members })
+
+describe('firstPollWait', () => {
+  it.each([
+    ['p1', p1, 30, 24, 36],
+    ['p2', p2, 42, 34, 50],
+  ])('of %s spreads its start value by a fifth', (_, channel, middle, least, most) => {
+    expect([0, 0.5, LAST].map((random) => firstPollWait(channel, random))).toStrictEqual([least, middle, most])
+  })
+
+  it('is what the configuration says', () => {
+    expect(firstPollWait(withPoll({ first_seconds: 100 }), 0.5)).toBe(100)
+  })
+
+  it('of one second stays one second', () => {
+    fc.assert(fc.property(randoms, (random) => firstPollWait(withPoll({ first_seconds: 1 }), random) === 1))
+  })
+})
+
+describe('nextPollWait', () => {
+  it.each([
+    ['p1', p1, 15, 12, 18],
+    ['p2', p2, 9, 7, 11],
+  ])('of %s spreads its start value by a fifth', (_, channel, middle, least, most) => {
+    expect([0, 0.5, LAST].map((random) => next(channel, { random }))).toStrictEqual([least, middle, most])
+  })
+
+  it('is what the configuration says', () => {
+    expect(next(withPoll({ interval_seconds: 20 }), {})).toBe(20)
+  })
+
+  it('of one second stays one second', () => {
+    const channel = withPoll({ interval_seconds: 1, requests_per_second: 10 })
+    fc.assert(fc.property(randoms, (random) => next(channel, { random }) === 1))
+  })
+
+  it('is 30 to 60 seconds after ten minutes', () => {
+    expect(next(p1, { elapsedSeconds: 600, random: LAST })).toBeLessThan(30)
+    expect(next(p1, { elapsedSeconds: 601, random: 0 })).toBe(30)
+    expect(next(p1, { elapsedSeconds: 601, random: LAST })).toBe(60)
+    fc.assert(
+      fc.property(randoms, fc.integer({ min: 601, max: 3500 }), (random, elapsedSeconds) => {
+        const wait = next(p1, { elapsedSeconds, random })
+        return wait >= 30 && wait <= 60
+      }),
+    )
+  })
+
+  it('stays above 60 seconds after ten minutes where the configuration says so', () => {
+    expect(next(withPoll({ interval_seconds: 120 }), { elapsedSeconds: 601 })).toBe(120)
+  })
+
+  it('never lets all open jobs of a channel together poll more often than its limit', () => {
+    const limits = fc.double({ min: 0.1, max: 100, noNaN: true })
+    fc.assert(
+      fc.property(randoms, fc.integer({ min: 1, max: 20_000 }), limits, (random, openJobs, requests_per_second) => {
+        const channel = { ...withPoll({ requests_per_second }), deadline_minutes: 1_000_000 }
+        return openJobs / next(channel, { openJobs, random }) <= requests_per_second
+      }),
+    )
+  })
+
+  it('is stretched no further than the limit asks, spread by a fifth', () => {
+    const channel = withPoll({ requests_per_second: 10 })
+    expect(next(channel, { openJobs: 100 })).toBe(15)
+    expect([0, LAST].map((random) => next(channel, { openJobs: 1000, random }))).toStrictEqual([100, 120])
+  })
+
+  it('ends within a second after the deadline', () => {
+    expect(next(p1, { elapsedSeconds: 3595, random: LAST })).toBe(6)
+    expect(next(p1, { elapsedSeconds: 3599.5 })).toBe(2)
+    expect(next(withPoll({ requests_per_second: 1 }), { elapsedSeconds: 3000, openJobs: 100_000 })).toBe(601)
+  })
+
+  it('is one second at least, past the deadline and with a clock that runs backwards too', () => {
+    expect(next(p1, { elapsedSeconds: 3601 })).toBe(1)
+    expect(next(p1, { elapsedSeconds: 1e9 })).toBe(1)
+    expect(next(p1, { elapsedSeconds: -300 })).toBe(15)
+    expect(next(p1, { openJobs: 0 })).toBe(15)
+  })
+
+  it('is always whole seconds that the state machine can wait', () => {
+    const members = fc.record({
+      elapsedSeconds: fc.double({ min: -1000, max: 100_000, noNaN: true }),
+      openJobs: fc.integer({ min: -5, max: 1_000_000 }),
+      random: randoms,
+    })
+    const channels = fc.record({
+      interval_seconds: fc.integer({ min: 1, max: 3600 }),
+      requests_per_second: fc.double({ min: 0.001, max: 1000, noNaN: true }),
+    })
+    fc.assert(
+      fc.property(members, channels, (given, poll) => {
+        const wait = next(withPoll(poll), given)
+        return Number.isInteger(wait) && wait >= 1 && wait <= Math.max(1, 3600 - given.elapsedSeconds + 2)
+      }),
+    )
+  })
+})
+
+describe('channelWait', () => {
+  it.each([
+    [0, 5],
+    [50, 5],
+    [100, 10],
+    [300, 30],
+    [100_000, 30],
+    [-60, 5],
+  ])('after %i seconds is about %i', (waitedSeconds, seconds) => {
+    expect(channelWait(waitedSeconds, 0.5)).toBe(seconds)
+    expect(channelWait(waitedSeconds, 0)).toBe(Math.round(seconds * 0.8))
+    expect(channelWait(waitedSeconds, LAST)).toBe(Math.round(seconds * 1.2))
+  })
+})
