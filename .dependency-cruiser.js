@@ -1,5 +1,6 @@
 /** The import directions of docs/architecture.md, enforced by `npm run check`. */
-const NODE_CORE = '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
+const NODE_CORE =
+  '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
@@ -26,13 +27,20 @@ export default {
       from: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/' },
       to: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/', pathNot: '^lambdas/$1/' },
     },
-    forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', { path: '^(lib|bin|test)/' }),
+    forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', {
+      path: '^(lib|bin|test)/',
+    }),
     forbid('aws-sees-handlers-as-paths', 'lib/aws imports core and lib/config; handlers are file paths', '^lib/aws/', {
       path: '^(lambdas/(?!core/)|lib/(?!aws/|config/)|bin|test)/',
     }),
-    forbid('local-never-imports-aws', 'lib/local may import lambdas, never lib/aws', '^lib/(local|demo|admin|config)/', {
-      path: '^(lib/aws|bin|test)/',
-    }),
+    forbid(
+      'local-never-imports-aws',
+      'lib/local may import lambdas, never lib/aws',
+      '^lib/(local|demo|admin|config)/',
+      {
+        path: '^(lib/aws|bin|test)/',
+      },
+    ),
     forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/local/simulators/', {
       path: '^(lambdas|bin|test)/|^lib/(?!local/simulators/)',
     }),

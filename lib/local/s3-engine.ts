@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import S3rver from 's3rver'
 
@@ -9,7 +10,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
- * In front of it stands what S3 does and s3rver does not: `If-None-Match: *`.
+ * In front of it stands what S3 does and s3rver does not: `If-None-Match: *`, and giving up a multipart upload.
  */
 export async function startS3Engine(
   { directory, bucketName }: { directory: string; bucketName: string },
@@ -28,12 +29,28 @@ export async function startS3Engine(
     vhostBuckets: false,
     configureBuckets: existsSync(join(directory, bucketName)) ? [] : [{ name: bucketName }],
   })
-  server.middleware.unshift(refuseOverwrite(directory))
+  server.middleware.unshift(abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
   return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
 type Middleware = S3rver['middleware'][number]
+
+/** As s3rver makes them; nothing else may become part of a path. */
+const UPLOAD_ID = /^[0-9a-f]{32}$/
+
+/** Throws the parts of an upload away that will not be completed. */
+function abortUpload(directory: string): Middleware {
+  return async (context, next) => {
+    const uploadId = context.query.uploadId ?? ''
+    if (context.method !== 'DELETE' || !UPLOAD_ID.test(uploadId)) {
+      return await next()
+    }
+    const [, bucketName = ''] = context.path.split('/')
+    await rm(join(directory, bucketName, '._S3rver_uploads', uploadId), { recursive: true, force: true })
+    context.status = 204
+  }
+}
 
 const PRECONDITION_FAILED =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message></Error>'

@@ -50,8 +50,11 @@ describe('GatewayFunction', () => {
   })
 })
 
-describe('the bundle of a function', () => {
-  it('is one ES module without a source map, with the configuration beside it', () => {
+describe('the code of a function', () => {
+  it.each([
+    [true, ['gateway.json', 'index.mjs']],
+    [false, ['index.mjs']],
+  ])('is one ES module without a source map; configuration beside it: %s', (shipsConfiguration, files) => {
     const app = createApp({ bundledStacks: ['Bundled'] })
     const stack = new Stack(app, 'Bundled')
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
@@ -60,15 +63,17 @@ describe('the bundle of a function', () => {
       folder: 'api/fallback',
       timeoutSeconds: 29,
       memoryMegabytes: 128,
-      shipsConfiguration: true,
+      shipsConfiguration,
     })
 
     const { directory } = app.synth()
 
     const asset = join(directory, readdirSync(directory).find((name) => name.startsWith('asset.')) ?? '')
-    expect(readdirSync(asset).sort()).toEqual(['gateway.json', 'index.mjs'])
-    expect(JSON.parse(readFileSync(join(asset, 'gateway.json'), 'utf8'))).toEqual(shippedConfiguration.config)
+    expect(readdirSync(asset).sort()).toEqual(files)
     expect(readFileSync(join(asset, 'index.mjs'), 'utf8')).toMatch(/export\s*\{[^}]*as handler/)
+    if (shipsConfiguration) {
+      expect(JSON.parse(readFileSync(join(asset, 'gateway.json'), 'utf8'))).toEqual(shippedConfiguration.config)
+    }
   })
 })
 

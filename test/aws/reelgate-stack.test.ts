@@ -24,20 +24,22 @@ describe('ReelgateStack', () => {
   })
 
   it('passes the rules that CDK itself checks at synth', () => {
-    expect(() => createStack({}, createApp({ builtinCloudFormationValidation: true })).node.root).not.toThrow()
+    const app = createApp({ builtinCloudFormationValidation: true })
+    createStack({}, app)
+    expect(() => app.synth()).not.toThrow()
   })
 
   it('shows what was left out of the configuration', () => {
     const report = jest.spyOn(console, 'error').mockImplementation(() => {})
-    const stack = createStack({ warnings: ['channel p2-proxy has no upstream'] })
-    Annotations.fromStack(stack).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
+    const warned = createStack({ warnings: ['channel p2-proxy has no upstream'] })
+    Annotations.fromStack(warned).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
     report.mockRestore()
   })
 
   it('refuses a production stage without a channel', () => {
     const config = { ...shippedConfiguration.config, channels: [] }
-    const stack = createStack({ stage: 'prod', config })
-    expect(() => Template.fromStack(stack)).toThrow('has no channel')
+    const unusable = createStack({ stage: 'prod', config })
+    expect(() => Template.fromStack(unusable)).toThrow('has no channel')
   })
 
   it('keeps data when the stack goes', () => {

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll } from '@jest/globals'
 import { App, type AppProps, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
@@ -18,6 +20,10 @@ export const shippedConfiguration = loadGatewayConfig({
   mode: 'synth',
 })
 
+/** Every assembly of a test file, gone when the file ends. */
+const assemblies = mkdtempSync(join(tmpdir(), 'reelgate-synth-'))
+afterAll(() => rmSync(assemblies, { recursive: true, force: true }))
+
 type TestAppProps = AppProps & {
   /** Stacks whose functions are bundled, which takes time. */
   readonly bundledStacks?: readonly string[]
@@ -30,6 +36,7 @@ type TestAppProps = AppProps & {
 export function createApp({ bundledStacks = [], ...props }: TestAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'cdk.json'), 'utf8'))
   return new App({
+    outdir: mkdtempSync(join(assemblies, 'cdk.out-')),
     builtinCloudFormationValidation: false,
     stackTraces: false,
     ...props,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
 import { ROUTES } from '#core/contract/routes.ts'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const resources = resourcesOf(template, 'AWS::ApiGateway::Resource')
 const methods = resourcesOf(template, 'AWS::ApiGateway::Method').map(({ properties }) => ({
   method: properties.HttpMethod,
   path: pathOf(properties.ResourceId),
-  folder: folderOf(properties.Integration),
+  folder: targetOf(properties.Integration),
   properties,
 }))
 const [stage] = resourcesOf(template, 'AWS::ApiGateway::Stage')
@@ -19,10 +19,26 @@ function pathOf(reference: { Ref?: string }): string {
   return found === undefined ? '' : `${pathOf(found.properties.ParentId)}/${found.properties.PathPart}`
 }
 
-function folderOf(integration: unknown): string {
+function targetOf(integration: unknown): string | undefined {
   const text = JSON.stringify(integration)
   const found = resourcesOf(template, 'AWS::Lambda::Function').find(({ id }) => text.includes(`"${id}"`))
-  return found?.properties.Description.replace('Reelgate ', '')
+  return found === undefined ? undefined : folderOf({ Description: found.properties.Description })
+}
+
+/** The resource that a path leads to when each segment takes its most specific child: exact, variable, greedy. */
+function mostSpecific(path: string): string | undefined {
+  const paths = resources.map(({ id }) => pathOf({ Ref: id }))
+  let current = ''
+  for (const segment of path.split('/').filter((each) => each !== '')) {
+    const children = paths.filter((each) => each.slice(0, each.lastIndexOf('/')) === current)
+    const variable = children.find((each) => each.endsWith('}'))
+    const next = children.find((each) => each === `${current}/${segment}`) ?? variable
+    if (next === undefined || next.endsWith('+}')) {
+      return next
+    }
+    current = next
+  }
+  return current
 }
 
 function gatewayResponse(type: string) {
@@ -43,6 +59,21 @@ describe('VideoApi', () => {
     expect(fallback.map(({ path }) => path).sort()).toEqual(everyPath.sort())
     expect(new Set(fallback.map(({ folder }) => folder))).toEqual(new Set(['api/fallback']))
     expect(everyPath).toContain('/{proxy+}')
+  })
+
+  it.each([
+    '/',
+    '/nothing',
+    '/v1',
+    '/v1/nothing/at/all',
+    '/v1/video',
+    '/v1/video/nothing',
+    '/v1/video/generations/some-id/nothing',
+    '/v1/video/generations/some-id/nothing/at/all',
+  ])('sends %s to the fallback, without relying on a way back up the tree', (path) => {
+    const resource = mostSpecific(path)
+    const answering = methods.find((each) => each.method === 'ANY' && each.path === resource)
+    expect(answering?.folder).toBe('api/fallback')
   })
 
   it('waits for a function exactly as long as it may run', () => {

@@ -96,7 +96,7 @@ function reportSettlement(settlement: Settlement, job: VideoJob): void {
     count('billed_at_estimate', about)
   }
   if (settlement.usageRefused) {
-    logger.error('the upstream reported a usage that cannot be; the estimate was billed', { jobId: job.jobId })
+    logger.error('the upstream reported a usage that cannot be and was not billed by it', { jobId: job.jobId })
     count('usage_refused', about)
   }
   if (settlement.overdraft > 0n) {

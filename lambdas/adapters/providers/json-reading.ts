@@ -62,6 +62,22 @@ export function firstDecimal(values: readonly unknown[]): string | undefined {
   return texts.find((text) => Number(text) > 0) ?? texts[0]
 }
 
+/** A quantity that cannot be is shown to settlement in so many characters; it only has to be recognised and refused. */
+const ODD_QUANTITY_CHARACTERS_MAX = 32
+
+/**
+ * A reported usage as it came, also where it is no decimal (`-5`, `Infinity`, `"many"`): settlement must see what it refuses,
+ * or nobody would hear of it. Undefined when there is nothing.
+ */
+export function reportedQuantity(values: readonly unknown[]): string | undefined {
+  return firstDecimal(values) ?? firstOf(values.map(oddQuantity))
+}
+
+function oddQuantity(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : nonBlank(value)
+  return text?.slice(0, ODD_QUANTITY_CHARACTERS_MAX)
+}
+
 /** Longer ids do not exist, and an id becomes a path segment: printable ASCII, no dot segments. */
 const TASK_ID = /^(?!\.{1,2}$)[\x21-\x7e]{1,256}$/
 

@@ -1,6 +1,6 @@
 import { DURATION_SECONDS, RESOLUTIONS, type Resolution } from '#core/contract/video-parameters.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
-import { decimalText, memberAt, nonBlank, parseJson, taskIdText } from './json-reading.ts'
+import { decimalText, memberAt, nonBlank, parseJson, reportedQuantity, taskIdText } from './json-reading.ts'
 import { pollAnswer, statuslessOutcome, type TaskAnswer } from './poll-answer.ts'
 import { upstreamWords } from './upstream-error.ts'
 import type { UpstreamAnswer } from './upstream-exchange.ts'
@@ -57,7 +57,7 @@ function resultOfBody(body: unknown): VideoResult {
   return {
     videoUrl: nonBlank(memberAt(body, 'output', 'video_url')),
     completionTokens: undefined,
-    billableSeconds: decimalText(memberAt(usage, 'duration')),
+    billableSeconds: reportedQuantity([memberAt(usage, 'duration')]),
     outputSeconds: outputSeconds(usage),
     resolution: resolutionOfHeight(memberAt(usage, 'SR')),
     audio: undefined,

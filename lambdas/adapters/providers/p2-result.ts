@@ -1,6 +1,6 @@
 import { RESOLUTIONS, type Resolution } from '#core/contract/video-parameters.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
-import { decimalText, firstDecimal, firstOf, memberAt, parseJson } from './json-reading.ts'
+import { decimalText, firstDecimal, firstOf, memberAt, parseJson, reportedQuantity } from './json-reading.ts'
 
 /** Family A makes 24 frames a second, whatever is asked for; answers hold either seconds or frames. */
 const FRAMES_PER_SECOND = 24
@@ -31,8 +31,8 @@ export function p2Result(body: unknown): VideoResult {
   const seconds = firstDecimal(views.flatMap(secondsOf))
   return {
     videoUrl: firstOf(views.flatMap(urlsOf).map(httpUrl)),
-    completionTokens: firstDecimal(views.flatMap(tokensOf)),
-    billableSeconds: seconds,
+    completionTokens: reportedQuantity(views.flatMap(tokensOf)),
+    billableSeconds: seconds ?? reportedQuantity(views.flatMap(secondsOf)),
     outputSeconds: seconds,
     resolution: firstOf(views.flatMap(resolutionsOf)),
     audio: firstOf(views.map(audioOf)),

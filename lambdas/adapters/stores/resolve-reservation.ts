@@ -72,7 +72,10 @@ async function explainRefusal(table: Table, { job, resolution }: Context, error:
   if (stored === undefined || stored.state === 'held') {
     throw new JobMovedError(`job ${job.jobId} changed while it was being resolved`, { cause: error })
   }
-  const isSame = resolution.kind === 'settle' ? stored.actual === resolution.actual : stored.state === 'released'
+  const isSame =
+    resolution.kind === 'settle'
+      ? stored.state === 'settled' && stored.actual === resolution.actual
+      : stored.state === 'released'
   return isSame ? 'already_resolved' : 'conflict'
 }
 

@@ -22,4 +22,5 @@ export function isImageReference(text: string): boolean {
   return isLink(text) || DATA_IMAGE.test(text)
 }
 
+/** An image reference: a link, or the image itself as `data:image/...;base64`. */
 export const imageReference = z.string(IMAGE_SENTENCE).refine(isImageReference, { message: IMAGE_SENTENCE })

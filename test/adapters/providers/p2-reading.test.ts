@@ -105,9 +105,9 @@ describe('readP2Result', () => {
     [{ usage: { completion_tokens: '108900' } }, '108900'],
     [{ usage: { completion_tokens: 0 }, upstream_response: { usage: { completion_tokens: 7 } } }, '7'],
     [{ usage: { completion_tokens: 0 } }, '0'],
-    [{ usage: { completion_tokens: -5 } }, undefined],
-    [{ usage: { completion_tokens: 'many' } }, undefined],
-    [{ usage: { completion_tokens: 1e30 } }, undefined],
+    [{ usage: { completion_tokens: -5 } }, '-5'],
+    [{ usage: { completion_tokens: 'many' } }, 'many'],
+    [{ usage: { completion_tokens: 1e30 } }, '1e+30'],
     [{ usage: [108900] }, undefined],
     [{ metadata: { usage: { completion_tokens: 3 } } }, '3'],
     [{ data: { data: { usage: { completion_tokens: 4 } } } }, '4'],
@@ -123,10 +123,13 @@ describe('readP2Result', () => {
     [{ frames: '121' }, '5.041667'],
     [{ metadata: { duration: 6 } }, '6'],
     [{ upstream_response: { duration: 7 } }, '7'],
-    [{ duration: 'long' }, undefined],
     [{}, undefined],
   ])('reads the seconds of %j', (body, seconds) => {
     expect(read(body)).toMatchObject({ billableSeconds: seconds, outputSeconds: seconds })
+  })
+
+  it('shows settlement a length that cannot be, and never serves it', () => {
+    expect(read({ duration: 'long' })).toMatchObject({ billableSeconds: 'long', outputSeconds: undefined })
   })
 
   it('leaves a resolution that has no price tier open', () => {

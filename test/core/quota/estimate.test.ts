@@ -1,60 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { VideoModel } from '#core/catalogue/model.ts'
-import {
-  type AspectRatio,
-  RESOLUTIONS,
-  type Resolution,
-  type VideoJobRequest,
-} from '#core/contract/video-parameters.ts'
+import type { AspectRatio, VideoJobRequest } from '#core/contract/video-parameters.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
 import { formatCredits } from '#core/quota/money.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import { settleVideoCost } from '#core/quota/settlement.ts'
-import { completionTokensMax } from '#core/quota/video-tokens.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'
 import { shippedModel } from '../shipped-catalogue.ts'
-
-type Frame = readonly [width: number, height: number]
-
-/** Frames of every landscape and square ratio, 1.x line and 2.x line; portrait is the same with sides swapped. */
-const FRAMES: Readonly<Record<Resolution, readonly Frame[]>> = {
-  '480P': [
-    [864, 480],
-    [736, 544],
-    [640, 640],
-    [960, 416],
-    [864, 496],
-    [752, 560],
-    [640, 640],
-    [992, 432],
-  ],
-  '720P': [
-    [1248, 704],
-    [1120, 832],
-    [960, 960],
-    [1504, 640],
-    [1280, 720],
-    [1112, 834],
-    [960, 960],
-    [1470, 630],
-  ],
-  '1080P': [
-    [1920, 1088],
-    [1664, 1248],
-    [1440, 1440],
-    [2176, 928],
-    [1920, 1080],
-    [1664, 1248],
-    [1440, 1440],
-    [2206, 946],
-  ],
-}
-
-/** `completion_tokens` as upstreams count them. */
-function tokensOf([width, height]: Frame, seconds: number): number {
-  return Math.floor((width * height * (24 * seconds + 1)) / 1024)
-}
+import { FRAMES, tokensOf } from './upstream-frames.ts'
 
 function request(members: Partial<VideoJobRequest>): VideoJobRequest {
   return {
@@ -90,38 +44,6 @@ function settle(asked: VideoJobRequest, model: VideoModel, reported: Reported) {
     durationSeconds: reported.durationSeconds,
   })
 }
-
-describe('the formula of tokens', () => {
-  it.each([
-    [[864, 480], 5, 49_005],
-    [[1280, 720], 5, 108_900],
-    [[1920, 1088], 5, 246_840],
-    [[864, 496], 10, 100_858],
-    [[1280, 720], 15, 324_900],
-    [[1920, 1080], 15, 731_025],
-  ] as const)('gives what upstreams billed for %j over %i s', (frame, seconds, tokens) => {
-    expect(tokensOf(frame, seconds)).toBe(tokens)
-  })
-})
-
-describe('completionTokensMax', () => {
-  it.each(RESOLUTIONS)('is not below any frame of %s, at any length, with any input', (resolution) => {
-    for (const frame of FRAMES[resolution]) {
-      for (let seconds = 3; seconds <= 15; seconds += 1) {
-        for (const input of [0, 2, 7.5, 15]) {
-          expect(completionTokensMax(resolution, seconds, input)).toBeGreaterThanOrEqual(
-            tokensOf(frame, seconds + input),
-          )
-        }
-      }
-    }
-  })
-
-  it.each(RESOLUTIONS)('is not more than a tenth above the widest frame of %s', (resolution) => {
-    const widest = Math.max(...FRAMES[resolution].map((frame) => tokensOf(frame, 5)))
-    expect(completionTokensMax(resolution, 5, 0)).toBeLessThanOrEqual(widest * 1.1)
-  })
-})
 
 const hundredths = (least: number, most: number) =>
   fc.integer({ min: least * 100, max: most * 100 }).map((value) => value / 100)

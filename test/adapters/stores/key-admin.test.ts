@@ -1,0 +1,79 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey } from '#adapters/stores/key-admin.ts'
+import { findCaller } from '#adapters/stores/key-store.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+
+const NOW = 1_800_000_000
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const key = (keyId: string, models: string[] | null = null) => ({
+  keyId,
+  tenantId: 'tenant',
+  models,
+  createdAt: 1_000,
+  digest: `digest-of-${keyId}`,
+})
+
+describe('an api key', () => {
+  it('is found by its digest, with its tenant and its models', async () => {
+    await putApiKey(table, key('one', ['famA-2']))
+    expect(await findCaller(table, 'digest-of-one', NOW)).toEqual({
+      tenantId: 'tenant',
+      keyId: 'one',
+      keyDigest: 'digest-of-one',
+      models: ['famA-2'],
+    })
+    expect(await findCaller(table, 'digest-of-nobody', NOW)).toBeUndefined()
+  })
+
+  it('is not found any more once it is revoked, while another of the tenant still is', async () => {
+    await putApiKey(table, key('old'))
+    await putApiKey(table, key('new'))
+    await revokeApiKey(table, 'old')
+    expect(await findCaller(table, 'digest-of-old', NOW)).toBeUndefined()
+    expect(await findCaller(table, 'digest-of-new', NOW)).toMatchObject({ keyId: 'new' })
+  })
+
+  it('ends in the very second', async () => {
+    await putApiKey(table, key('short'))
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.apiKey('digest-of-short'),
+        UpdateExpression: 'SET expiresAt = :at',
+        ExpressionAttributeValues: { ':at': NOW },
+      }),
+    )
+    expect(await findCaller(table, 'digest-of-short', NOW - 1)).toMatchObject({ keyId: 'short' })
+    expect(await findCaller(table, 'digest-of-short', NOW)).toBeUndefined()
+  })
+
+  it('that nobody has cannot be revoked, and revoking makes no key', async () => {
+    await expect(revokeApiKey(table, 'nobody')).rejects.toBeInstanceOf(ApiKeyNotFoundError)
+    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('nobody')
+  })
+
+  it('is listed with its state and never with its digest', async () => {
+    await putApiKey(table, key('listed'))
+    await revokeApiKey(table, 'listed')
+    const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'listed')
+    expect(listing).toEqual({ keyId: 'listed', tenantId: 'tenant', state: 'revoked', models: null, createdAt: 1_000 })
+  })
+
+  it('stored again is active again, with its new limits', async () => {
+    await putApiKey(table, key('again'))
+    await revokeApiKey(table, 'again')
+    await putApiKey(table, key('again', ['famA-2']))
+    expect(await findCaller(table, 'digest-of-again', NOW)).toMatchObject({ models: ['famA-2'] })
+  })
+})

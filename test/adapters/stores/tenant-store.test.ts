@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Table } from '#adapters/stores/table.ts'
+import {
+  createTenant,
+  getTenant,
+  getWebhookSecret,
+  grantCredits,
+  listTenantIds,
+  TenantExistsError,
+  TenantNotFoundError,
+} from '#adapters/stores/tenant-store.ts'
+import { formatCredits } from '#core/quota/money.ts'
+import { auditTenant } from '../../engines/audit.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { credits, openTenant } from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
+
+describe('a tenant', () => {
+  it('begins with its first grant available', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '12.5')
+    const tenant = await getTenant(table, tenantId)
+    expect(Object.values(tenant.balance).map(formatCredits)).toEqual(['12.5', '0', '0', '12.5'])
+    expect(await getWebhookSecret(table, tenantId)).toBe(webhookSecret)
+    expect(await listTenantIds(table)).toContain(tenantId)
+    expect(await auditTenant(table, tenantId)).toEqual([])
+  })
+
+  it('is made once, and the second attempt changes nothing', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    const again = {
+      id: tenantId,
+      name: 'Other',
+      webhookSecret: 'x',
+      credits: credits('9'),
+      grantId: 'g',
+      nowMilliseconds: 1,
+    }
+    await expect(createTenant(table, again)).rejects.toBeInstanceOf(TenantExistsError)
+    expect(await getTenant(table, tenantId)).toMatchObject({ name: 'Test', balance: { granted: credits('5') } })
+  })
+
+  it('that does not exist is told apart from every other fault', async () => {
+    await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(getWebhookSecret(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(grantCredits(table, 'nobody', grant('g', '1'))).rejects.toBeInstanceOf(TenantNotFoundError)
+  })
+})
+
+describe('a grant', () => {
+  it('adds to what is available and to what was granted', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    await grantCredits(table, tenantId, grant('second', '0.25'))
+    expect((await getTenant(table, tenantId)).balance).toMatchObject({
+      available: credits('5.25'),
+      granted: credits('5.25'),
+    })
+  })
+
+  it('repeated under one id, also at the same time, is one grant', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, grant('same', '1'))))
+    await grantCredits(table, tenantId, grant('same', '1'))
+    expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
+    expect(await auditTenant(table, tenantId)).toEqual([])
+  })
+})

@@ -1,0 +1,45 @@
+import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import type { VideoResult } from '#core/jobs/video-result.ts'
+import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import { settleVideoCost } from '#core/quota/settlement.ts'
+
+/** Credits that are locked where a test does not say otherwise. */
+export const ESTIMATE = '9.99'
+
+export function snapshot(
+  billing: PriceSnapshot['billing'],
+  ...prices: Partial<PriceSnapshot['prices'][number]>[]
+): PriceSnapshot {
+  const rows = prices.map(
+    (row) => ({ resolution: 'any', audio: 'any', video_input: 'any', price: '1', ...row }) as const,
+  )
+  return { billing, prices: rows }
+}
+
+type Case = {
+  snapshot: PriceSnapshot
+  estimate?: string
+  requested?: Partial<VideoPriceTier>
+  result?: Partial<VideoResult>
+  durationSeconds?: string | undefined
+}
+
+export function settle({ snapshot: prices, estimate = ESTIMATE, requested, result, durationSeconds }: Case) {
+  const { amount, overdraft, ...flags } = settleVideoCost({
+    estimate: parseCredits(estimate),
+    snapshot: prices,
+    requested: { resolution: '720P', audio: true, videoInput: false, ...requested },
+    result: {
+      videoUrl: undefined,
+      completionTokens: undefined,
+      billableSeconds: undefined,
+      outputSeconds: undefined,
+      resolution: undefined,
+      audio: undefined,
+      ...result,
+    },
+    durationSeconds,
+  })
+  return { amount: formatCredits(amount), overdraft: formatCredits(overdraft), ...flags }
+}

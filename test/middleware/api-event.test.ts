@@ -1,0 +1,32 @@
+import { describe, expect, it } from '@jest/globals'
+import { callerOf, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { apiEvent } from './api-exchange.ts'
+
+describe('headerOf', () => {
+  it.each(['x-name', 'X-Name', 'X-NAME'])('finds a header sent as %s', (name) => {
+    expect(headerOf(apiEvent({ headers: { [name]: 'value' } }), 'X-nAmE')).toBe('value')
+  })
+
+  it('finds nothing where nothing was sent', () => {
+    expect(headerOf(apiEvent(), 'x-name')).toBeUndefined()
+    expect(headerOf(JSON.parse('{"headers":null}'), 'x-name')).toBeUndefined()
+    expect(headerOf(apiEvent({ headers: {} }), 'constructor')).toBeUndefined()
+  })
+})
+
+describe('callerOf', () => {
+  it('throws rather than go on without authentication', () => {
+    expect(() => callerOf(apiEvent())).toThrow(MiddlewareOrderError)
+  })
+})
+
+describe('jsonResult', () => {
+  it('keeps the bytes of its text', () => {
+    const body = '{ "n": 5.0 }'
+    expect(jsonResult(200, body)).toStrictEqual({
+      statusCode: 200,
+      headers: { 'content-type': 'application/json' },
+      body,
+    })
+  })
+})

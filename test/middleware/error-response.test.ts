@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import middy from '@middy/core'
+import {
+  IdempotencyKeyReusedError,
+  InsufficientQuotaError,
+  InvalidApiKeyError,
+  InvalidRequestError,
+  MethodNotAllowedError,
+  RequestBodyTooLargeError,
+  RouteNotFoundError,
+  ServiceUnavailableError,
+  VideoJobNotFoundError,
+} from '#core/errors.ts'
+import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
+import { errorResponse } from '#middleware/error-response.ts'
+import { apiEvent, captureLog, context, seen } from './api-exchange.ts'
+
+const VIDEO_PATH = '/v1/video/generations'
+const OPENAI_PATH = '/v1/chat/completions'
+const JSON_HEADERS = { 'content-type': 'application/json' }
+
+let log: ReturnType<typeof captureLog>
+beforeEach(() => {
+  log = captureLog()
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+async function answerTo(error: unknown, path: string) {
+  const handler = middy<ApiEvent, ApiResult>()
+    .use(errorResponse())
+    .handler(async () => {
+      throw error
+    })
+  return seen(await handler(apiEvent({ path }), context))
+}
+
+const issues = [
+  { path: 'duration', message: 'too long' },
+  { path: 'model', message: 'unknown model' },
+]
+
+/** Error, status, text of the video shape, type and code of the OpenAI shape, headers beyond the content type. */
+const ANSWERS: readonly [Error, number, string, string, string | null, Record<string, string>][] = [
+  [new InvalidApiKeyError(), 401, 'invalid api key', 'invalid_request_error', 'invalid_api_key', {}],
+  [
+    new InsufficientQuotaError(),
+    402,
+    'insufficient quota for this video generation',
+    'insufficient_quota',
+    'insufficient_quota',
+    {},
+  ],
+  [new VideoJobNotFoundError(), 404, 'video job not found', 'invalid_request_error', 'not_found', {}],
+  [new RouteNotFoundError(), 404, 'not found', 'invalid_request_error', 'not_found', {}],
+  [
+    new MethodNotAllowedError(['GET', 'POST']),
+    405,
+    'method not allowed',
+    'invalid_request_error',
+    'method_not_allowed',
+    { allow: 'GET, POST' },
+  ],
+  [
+    new IdempotencyKeyReusedError(),
+    409,
+    'idempotency key reused with a different body',
+    'invalid_request_error',
+    null,
+    {},
+  ],
+  [
+    new RequestBodyTooLargeError(),
+    413,
+    'request body too large',
+    'invalid_request_error',
+    'request_body_too_large',
+    {},
+  ],
+  [new ServiceUnavailableError(), 503, 'service unavailable', 'server_error', null, { 'retry-after': '1' }],
+]
+
+describe.each(ANSWERS)('%s', (error, statusCode, message, type, code, extraHeaders) => {
+  const headers = { ...JSON_HEADERS, ...extraHeaders }
+
+  it('answers exactly one text below /v1/video/', async () => {
+    expect(await answerTo(error, VIDEO_PATH)).toStrictEqual({ statusCode, headers, body: { error: message } })
+  })
+
+  it('answers the OpenAI shape everywhere else', async () => {
+    const body = { error: { message, type, param: null, code } }
+    expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({ statusCode, headers, body })
+  })
+})
+
+describe('InvalidRequestError', () => {
+  it('tells everything to mend below /v1/video/', async () => {
+    const body = { error: 'invalid request body', details: issues }
+    const answer = await answerTo(new InvalidRequestError(issues), VIDEO_PATH)
+    expect(answer).toStrictEqual({ statusCode: 400, headers: JSON_HEADERS, body })
+  })
+
+  it('tells the first thing to mend everywhere else', async () => {
+    const body = { error: { message: 'too long', type: 'invalid_request_error', param: 'duration', code: null } }
+    const answer = await answerTo(new InvalidRequestError(issues), OPENAI_PATH)
+    expect(answer).toStrictEqual({ statusCode: 400, headers: JSON_HEADERS, body })
+  })
+
+  it('names no member where the body as a whole is wrong', async () => {
+    const answer = await answerTo(new InvalidRequestError([{ path: '', message: 'the body is empty' }]), OPENAI_PATH)
+    expect(answer.body.error).toMatchObject({ message: 'the body is empty', param: null })
+    expect((await answerTo(new InvalidRequestError([]), OPENAI_PATH)).body.error.message).toBe('invalid request body')
+  })
+})
+
+describe('everything else', () => {
+  class NamesAStatusError extends Error {
+    readonly statusCode = 418
+    readonly expose = true
+  }
+
+  it.each([
+    ['an error of the platform', new TypeError('secret internals at /var/task/index.mjs')],
+    ['an error with a status of its own', new NamesAStatusError('secret internals')],
+    ['a thrown text', 'secret internals'],
+    ['a thrown object', { message: 'secret internals' }],
+  ])('(%s) is a 500 that shows nothing of its inside and is logged', async (_, error) => {
+    const video = await answerTo(error, VIDEO_PATH)
+    expect(video).toStrictEqual({ statusCode: 500, headers: JSON_HEADERS, body: { error: 'internal error' } })
+    const openai = await answerTo(error, OPENAI_PATH)
+    const body = { error: { message: 'internal error', type: 'server_error', param: null, code: null } }
+    expect(openai).toStrictEqual({ statusCode: 500, headers: JSON_HEADERS, body })
+    expect(log.entries().filter(({ level }) => level === 'ERROR')).toHaveLength(2)
+  })
+
+  it('shows nothing of the cause of a 503, which is logged', async () => {
+    const error = new ServiceUnavailableError({ cause: new Error('table reelgate is contended') })
+    expect(JSON.stringify(await answerTo(error, VIDEO_PATH))).not.toContain('reelgate')
+    expect(log.text()).toContain('table reelgate is contended')
+  })
+})
+
+describe('the log', () => {
+  it.each(ANSWERS.filter(([, statusCode]) => statusCode < 500))('has no error for %s', async (error) => {
+    await answerTo(error, VIDEO_PATH)
+    expect(log.text()).toBe('')
+  })
+})

@@ -1,0 +1,37 @@
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import { createDocumentClient } from '#adapters/stores/table.ts'
+import { formatApiKey } from '#core/api-key.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { type ApiEvent, callerOf, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+import { apiEvent, context, REQUEST_ID, seen } from './api-exchange.ts'
+
+export const KEY = formatApiKey('Ab3dEf9h', 'k'.repeat(32))
+
+export const dynamo = mockClient(DynamoDBDocumentClient)
+export const table = { client: createDocumentClient(), name: 'table' }
+
+export const item = { tenantId: 'tenant-1', keyId: 'Ab3dEf9h', state: 'active', models: null }
+
+export function storeKey(members: Record<string, unknown> = {}) {
+  dynamo.on(GetCommand).resolves({ Item: { ...item, ...members } })
+}
+
+export const handler = apiHandler({ operation: 'test', bodyBytesMax: 1000, openTable: () => table }, async (event) => {
+  if (event.pathParameters?.missing) {
+    throw new VideoJobNotFoundError()
+  }
+  return jsonResult(200, JSON.stringify({ caller: callerOf(event), json: event.json }))
+})
+
+export async function call(members: Partial<ApiEvent> = {}) {
+  return seen(await handler(apiEvent({ body: '{}', headers: { Authorization: `Bearer ${KEY}` }, ...members }), context))
+}
+
+/** Every refused key gets exactly this. */
+export const UNAUTHORIZED = {
+  statusCode: 401,
+  headers: { 'content-type': 'application/json', 'x-request-id': REQUEST_ID },
+  body: { error: 'invalid api key' },
+}
