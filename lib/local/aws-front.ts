@@ -12,6 +12,9 @@ import {
 /** Step Functions refuses larger inputs. */
 const REQUEST_BYTES_MAX = 1_000_000
 
+/** What of the engine is reached over the wire. */
+type Executions = Pick<StepFunctionsEngine, 'start' | 'find' | 'stop'>
+
 const MACHINE_ARN_PREFIX = 'arn:aws:states:local:000000000000:'
 
 /** The name by which the local state machine is known to every function. */
@@ -25,7 +28,7 @@ const executionInput = z.object({ executionArn: z.string() })
  * Speaks as much of the Step Functions and CloudFront wire as the handlers use, so that they run with the real SDK clients:
  * `StartExecution`, `DescribeExecution`, `StopExecution`, and `CreateInvalidation` (there is no cache to invalidate here).
  */
-export function startAwsFront(engine: StepFunctionsEngine): Promise<LocalServer> {
+export function startAwsFront(engine: Executions): Promise<LocalServer> {
   return listen((request, response) => {
     answer(request, response, engine).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
@@ -33,7 +36,7 @@ export function startAwsFront(engine: StepFunctionsEngine): Promise<LocalServer>
   }, 0)
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, engine: StepFunctionsEngine): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, engine: Executions): Promise<void> {
   const body = await readBody(request, REQUEST_BYTES_MAX)
   if (request.url?.includes('/invalidation')) {
     response.writeHead(201, { 'content-type': 'text/xml' }).end('<Invalidation><Id>local</Id></Invalidation>')
@@ -46,7 +49,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, engine
 
 type Answer = { status: number; json: unknown }
 
-function run(operation: string | undefined, input: unknown, engine: StepFunctionsEngine): Answer {
+function run(operation: string | undefined, input: unknown, engine: Executions): Answer {
   switch (operation) {
     case 'StartExecution':
       return start(startInput.parse(input), engine)
@@ -63,7 +66,7 @@ function run(operation: string | undefined, input: unknown, engine: StepFunction
   }
 }
 
-function start({ name, input }: z.infer<typeof startInput>, engine: StepFunctionsEngine): Answer {
+function start({ name, input }: z.infer<typeof startInput>, engine: Executions): Answer {
   try {
     const execution = engine.start(name, input)
     return { status: 200, json: { executionArn: EXECUTION_ARN_PREFIX + name, startDate: seconds(execution.startedAt) } }

@@ -9,13 +9,13 @@ export type ReceivedCallback = {
 }
 
 /** A client's callback endpoint that keeps what it gets and answers with a status. */
-export async function startCallbackReceiver(status: () => number = () => 200) {
+export async function startCallbackReceiver(status: () => number | Promise<number> = () => 200) {
   const received: ReceivedCallback[] = []
   const server = await listenHttp(async (request, response) => {
     const chunks = await request.toArray()
     const body = Buffer.concat(chunks).toString('utf8')
     received.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers, body })
-    response.writeHead(status()).end()
+    response.writeHead(await status()).end()
   })
   return {
     received,

@@ -1,4 +1,4 @@
-import { S3Client } from '@aws-sdk/client-s3'
+import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
@@ -8,6 +8,9 @@ import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+/** More than the parts that may be in flight at once. */
+const LARGE_BYTES = 40 * 1024 * 1024
 
 /** Fails so many downloads of `/flaky.mp4`. */
 let failuresLeft = 0
@@ -40,6 +43,7 @@ beforeAll(async () => {
       response.on('drain', write)
       write()
     },
+    '/large.mp4': (_request, response) => response.writeHead(200).end(Buffer.concat([CLIP, Buffer.alloc(LARGE_BYTES)])),
     '/moved.mp4': (_request, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end(),
   })
 })
@@ -131,6 +135,22 @@ describe('a store', () => {
     send.mockRestore()
     expect(await storeVideo(job, pipeline.context)).toEqual({ step: 'settle' })
     expect(await engines.bucket.bytes(job.videoKey)).toEqual(CLIP)
+  })
+
+  it('whose bucket breaks in the middle of a large file ends, and leaves nothing', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await processed(pipeline, '/large.mp4')
+    const original = S3Client.prototype.send
+    let parts = 0
+    const send = jest.spyOn(S3Client.prototype, 'send').mockImplementation(function (this: S3Client, command: object) {
+      parts += command instanceof UploadPartCommand ? 1 : 0
+      const isBroken = command instanceof UploadPartCommand && parts === 2
+      return isBroken ? Promise.reject(new Error('broken')) : Reflect.apply(original, this, [command])
+    })
+    await expect(storeVideo(job, pipeline.context)).rejects.toMatchObject({ name: 'StoreFailedError' })
+    send.mockRestore()
+    expect(parts).toBeGreaterThanOrEqual(2)
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([])
   })
 
   it('twice at the same time makes one object, and the second is no failure', async () => {

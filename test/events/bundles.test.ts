@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { APIGatewayProxyResult } from 'aws-lambda'
+import { v7 as uuidv7 } from 'uuid'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { type SampleService, startSampleService } from './sample-service.ts'
+
+const EVENTS = join(REPOSITORY_ROOT, 'events')
+
+/** The function that each sample event is for. */
+const TARGETS: Readonly<Record<string, string>> = {
+  'api-create-video-job': 'api/create-video-job',
+  'api-delete-video-job': 'api/delete-video-job',
+  'api-fallback': 'api/fallback',
+  'api-get-video-job': 'api/get-video-job',
+  'api-list-video-jobs': 'api/list-video-jobs',
+  'cdn-signing-key': 'cdn-signing-key',
+  'reconcile-execution-status': 'reconcile',
+  'reconcile-schedule': 'reconcile',
+  'step-fail-video-job': 'steps/fail-video-job',
+  'step-poll-video-job': 'steps/poll-video-job',
+  'step-settle-video-job': 'steps/settle-video-job',
+  'step-store-video': 'steps/store-video',
+  'step-submit-video-job': 'steps/submit-video-job',
+  webhook: 'webhook',
+}
+
+let service: SampleService
+
+beforeAll(async () => {
+  service = await startSampleService()
+}, 60_000)
+
+afterAll(async () => {
+  await service?.close()
+})
+
+function readEvent(name: string) {
+  return JSON.parse(readFileSync(join(EVENTS, `${name}.json`), 'utf8'))
+}
+
+async function invoke(name: string, changes: object = {}): Promise<unknown> {
+  return await service.functions.invoke(TARGETS[name] ?? '', { ...readEvent(name), ...changes })
+}
+
+function isApiResult(result: unknown): result is APIGatewayProxyResult {
+  return typeof result === 'object' && result !== null && 'statusCode' in result
+}
+
+async function request(name: string): Promise<{ statusCode: number; body: unknown }> {
+  const result = await invoke(name)
+  if (!isApiResult(result)) {
+    throw new TypeError(`${name} answered ${JSON.stringify(result)}`)
+  }
+  return { statusCode: result.statusCode, body: JSON.parse(result.body) }
+}
+
+describe('sample events', () => {
+  it('exist for every deployed function, and each has a function', () => {
+    expect([...new Set(Object.values(TARGETS))].sort()).toEqual(service.functions.folders)
+    const files = readdirSync(EVENTS).filter((file) => file.endsWith('.json'))
+    expect(files.map((file) => file.replace('.json', '')).sort()).toEqual(Object.keys(TARGETS).sort())
+  })
+})
+
+describe('the deployed API', () => {
+  it('creates a job through the deployed state machine and answers with the upstream’s submit answer', async () => {
+    const { statusCode, body } = await request('api-create-video-job')
+    expect(statusCode).toBe(201)
+    expect(body).toMatchObject({
+      object: 'video.generation',
+      status: 'queued',
+      model: 'famB-1.1-t2v',
+      output: { task_status: 'PENDING' },
+    })
+  })
+
+  it('gets a job with a signed url', async () => {
+    const { job_id } = readEvent('api-get-video-job').pathParameters
+    await service.jobs.make({ jobId: job_id, stage: 'succeeded' })
+    const { statusCode, body } = await request('api-get-video-job')
+    expect(statusCode).toBe(200)
+    expect(body).toMatchObject({
+      status: 'succeeded',
+      duration_secs: 5,
+      url: expect.stringMatching(/^https:\/\/videos\.example\.com\/v\/.*&Key-Pair-Id=K1SAMPLE&Signature=/),
+      output: { task_status: 'SUCCEEDED' },
+    })
+  })
+
+  it('lists the newest jobs first', async () => {
+    const { jobId } = await service.jobs.make({ jobId: uuidv7(), stage: 'queued' })
+    const { statusCode, body } = await request('api-list-video-jobs')
+    expect(statusCode).toBe(200)
+    expect(body).toMatchObject({
+      object: 'list',
+      data: expect.arrayContaining([expect.objectContaining({ id: jobId })]),
+    })
+  })
+
+  it('deletes a job with its video', async () => {
+    const { job_id } = readEvent('api-delete-video-job').pathParameters
+    const { videoKey } = await service.jobs.make({ jobId: job_id, stage: 'succeeded' })
+    await service.putVideo(videoKey)
+    await expect(request('api-delete-video-job')).resolves.toEqual({ statusCode: 200, body: { deleted: true } })
+    await expect(service.headVideo(videoKey)).rejects.toMatchObject({ name: 'NotFound' })
+  })
+
+  it('answers an unknown path below /v1/video in the video error shape', async () => {
+    await expect(request('api-fallback')).resolves.toEqual({ statusCode: 404, body: { error: 'not found' } })
+  })
+})
+
+describe('the deployed state machine', () => {
+  it('submits a job with the key from the channel secret', async () => {
+    const { jobId } = readEvent('step-submit-video-job')
+    await service.jobs.make({ jobId, stage: 'queued' })
+    await expect(invoke('step-submit-video-job')).resolves.toEqual({ step: 'poll', waitSeconds: expect.any(Number) })
+    await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'processing', channelId: 'p1-main' })
+  })
+
+  it('polls a job and waits for the next poll while it runs', async () => {
+    const { jobId } = readEvent('step-poll-video-job')
+    await service.jobs.make({ jobId, stage: 'submitted' })
+    await expect(invoke('step-poll-video-job')).resolves.toEqual({ step: 'poll', waitSeconds: expect.any(Number) })
+  })
+
+  it('stores a finished video', async () => {
+    const { jobId } = readEvent('step-store-video')
+    const { videoKey } = await service.jobs.make({ jobId, stage: 'finished' })
+    await expect(invoke('step-store-video')).resolves.toEqual({ step: 'settle' })
+    await expect(service.headVideo(videoKey)).resolves.toMatchObject({ ContentType: 'video/mp4' })
+  })
+
+  it('settles a stored job', async () => {
+    const { jobId } = readEvent('step-settle-video-job')
+    await service.jobs.make({ jobId, stage: 'stored' })
+    await expect(invoke('step-settle-video-job')).resolves.toEqual({ step: 'done' })
+    await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'succeeded' })
+  })
+
+  it('fails a job that no channel took', async () => {
+    const { jobId } = readEvent('step-fail-video-job')
+    await service.jobs.make({ jobId, stage: 'queued' })
+    await expect(invoke('step-fail-video-job')).resolves.toEqual({ step: 'done' })
+    await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+  })
+
+  it('sends the callback of a job that has ended', async () => {
+    const { jobId } = readEvent('webhook')
+    await service.jobs.make({ jobId, stage: 'succeeded', callbackUrl: `${service.receiver.origin}/hook` })
+    await expect(invoke('webhook')).resolves.toBeNull()
+    const callback = service.receiver.received.find(({ path }) => path === '/hook')
+    expect(callback?.headers['webhook-signature']).toMatch(/^v1,/)
+    expect(JSON.parse(callback?.text ?? '')).toMatchObject({ id: jobId, status: 'succeeded', duration_secs: 5 })
+  })
+})
+
+describe('a deployed function that fails', () => {
+  it('throws the error name that the state machine matches, whatever minifying did to its class', async () => {
+    const unknown = { tenantId: 'demo', jobId: uuidv7() }
+    const invocation = service.functions.invoke('steps/settle-video-job', unknown)
+    await expect(invocation).rejects.toMatchObject({ name: 'JobRecordMissingError' })
+  })
+})
+
+describe('the deployed Reconcile', () => {
+  it('starts the execution of a job that has none, every minute', async () => {
+    const twoMinutesAgo = Math.trunc(Date.now() / 1000) - 120
+    const { jobId } = await service.jobs.make({ jobId: uuidv7(), stage: 'queued', createdAt: twoMinutesAgo })
+    await expect(invoke('reconcile-schedule')).resolves.toBeNull()
+    expect(service.machine.find(jobId)).toBeDefined()
+  })
+
+  it('looks after a job whose execution ended badly, at once', async () => {
+    const { name: jobId } = readEvent('reconcile-execution-status').detail
+    await service.jobs.make({ jobId, stage: 'queued' })
+    await expect(invoke('reconcile-execution-status')).resolves.toBeNull()
+    expect(service.machine.find(jobId)).toBeDefined()
+  })
+})
+
+describe('the deployed signing key', () => {
+  it('is made in the secret, and only its public half is answered', async () => {
+    const { SecretArn } = readEvent('cdn-signing-key').ResourceProperties
+    const ResponseURL = `${service.receiver.origin}/answer`
+    await expect(invoke('cdn-signing-key', { ResponseURL })).resolves.toBeNull()
+    expect(service.secrets.get(SecretArn)).toContain('PRIVATE KEY')
+    const answer = service.receiver.received.find(({ path }) => path === '/answer')
+    expect(JSON.parse(answer?.text ?? '')).toMatchObject({
+      Status: 'SUCCESS',
+      Data: { PublicKeyPem: expect.stringContaining('PUBLIC KEY') },
+    })
+    expect(answer?.text).not.toContain('PRIVATE KEY')
+  })
+})
