@@ -75,7 +75,7 @@ async function main(): Promise<void> {
   if (command === undefined) {
     throw new UsageError(`no command "${name}"\n\n${USAGE}`)
   }
-  const table = openAdminTable({ local: values.local, dataDirectory: values['data-dir'], stage: values.stage })
+  const table = await openAdminTable({ local: values.local, dataDirectory: values['data-dir'], stage: values.stage })
   const answer = await command(table, values)
   console.log(values.json ? JSON.stringify(answer.json) : answer.text)
   process.exitCode = answer.isOk === false ? 1 : 0

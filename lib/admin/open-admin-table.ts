@@ -1,3 +1,4 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { openTable, type Table } from '#adapters/stores/table.ts'
 import { readRunningHost } from '#local/data-directory.ts'
 import { UsageError } from './usage-error.ts'
@@ -5,15 +6,37 @@ import { UsageError } from './usage-error.ts'
 type Where = { readonly local: boolean; readonly dataDirectory: string; readonly stage: string }
 
 /**
- * The table that a command works on: a deployment's by default (usual AWS environment; `TABLE_NAME` overrides the stage's name),
+ * The table that a command works on: that of the deployed stage (usual AWS environment; `TABLE_NAME` names another),
  * or that of a local host that is running.
- * @throws UsageError when no local host runs over the data directory.
+ * @throws UsageError when there is no such stage, or no local host runs over the data directory.
  */
-export function openAdminTable({ local, dataDirectory, stage }: Where): Table {
-  if (!local) {
-    process.env.TABLE_NAME ??= `reelgate-${stage}`
-    return openTable()
+export async function openAdminTable({ local, dataDirectory, stage }: Where): Promise<Table> {
+  if (local) {
+    useLocalHost(dataDirectory)
+  } else {
+    process.env.TABLE_NAME ??= await deployedTableName(`Reelgate-${stage}`)
   }
+  return openTable()
+}
+
+/** The stack says what its table is called. */
+async function deployedTableName(stackName: string): Promise<string> {
+  try {
+    const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: stackName }))
+    const output = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'TableName')
+    if (output?.OutputValue !== undefined) {
+      return output.OutputValue
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(
+      `the stack ${stackName} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
+    )
+  }
+  throw new UsageError(`the stack ${stackName} has no output TableName`)
+}
+
+function useLocalHost(dataDirectory: string): void {
   const host = readRunningHost(dataDirectory)
   if (host?.dynamoDbEndpoint === undefined || host.tableName === undefined) {
     throw new UsageError(
@@ -27,5 +50,4 @@ export function openAdminTable({ local, dataDirectory, stage }: Where): Table {
     AWS_ENDPOINT_URL_DYNAMODB: host.dynamoDbEndpoint,
     TABLE_NAME: host.tableName,
   })
-  return openTable()
 }

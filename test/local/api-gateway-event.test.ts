@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { toGatewayEvent } from '#local/api-gateway-event.ts'
+import { type LocalServer, listen } from '#local/http-server.ts'
+import { readBody } from '#local/read-body.ts'
+
+const events: APIGatewayProxyEvent[] = []
+
+let server: LocalServer
+beforeAll(async () => {
+  server = await listen(async (request, response) => {
+    const body = await readBody(request, 1_000_000)
+    const url = new URL(request.url ?? '/', 'http://local')
+    events.push(toGatewayEvent({ request, url, resource: '/v1/things/{id}', pathParameters: { id: 'a' }, body }))
+    response.end()
+  }, 0)
+})
+afterAll(() => server.close())
+
+/** Sends bytes as they are: no client library tidies them up. */
+async function eventOf(head: string, body: Buffer | string = ''): Promise<APIGatewayProxyEvent> {
+  const socket = connect(server.port, '127.0.0.1')
+  socket.write(`${head}\r\nhost: local\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`)
+  socket.write(body)
+  socket.resume()
+  await once(socket, 'close')
+  const event = events.pop()
+  if (event === undefined) {
+    throw new Error('no event')
+  }
+  return event
+}
+
+describe('an API Gateway event', () => {
+  it('has method, path, resource, parameters and a request id of its own', async () => {
+    const event = await eventOf('GET /v1/things/a HTTP/1.1')
+    expect(event).toMatchObject({
+      httpMethod: 'GET',
+      path: '/v1/things/a',
+      resource: '/v1/things/{id}',
+      pathParameters: { id: 'a' },
+      body: null,
+      isBase64Encoded: false,
+      queryStringParameters: null,
+      multiValueQueryStringParameters: null,
+    })
+    const other = await eventOf('GET /v1/things/a HTTP/1.1')
+    expect(event.requestContext.requestId).not.toBe(other.requestContext.requestId)
+  })
+
+  it('keeps header names as they came, the last value of each, and all of them beside', async () => {
+    const event = await eventOf('GET / HTTP/1.1\r\nX-Thing: 1\r\nX-Thing: 2')
+    expect(event.headers['X-Thing']).toBe('2')
+    expect(event.multiValueHeaders['X-Thing']).toEqual(['1', '2'])
+  })
+
+  it('decodes the query and keeps every value of a repeated name', async () => {
+    const event = await eventOf('GET /v1?limit=5&limit=6&after=a%20b HTTP/1.1')
+    expect(event.queryStringParameters).toEqual({ limit: '6', after: 'a b' })
+    expect(event.multiValueQueryStringParameters).toEqual({ limit: ['5', '6'], after: ['a b'] })
+  })
+
+  it('carries a text body as it is', async () => {
+    expect(await eventOf('POST / HTTP/1.1', '{"prompt":"船"}')).toMatchObject({
+      body: '{"prompt":"船"}',
+      isBase64Encoded: false,
+    })
+  })
+
+  it('carries bytes that are no UTF-8 as base64', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x7d])
+    const event = await eventOf('POST / HTTP/1.1', bytes)
+    expect(event.isBase64Encoded).toBe(true)
+    expect(Buffer.from(event.body ?? '', 'base64').equals(bytes)).toBe(true)
+  })
+})
+
+describe('what is left of the differences from API Gateway', () => {
+  it('the identity is the address and the user agent alone, and the stage is called local', async () => {
+    const { requestContext } = await eventOf('GET / HTTP/1.1\r\nUser-Agent: test')
+    expect(requestContext).toMatchObject({
+      stage: 'local',
+      identity: { sourceIp: '127.0.0.1', userAgent: 'test', apiKey: null },
+    })
+  })
+})
