@@ -1,6 +1,6 @@
 import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
-import { dueReservations, type JobKey, pendingCleanUps } from '#adapters/stores/due-index.ts'
+import { dueReservations, type JobKey, openReservations, pendingCleanUps } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
@@ -13,9 +13,6 @@ const PARALLEL_JOBS = 8
 /** One run stops taking up new jobs after this long; the next run goes on. */
 const RUN_MILLISECONDS_MAX = 45_000
 
-/** A time later than any due time: everything open is looked at. */
-const END_OF_TIME = 999_999_999_999_999
-
 /**
  * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, files of
  * deleted jobs, and the open counts of channels. Everything it does is conditional, so runs may overlap.
@@ -24,12 +21,19 @@ const END_OF_TIME = 999_999_999_999_999
 export async function reconcile(context: StepContext, { all }: { all: boolean }): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
-  await forEachJob(dueReservations(context.table, all ? END_OF_TIME : started), hasTime, (job) =>
-    reconcileJob(job, context),
-  )
+  const open = all ? openReservations(context.table) : dueReservations(context.table, started)
+  await forEachJob(open, hasTime, (job) => reconcileJob(job, context))
   await forEachJob(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
   if (all || isRecountMinute(started)) {
+    await recountOrLog(context)
+  }
+}
+
+async function recountOrLog(context: StepContext): Promise<void> {
+  try {
     await recountChannels(context)
+  } catch (error) {
+    logger.error('channels not recounted', { error: error instanceof Error ? error : undefined })
   }
 }
 

@@ -1,27 +1,21 @@
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
-import { dueReservations } from '#adapters/stores/due-index.ts'
+import { openReservations } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 
-const END_OF_TIME = 999_999_999_999_999
-
 /**
  * Counts the jobs that hold a slot of each channel and mends a count that differs. Counts move inside the claim and
  * resolution transactions and cannot drift; this finds what a restore or a hand edit did. A count that moved while
- * we counted is left alone.
+ * we counted is left alone, and so is every count when a record cannot be read: half a count is none.
  */
 export async function recountChannels(context: StepContext): Promise<void> {
   const channels = context.catalogue.config.channels.filter((channel) => channel.provider !== 'openai')
   const before = new Map(
     await Promise.all(channels.map(async ({ id }) => [id, await readChannelCount(context.table, id)] as const)),
   )
-  const suspicious = [...before.values()].some((each) => each !== undefined && each.open !== 0)
-  if (!suspicious) {
-    return
-  }
   const counted = await countSlots(context)
   for (const [channelId, stored] of before) {
     const open = counted.get(channelId) ?? 0
@@ -38,7 +32,7 @@ export async function recountChannels(context: StepContext): Promise<void> {
 
 async function countSlots(context: StepContext): Promise<Map<string, number>> {
   const counted = new Map<string, number>()
-  for await (const { tenantId, jobId } of dueReservations(context.table, END_OF_TIME)) {
+  for await (const { tenantId, jobId } of openReservations(context.table)) {
     const job = await getVideoJob(context.table, tenantId, jobId)
     if (job?.channelId !== undefined && !isTerminal(job)) {
       counted.set(job.channelId, (counted.get(job.channelId) ?? 0) + 1)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { GetObjectCommand, type GetObjectCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { CdnKey } from './cdn-key.ts'
 import { isSignedUrlValid } from './signed-url-check.ts'
 
@@ -45,10 +45,20 @@ async function getObject(
   input: ObjectRequest,
 ): Promise<GetObjectCommandOutput | 'missing' | 'bad range'> {
   try {
-    return await client.send(new GetObjectCommand(input))
+    return await client.send(new GetObjectCommand({ ...input, Range: await absoluteRange(client, input) }))
   } catch (error) {
     return error instanceof Error && error.name === 'InvalidRange' ? 'bad range' : 'missing'
   }
+}
+
+/** The local engine reads `bytes=-50` as the first bytes; S3 and every CDN give the last fifty, where a player looks for an index. */
+async function absoluteRange(client: S3Client, { Bucket, Key, Range }: ObjectRequest): Promise<string | undefined> {
+  const suffixBytes = /^bytes=-(\d+)$/.exec(Range ?? '')?.[1]
+  if (suffixBytes === undefined) {
+    return Range
+  }
+  const { ContentLength = 0 } = await client.send(new HeadObjectCommand({ Bucket, Key }))
+  return `bytes=${Math.max(0, ContentLength - Number(suffixBytes))}-`
 }
 
 async function send(object: GetObjectCommandOutput, request: IncomingMessage, response: ServerResponse): Promise<void> {

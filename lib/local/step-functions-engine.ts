@@ -89,7 +89,9 @@ export class StepFunctionsEngine {
       error: undefined,
     }
     this.#executions.set(name, execution)
-    this.#runs.set(name, this.#run(execution, parsed))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#runs.set(name, promise)
+    void this.#run(execution, parsed).then(resolve)
     return execution
   }
 

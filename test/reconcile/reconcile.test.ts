@@ -175,7 +175,7 @@ describe('reconciling', () => {
         ExpressionAttributeValues: { ':odd': 'odd' },
       }),
     )
-    await reconcileAfter(MINUTE)
+    await reconcileAfter(MINUTE, true)
     await machine.engine.whenEnded(good.jobId)
     expect((await pipeline.read(good)).status).toBe('succeeded')
     expect((await requireReservation(pipeline.context.table, bad)).state).toBe('held')

@@ -170,6 +170,29 @@ describe('a poll', () => {
     expect(answers).toEqual([{ step: 'poll', waitSeconds: 2 }])
   })
 
+  it('whose function Lambda throttles for minutes is tried again, and the job succeeds', async () => {
+    const pipeline = await engines.pipeline()
+    pipeline.upstream.script.poll = inTurn(done())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const throttled = Object.assign(new Error('slow down'), { name: 'Lambda.TooManyRequestsException' })
+    const Poll = (step: () => Promise<unknown>, visit: number) => (visit <= 20 ? Promise.reject(throttled) : step())
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(pipeline.clock.seconds - start).toBeGreaterThan(5 * 60)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
+  it('whose function times out three times over fails the job, and its money comes back', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await pipeline.create()
+    const timedOut = Object.assign(new Error('Task timed out'), { name: 'Sandbox.Timedout' })
+    const machine = createVideoMachine(pipeline, { interpose: { Poll: () => Promise.reject(timedOut) } })
+    await machine.run(job)
+    expect(machine.visited).toEqual(['Submit', 'Poll', 'Poll', 'Poll', 'Fail', 'Notify'])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'internal error' })
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
   it('that was recorded and whose reply was lost goes on from the record', async () => {
     const pipeline = await engines.pipeline()
     pipeline.upstream.script.poll = inTurn(done(), running())

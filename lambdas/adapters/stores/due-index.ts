@@ -15,6 +15,14 @@ export async function* dueReservations(table: Table, nowMilliseconds: number): A
   }
 }
 
+/** A time later than any due time. */
+const END_OF_TIME = 999_999_999_999_999
+
+/** Every open reservation, due or not. */
+export function openReservations(table: Table): AsyncGenerator<JobKey> {
+  return dueReservations(table, END_OF_TIME)
+}
+
 /** Deleted jobs that may have left something in the bucket. */
 export function pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
   return queryDue(table, CLEANUP_PARTITION, nowMilliseconds)
