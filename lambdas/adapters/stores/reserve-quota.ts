@@ -1,4 +1,5 @@
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import { jobIdMilliseconds } from '#core/contract/job-id.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
@@ -150,7 +151,7 @@ function putLedgerRow(job: NewVideoJob): TransactionItem {
         kind: 'reserve',
         job: job.jobId,
         amount: job.estimate,
-        at: job.createdAt * 1000,
+        at: jobIdMilliseconds(job.jobId),
       },
     },
   }

@@ -4,3 +4,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export function isJobId(text: string): boolean {
   return UUID.test(text)
 }
+
+/** Milliseconds since 1970 at which an id was made: the first 48 bits of a UUID of version 7. */
+export function jobIdMilliseconds(jobId: string): number {
+  return Number.parseInt(jobId.replaceAll('-', '').slice(0, 12), 16)
+}

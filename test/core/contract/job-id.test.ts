@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { v4, v7 } from 'uuid'
-import { isJobId } from '#core/contract/job-id.ts'
+import { isJobId, jobIdMilliseconds } from '#core/contract/job-id.ts'
 
 describe('isJobId', () => {
   it.each([v7(), v4(), '00000000-0000-0000-0000-000000000000'])('takes %s', (id) => {
@@ -13,4 +13,10 @@ describe('isJobId', () => {
       expect(isJobId(id)).toBe(false)
     },
   )
+})
+
+describe('jobIdMilliseconds', () => {
+  it('reads when an id was made', () => {
+    expect(jobIdMilliseconds('01a1fc29-ad7d-744a-be2b-91335e7ede96')).toBe(0x01a1fc29ad7d)
+  })
 })
