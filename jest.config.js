@@ -10,5 +10,7 @@ export default {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.data'],
-  testTimeout: 30_000,
+  // Most end-to-end tests wait for a job, so two workers fit two cores.
+  maxWorkers: 2,
+  testTimeout: 60_000,
 }

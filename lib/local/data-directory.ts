@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 
 /** Two hosts on one directory would run every job twice. */
-export class DataDirectoryInUseError extends Error {
+class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError'
 }
 

@@ -8,12 +8,12 @@ import type { Microcredits } from '#core/quota/money.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** A key that could never be used. */
-export class InvalidLocalKeyError extends Error {
+class InvalidLocalKeyError extends Error {
   override readonly name = 'InvalidLocalKeyError'
 }
 
 /** The tenant that every local host has. */
-export const DEMO_TENANT_ID = 'demo'
+const DEMO_TENANT_ID = 'demo'
 
 export type DemoAccess = { readonly tenant: Tenant; readonly key: string }
 

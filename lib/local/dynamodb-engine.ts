@@ -10,7 +10,7 @@ import { findFreePort } from './free-port.ts'
 export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
 
 /** No engine for this machine. The message says every way out. */
-export class NoDynamoDbEngineError extends Error {
+class NoDynamoDbEngineError extends Error {
   override readonly name = 'NoDynamoDbEngineError'
 }
 

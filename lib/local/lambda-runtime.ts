@@ -20,9 +20,6 @@ export class FunctionError extends Error {
   }
 }
 
-/** What Lambda takes and gives as one synchronous payload. */
-export const PAYLOAD_BYTES_MAX = 6 * 1024 * 1024
-
 /**
  * Invokes a function as Lambda would: JSON in, JSON out, ended at its timeout. A handler that is past its timeout is
  * no longer waited for; unlike on AWS its code may run on in this process, where every write that it makes is conditional.

@@ -17,11 +17,9 @@ describe('the table that an admin command works on', () => {
 
   it('is the one that the stack of the stage names', async () => {
     const Outputs = [{ OutputKey: 'TableName', OutputValue: 'generated-name' }]
-    stacks
-      .on(DescribeStacksCommand, { StackName: 'Reelgate-prod' })
-      .resolves({
-        Stacks: [{ StackName: 'Reelgate-prod', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }],
-      })
+    stacks.on(DescribeStacksCommand, { StackName: 'Reelgate-prod' }).resolves({
+      Stacks: [{ StackName: 'Reelgate-prod', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }],
+    })
     expect((await openAdminTable({ local: false, dataDirectory: '.data', stage: 'prod' })).name).toBe('generated-name')
   })
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
 
-export type ReceivedCallback = {
+type ReceivedCallback = {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders

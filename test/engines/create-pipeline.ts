@@ -19,7 +19,7 @@ import { openTenant, requireReservation, reserveJob, type TestTenant } from './v
 type JobKey = { readonly tenantId: string; readonly jobId: string }
 
 /** A clock that moves when told. Starts at the real time, so that job ids and signatures agree with it. */
-export class TestClock {
+class TestClock {
   milliseconds = Date.now()
 
   get seconds(): number {
@@ -111,7 +111,7 @@ async function findLeftovers(job: JobKey, { table, catalogue }: StepContext): Pr
 }
 
 /** Mulberry32: the same numbers every time. */
-export function seededRandom(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

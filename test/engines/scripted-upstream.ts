@@ -55,7 +55,7 @@ export function inTurn<Outcome>(...outcomes: readonly Outcome[]): (...call: read
   }
 }
 
-export const TASK_ID = 'task-1'
+const TASK_ID = 'task-1'
 export const SUBMIT_TEXT = '{"task_id":"task-1","n":5.0}'
 
 export function accepted(text = SUBMIT_TEXT): SubmitOutcome {

@@ -4,7 +4,7 @@ import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway
 /** Billed by the second at 0.14: five seconds are 0.70 credits. */
 export const PER_SECOND_MODEL = 'famB-1.0-t2v'
 /** Billed by completion tokens at 7.00 per million. */
-export const TOKEN_MODEL = 'famA-2'
+const TOKEN_MODEL = 'famA-2'
 
 type ChannelInput = Readonly<Record<string, unknown>>
 

@@ -106,7 +106,7 @@ export class DeployedFunctions {
 }
 
 /** The handler threw; the message ends with what it logged. */
-export class FunctionFailedError extends Error {
+class FunctionFailedError extends Error {
   override readonly name: string
   constructor(errorType: string, message: string) {
     super(message)

@@ -23,7 +23,7 @@ const CHANNEL_ID = 'p1-main'
 const BILLED = microcredits(700_000)
 
 /** How far a sample job has come. */
-export type Stage = 'queued' | 'submitted' | 'finished' | 'stored' | 'succeeded'
+type Stage = 'queued' | 'submitted' | 'finished' | 'stored' | 'succeeded'
 const STAGES: readonly Stage[] = ['queued', 'submitted', 'finished', 'stored', 'succeeded']
 
 type SampleJobsOptions = {

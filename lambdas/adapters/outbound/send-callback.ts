@@ -4,7 +4,7 @@ import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './g
 import type { OutboundNetwork } from './outbound-network.ts'
 
 /** From the first look-up to the last byte that is read (Standard Webhooks asks for 15 to 30 s). */
-export const CALLBACK_TOTAL_MILLISECONDS = 15_000
+const CALLBACK_TOTAL_MILLISECONDS = 15_000
 
 /** How much of an answer is read, and thrown away, before the connection is closed. */
 export const CALLBACK_ANSWER_BYTES_MAX = 4_096

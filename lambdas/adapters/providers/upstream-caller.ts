@@ -11,7 +11,7 @@ export type VideoProviderDependencies = {
 }
 
 /** One call below the base url of a channel. `path` begins with a slash, its ids are escaped. */
-export type UpstreamCall = {
+type UpstreamCall = {
   readonly method: UpstreamRequest['method']
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>

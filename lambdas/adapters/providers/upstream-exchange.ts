@@ -2,7 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 
 /** How long one call may take, in milliseconds from its start. */
-export type UpstreamTimeouts = {
+type UpstreamTimeouts = {
   /** Name look-up, TCP and TLS together. */
   readonly connectMilliseconds: number
   /** Until the last byte of the answer, a second try included. */

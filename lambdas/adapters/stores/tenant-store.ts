@@ -14,7 +14,7 @@ export type Tenant = {
 }
 
 /** available + held + spent = granted, always. */
-export type Balance = {
+type Balance = {
   readonly available: Microcredits
   readonly held: Microcredits
   readonly spent: Microcredits

@@ -1,7 +1,7 @@
 import { divideHalfUp } from '#core/quota/money.ts'
 
 /** `pending` until the first box header has passed. */
-export type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'
+type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'
 
 /** What the bytes of a file told. */
 export type Mp4Header = {

@@ -2,7 +2,7 @@
 export type RawNumber = { readonly rawJson: string }
 
 /** What the service may inject: every injected member of the interface is a scalar. */
-export type InjectedValue = string | number | boolean | null | RawNumber
+type InjectedValue = string | number | boolean | null | RawNumber
 
 /** Injected members by name, in the order in which they are appended. A member that is undefined is not injected. */
 export type InjectedMembers = Readonly<Record<string, InjectedValue | undefined>>

@@ -14,7 +14,7 @@ import type { Microcredits } from '../quota/money.ts'
 export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
 
 /** How far the one submit has come; undefined before any claim. */
-export type SubmitState = 'sending' | 'accepted'
+type SubmitState = 'sending' | 'accepted'
 
 /** An upstream's answer, inline or (when too large for the record) in the bucket. */
 export type StoredText = { readonly inline: string } | { readonly bucketKey: string }

@@ -8,7 +8,7 @@ declare const brand: unique symbol
 export type Microcredits = bigint & { readonly [brand]: 'Microcredits' }
 
 /** Millionths in one credit: the resolution of every amount (docs/decisions, "Quota unit"). */
-export const MICROCREDITS_PER_CREDIT = 1_000_000n
+const MICROCREDITS_PER_CREDIT = 1_000_000n
 
 /** The largest single amount that is accepted anywhere: a thousand million credits. Keeps sums far inside DynamoDB's 38 digits. */
 export const AMOUNT_MICROCREDITS_MAX = 1_000_000_000_000_000n

@@ -5,7 +5,7 @@ import type { Simulator } from '#local/simulators/simulator-server.ts'
 import { at, type ClientAnswer, call, TestClock } from './simulator-client.ts'
 
 export const P2_TASKS_PATH = '/api/v3/contents/generations/tasks'
-export const PROXY_TASKS_PATH = '/v1/video/generations'
+const PROXY_TASKS_PATH = '/v1/video/generations'
 
 /** A running P2, or a proxy in front of it, with a clock of its own. */
 export type P2Client = {
