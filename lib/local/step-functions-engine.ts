@@ -35,10 +35,9 @@ export class InvalidExecutionInputError extends Error {
   override readonly name = 'InvalidExecutionInput'
 }
 
-/** A stopped execution calls nothing more; the interpreter alone would still go through its retries, without their pauses. */
+/** A stopped execution calls nothing more, by no Retry or Catch; the interpreter alone would go through its retries at once. */
 class ExecutionStoppedError extends Error {
   override readonly name = 'ExecutionStopped'
-  /** Read by the interpreter: neither Retry nor Catch takes this. */
   readonly isRetryable = false
   readonly isCatchable = false
 }

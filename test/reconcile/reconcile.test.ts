@@ -41,6 +41,20 @@ async function reconcileAfter(seconds: number, all = false): Promise<void> {
   await reconcile(pipeline.context, { all })
 }
 
+/** Makes a record that no reader takes, as only a hand could write it. */
+async function spoil({ tenantId, jobId }: { tenantId: string; jobId: string }): Promise<void> {
+  const { table } = pipeline.context
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: tableKeys.job(tenantId, jobId),
+      UpdateExpression: 'SET #status = :odd',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':odd': 'odd' },
+    }),
+  )
+}
+
 const broken = () => Promise.reject(new Error('broken'))
 const MINUTE = 60
 const TEN_MINUTES = 600
@@ -163,19 +177,11 @@ describe('reconciling', () => {
     await ended
   })
 
-  it('goes on with the other jobs when one cannot be looked after', async () => {
+  it.each([false, true])('goes on with the other jobs when one cannot be read (all: %s)', async (all) => {
     const machine = useMachine()
     const [good, bad] = [await pipeline.create(), await pipeline.create()]
-    await pipeline.context.table.client.send(
-      new UpdateCommand({
-        TableName: pipeline.context.table.name,
-        Key: tableKeys.job(bad.tenantId, bad.jobId),
-        UpdateExpression: 'SET #status = :odd',
-        ExpressionAttributeNames: { '#status': 'status' },
-        ExpressionAttributeValues: { ':odd': 'odd' },
-      }),
-    )
-    await reconcileAfter(MINUTE, true)
+    await spoil(bad)
+    await reconcileAfter(MINUTE, all)
     await machine.engine.whenEnded(good.jobId)
     expect((await pipeline.read(good)).status).toBe('succeeded')
     expect((await requireReservation(pipeline.context.table, bad)).state).toBe('held')
@@ -251,5 +257,15 @@ describe('reconciling', () => {
     expect(await readChannelCount(table, 'main')).toMatchObject({ open: 1 })
     expect(await readChannelCount(table, 'spare')).toEqual({ open: 1, version: 1 })
     expect(engines.counted().filter((fact) => fact === 'channel_recounted')).toHaveLength(1)
+  })
+
+  it('leaves every count of open jobs as it is while a record cannot be read', async () => {
+    useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
+    const { table } = pipeline.context
+    const job = await pipeline.create()
+    await claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: job.createdAt })
+    await spoil(job)
+    await reconcileAfter(0, true)
+    expect(await readChannelCount(table, 'main')).toEqual({ open: 1, version: 1 })
   })
 })

@@ -57,6 +57,7 @@ describe('the index of what is due', () => {
     const reservation = await requireReservation(table, job)
     await resolveReservation(table, { job: record, reservation, resolution: RELEASE, nowMilliseconds: NOW * 1000 })
     await postponeReservation(table, job, { untilMilliseconds: NOW * 1000, restarts: 1 })
+    expect((await requireReservation(table, job)).restarts).toBe(0)
     expect(await dueAt(NOW + 10_000)).toEqual([])
   })
 
