@@ -3,12 +3,16 @@ import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { type JobKey, postponeReservation } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { getReservation } from '#adapters/stores/reservation.ts'
+import { getReservation, type Reservation } from '#adapters/stores/reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
 
-/** A job with a live execution is looked at again after this long: the execution itself minds its deadlines. */
-const NEXT_LOOK_MILLISECONDS = 10 * 60 * 1000
+/**
+ * A job with a live execution is looked at again when it is twice as old, within these bounds: most jobs end after one
+ * look, and a break that no event reported is found before the job has waited as long again.
+ */
+const NEXT_LOOK_SECONDS = { min: 60, max: 600 }
 
 /** Executions that are started in place of broken ones before the job is given up. */
 const RESTARTS_MAX = 3
@@ -18,13 +22,16 @@ const OVERDUE_SECONDS = 14 * 60 * 60
 
 /**
  * Looks after one open reservation: starts an execution that is missing, replaces one that broke,
- * and ends a job that is overdue or whose executions keep breaking.
+ * and ends a job that is overdue or whose executions keep breaking; a last execution then sends the callback.
  */
 export async function reconcileJob(job: JobKey, context: StepContext): Promise<void> {
   const reservation = await getReservation(context.table, job.tenantId, job.jobId)
   const record = await getVideoJob(context.table, job.tenantId, job.jobId)
-  if (reservation?.state !== 'held' || record === undefined) {
+  if (reservation === undefined || record === undefined) {
     return
+  }
+  if (reservation.state !== 'held') {
+    return await notifyIfOwed(record, reservation)
   }
   const now = context.nowMilliseconds()
   const execution = await describeVideoExecution(job.jobId, reservation.restarts)
@@ -33,7 +40,7 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
   if (isOverdue || isSpent) {
     logger.error('job ended by reconcile', { jobId: job.jobId, tenantId: job.tenantId, execution })
     await endFailedJob(job, context, isOverdue ? 'GenerationTimedOutError' : undefined)
-    return
+    return await notifyByNewExecution(record, reservation.restarts + 1)
   }
   // An execution that ended and left its reservation open did not do its work, whatever it says of itself.
   const restarts = execution === 'broken' || execution === 'ended' ? reservation.restarts + 1 : reservation.restarts
@@ -42,5 +49,25 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
     count('execution_restarted', { reason: execution })
     await startVideoExecution(job, restarts)
   }
-  await postponeReservation(context.table, job, { untilMilliseconds: now + NEXT_LOOK_MILLISECONDS, restarts })
+  const age = now / 1000 - record.createdAt
+  const pause = Math.min(NEXT_LOOK_SECONDS.max, Math.max(NEXT_LOOK_SECONDS.min, age))
+  await postponeReservation(context.table, job, { untilMilliseconds: now + pause * 1000, restarts })
+}
+
+/** A job whose execution broke after the job had ended still owes its callback. */
+async function notifyIfOwed(record: VideoJob, { restarts }: Reservation): Promise<void> {
+  if (owesCallback(record) && (await describeVideoExecution(record.jobId, restarts)) === 'broken') {
+    await notifyByNewExecution(record, restarts + 1)
+  }
+}
+
+/** An execution of an ended job goes straight to Notify. */
+async function notifyByNewExecution(record: VideoJob, restarts: number): Promise<void> {
+  if (owesCallback(record)) {
+    await startVideoExecution(record, restarts)
+  }
+}
+
+function owesCallback({ callbackUrl, callbackState, isDeleted }: VideoJob): boolean {
+  return callbackUrl !== undefined && callbackState === undefined && !isDeleted
 }

@@ -7,7 +7,8 @@ export const FUNCTION_TIMEOUT_SECONDS = {
   api: 29,
   /** Longer than the submit's own limit towards an upstream, so that the outcome is recorded. */
   'submit-video-job': 40,
-  'poll-video-job': 30,
+  /** Three answers of an upstream that takes all of its time: state and cancel of a deleted job, and the poll itself. */
+  'poll-video-job': 60,
   'store-video': 840,
   'settle-video-job': 30,
   'fail-video-job': 40,

@@ -128,11 +128,13 @@ function waitSecondsOf(output: unknown): number {
 
 function retryPause(state: State | undefined, error: unknown, visited: readonly StateName[], name: StateName): number {
   const errorName = error instanceof Error ? error.name : ''
-  const retrier = state?.Retry?.find(({ ErrorEquals }) => ErrorEquals.includes(errorName))
-  if (retrier === undefined) {
+  const retrier = state?.Retry?.find(({ ErrorEquals }) =>
+    ErrorEquals.some((each) => each === errorName || each === 'States.TaskFailed'),
+  )
+  const before = visited.length - 1 - visited.findLastIndex((each) => each !== name) - 1
+  if (retrier === undefined || before >= (retrier.MaxAttempts ?? 3)) {
     return 0
   }
-  const before = visited.length - 1 - visited.findLastIndex((each) => each !== name) - 1
   const pause = (retrier.IntervalSeconds ?? 1) * (retrier.BackoffRate ?? 2) ** before
   return Math.min(pause, retrier.MaxDelaySeconds ?? Number.POSITIVE_INFINITY)
 }

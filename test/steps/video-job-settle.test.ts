@@ -114,7 +114,7 @@ describe('a failure path', () => {
     })
     await machine.run(job)
     expect(broken).toEqual([[job.jobId, 'FAILED', 'ServiceUnavailableError']])
-    expect(machine.visited.filter((state) => state === 'Fail')).toHaveLength(3)
+    expect(machine.visited.filter((state) => state === 'Fail')).toHaveLength(7)
     expect(await pipeline.leftovers(job)).toEqual(['the reservation is open', `the due index holds ${job.jobId}`])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { NextStep } from '#core/jobs/next-step.ts'
+import * as stepErrors from '#core/jobs/step-errors.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 
 const { StartAt, States, TimeoutSeconds } = readVideoMachine()
@@ -45,17 +46,27 @@ describe('the state machine of a video job', () => {
     })
   })
 
-  it.each(retried)('%s is tried twice more after a crash, a timeout or a contended table', (name) => {
-    for (const error of [
-      'Lambda.Unknown',
-      'Sandbox.Timedout',
-      'States.Timeout',
-      'ServiceUnavailableError',
-      'JobMovedError',
-    ]) {
+  it.each(retried)('%s is tried twice more after a crash or a timeout', (name) => {
+    for (const error of ['Lambda.Unknown', 'Sandbox.Timedout', 'States.Timeout']) {
       expect(retrierFor(name, error)).toMatchObject({ MaxAttempts: 2 })
     }
   })
+
+  it.each(retried)(
+    '%s ends a job at once only by an error that says so; any other is tried again for two minutes',
+    (name) => {
+      const [final] = retriersOf(name)
+      const ours = Object.keys(stepErrors).filter((error) => error.endsWith('Error') && error !== 'StoreFailedError')
+      expect(final).toEqual({ ErrorEquals: expect.arrayContaining([...ours, 'JobRecordMissingError']), MaxAttempts: 0 })
+      expect(final?.ErrorEquals).toHaveLength(ours.length + 1)
+      expect(retriersOf(name).at(-1)).toEqual({
+        ErrorEquals: ['States.TaskFailed'],
+        IntervalSeconds: 2,
+        BackoffRate: 2,
+        MaxAttempts: 6,
+      })
+    },
+  )
 
   it('Store alone is tried for an hour when the file cannot be fetched or stored', () => {
     const retrier = retrierFor('Store', 'StoreFailedError')
@@ -84,8 +95,11 @@ describe('the state machine of a video job', () => {
   })
 
   it.each([
-    ['AfterSubmit', { poll: 'WaitForUpstream', submit: 'WaitForChannel' }],
-    ['AfterPoll', { poll: 'WaitForUpstream', store: 'Store', settle: 'Settle', submit: 'WaitForChannel' }],
+    ['AfterSubmit', { poll: 'WaitForUpstream', submit: 'WaitForChannel', notify: 'Notify' }],
+    [
+      'AfterPoll',
+      { poll: 'WaitForUpstream', store: 'Store', settle: 'Settle', submit: 'WaitForChannel', notify: 'Notify' },
+    ],
   ])('%s knows every step that its function may answer; the rest is done', (name, expected) => {
     const rules = States[name]?.Choices ?? []
     expect(rules.every(({ Variable }) => Variable === '$.next.step')).toBe(true)

@@ -3,13 +3,13 @@ import { readUpstreamError } from './upstream-error.ts'
 import type { UpstreamAnswer } from './upstream-exchange.ts'
 import type { CancelOutcome } from './video-provider.ts'
 
-/** 404: the task is not there, for whatever reason. 408: given up half-way. Neither says that it runs on. */
-const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([404, 408])
+/** 401, 403, 429: nobody looked at the task. 404: it is not there, for whatever reason. 408: given up half-way. None says that it runs on. */
+const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
 
 /** What an answer to a cancel means. Only a status of success without an error code is `cancelled`. */
 export function cancelOutcome(answer: UpstreamAnswer): CancelOutcome {
   if (answer.kind !== 'response') {
-    return answer.kind === 'not_sent' ? 'refused' : 'unknown'
+    return 'unknown'
   }
   if (answer.status >= 200 && answer.status < 300) {
     return successOutcome(answer.text)

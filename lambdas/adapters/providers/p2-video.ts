@@ -44,7 +44,7 @@ async function cancelQueuedTask(call: UpstreamCaller, taskId: string): Promise<C
   if (word === 'cancelled') {
     return 'cancelled'
   }
-  if (answer.kind === 'response' && answer.status === 404) {
+  if (word === undefined) {
     return 'unknown'
   }
   return word === 'queued' ? cancelOutcome(await call({ method: 'DELETE', path, limits: CANCEL_LIMITS })) : 'refused'

@@ -1,12 +1,12 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import { conditionalUpdate } from './conditional-update.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 
 /** Jobs that hold a slot of a channel right now. Half a read unit: a count a moment old paces as well. */
 export async function countOpenJobs(table: Table, channelId: string): Promise<number> {
-  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: tableKeys.channel(channelId) }))
-  return typeof Item?.open === 'number' ? Math.max(0, Item.open) : 0
+  const item = await readItem(table, tableKeys.channel(channelId), { mayLag: true })
+  return typeof item?.open === 'number' ? Math.max(0, item.open) : 0
 }
 
 /** `version` moves with every change of the count. */
@@ -14,10 +14,8 @@ export type ChannelCount = { readonly open: number; readonly version: number }
 
 /** Reads a channel's count, strongly consistent; undefined before its first claim. */
 export async function readChannelCount(table: Table, channelId: string): Promise<ChannelCount | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.channel(channelId), ConsistentRead: true }),
-  )
-  return typeof Item?.open === 'number' ? { open: Item.open, version: Number(Item.version ?? 0) } : undefined
+  const item = await readItem(table, tableKeys.channel(channelId))
+  return typeof item?.open === 'number' ? { open: item.open, version: Number(item.version ?? 0) } : undefined
 }
 
 /** Corrects a count, unless it moved since it was read. @returns whether it was written. */

@@ -1,15 +1,15 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { isVisible, JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
+import { isContention, retryConflicts } from './conflict-retry.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 import { readVideoJobItem } from './video-job-item.ts'
 
 /** Reads a job, strongly consistent: one item read. Undefined when the tenant has none by this id. */
 export async function getVideoJob(table: Table, tenantId: string, jobId: string): Promise<VideoJob | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.job(tenantId, jobId), ConsistentRead: true }),
-  )
-  return Item === undefined ? undefined : readVideoJobItem(Item)
+  const item = await readItem(table, tableKeys.job(tenantId, jobId))
+  return item === undefined ? undefined : readVideoJobItem(item)
 }
 
 /** Pages of one listing: 10,000 skipped jobs of a few KB and their deleted neighbours fit; more is a fault. */
@@ -39,13 +39,12 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
   let startKey: Record<string, unknown> | undefined
   let toSkip = options.offset
   for (let page = 0; page < PAGES_MAX && jobs.length < wanted; page += 1) {
-    const { Items = [], LastEvaluatedKey } = await table.client.send(
-      new QueryCommand({
-        ...jobRange(table, options),
-        Limit: toSkip + wanted - jobs.length + READ_AHEAD,
-        ExclusiveStartKey: startKey,
-      }),
-    )
+    const query = new QueryCommand({
+      ...jobRange(table, options),
+      Limit: toSkip + wanted - jobs.length + READ_AHEAD,
+      ExclusiveStartKey: startKey,
+    })
+    const { Items = [], LastEvaluatedKey } = await retryConflicts(() => table.client.send(query), isContention)
     const visible = Items.map(readVideoJobItem).filter((job) => isVisible(job, options.nowSeconds))
     jobs.push(...visible.slice(toSkip, toSkip + wanted - jobs.length))
     toSkip = Math.max(0, toSkip - visible.length)

@@ -1,5 +1,5 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 
@@ -25,13 +25,11 @@ const apiKeyItem = z.object({
  * Undefined for a key that is unknown, revoked or expired.
  */
 export async function findCaller(table: Table, keyDigest: string, nowSeconds: number): Promise<Caller | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.apiKey(keyDigest), ConsistentRead: true }),
-  )
-  if (Item === undefined) {
+  const item = await readItem(table, tableKeys.apiKey(keyDigest))
+  if (item === undefined) {
     return undefined
   }
-  const { tenantId, keyId, state, models, expiresAt } = apiKeyItem.parse(Item)
+  const { tenantId, keyId, state, models, expiresAt } = apiKeyItem.parse(item)
   const isUsable = state === 'active' && (expiresAt === undefined || expiresAt > nowSeconds)
   return isUsable ? { tenantId, keyId, keyDigest, models } : undefined
 }

@@ -1,9 +1,9 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { RESOLUTIONS } from '#core/contract/video-parameters.ts'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 
@@ -50,8 +50,6 @@ export function readReservationItem(item: unknown): Reservation {
 
 /** Reads a job's reservation, strongly consistent; undefined when there is none. */
 export async function getReservation(table: Table, tenantId: string, jobId: string): Promise<Reservation | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.reservation(tenantId, jobId), ConsistentRead: true }),
-  )
-  return Item === undefined ? undefined : readReservationItem(Item)
+  const item = await readItem(table, tableKeys.reservation(tenantId, jobId))
+  return item === undefined ? undefined : readReservationItem(item)
 }

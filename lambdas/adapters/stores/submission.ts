@@ -60,10 +60,10 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
   const release = {
     TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET isWaitingForChannel = :true REMOVE submitState, channelId, submittedAt',
+    UpdateExpression: 'REMOVE submitState, channelId, submittedAt',
     ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId, ':true': true },
+    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId },
   }
   const slot = {
     TableName: table.name,

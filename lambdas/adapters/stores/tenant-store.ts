@@ -1,6 +1,7 @@
-import { GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 import { ConditionsNotMetError, transact } from './transaction.ts'
@@ -111,23 +112,24 @@ function grantRow(tenantId: string, grant: { grantId: string; credits: Microcred
  * @throws TenantNotFoundError when there is no such tenant.
  */
 export async function getTenant(table: Table, tenantId: string): Promise<Tenant> {
-  const read = (Key: Record<string, string>) =>
-    table.client.send(new GetCommand({ TableName: table.name, Key, ConsistentRead: true }))
-  const [tenant, balance] = await Promise.all([read(tableKeys.tenant(tenantId)), read(tableKeys.balance(tenantId))])
-  if (tenant.Item === undefined || balance.Item === undefined) {
+  const [tenant, balance] = await Promise.all([
+    readItem(table, tableKeys.tenant(tenantId)),
+    readItem(table, tableKeys.balance(tenantId)),
+  ])
+  if (tenant === undefined || balance === undefined) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
   }
-  const { SK: id, name, webhookSecret } = tenantItem.parse(tenant.Item)
-  return { id, name, webhookSecret, balance: balanceItem.parse(balance.Item) }
+  const { SK: id, name, webhookSecret } = tenantItem.parse(tenant)
+  return { id, name, webhookSecret, balance: balanceItem.parse(balance) }
 }
 
 /** The secret that a tenant's callbacks are signed with: one item read. */
 export async function getWebhookSecret(table: Table, tenantId: string): Promise<string> {
-  const { Item } = await table.client.send(new GetCommand({ TableName: table.name, Key: tableKeys.tenant(tenantId) }))
-  if (Item === undefined) {
+  const item = await readItem(table, tableKeys.tenant(tenantId), { mayLag: true })
+  if (item === undefined) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
   }
-  return tenantItem.parse(Item).webhookSecret
+  return tenantItem.parse(item).webhookSecret
 }
 
 /** Ids of all tenants. */

@@ -1,6 +1,6 @@
-import { GetCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { readItem } from '#adapters/stores/read-item.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { IdempotencyKeyReusedError } from '#core/errors.ts'
@@ -17,10 +17,8 @@ export async function findIdempotentJob(
   tenantId: string,
   { digest, bodyHash }: { digest: string; bodyHash: string },
 ): Promise<VideoJob> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.idempotency(tenantId, digest), ConsistentRead: true }),
-  )
-  const stored = idempotencyItem.safeParse(Item)
+  const item = await readItem(table, tableKeys.idempotency(tenantId, digest))
+  const stored = idempotencyItem.safeParse(item)
   const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
   if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
     throw new IdempotencyKeyReusedError()

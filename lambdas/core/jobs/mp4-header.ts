@@ -7,6 +7,10 @@ type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'
 export type Mp4Header = {
   /** The file begins with an `ftyp` box, as every MP4 file does. */
   readonly isMp4: boolean
+  /** A movie box came: without one no player knows what the bytes are. */
+  readonly hasMovie: boolean
+  /** The last box lacks bytes, or the boxes make no sense: the file broke off. */
+  readonly isCut: boolean
   /** Length of the movie in seconds: decimal text with at most three places. Undefined where the file does not tell. */
   readonly durationSeconds: string | undefined
 }
@@ -41,7 +45,12 @@ export function createMp4Scanner(): Mp4Scanner {
   return {
     push: (chunk) => scanner.push(chunk),
     verdict: () => scanner.verdict,
-    finish: () => ({ isMp4: scanner.verdict === 'mp4', durationSeconds: scanner.durationSeconds }),
+    finish: () => ({
+      isMp4: scanner.verdict === 'mp4',
+      hasMovie: scanner.hasMovie,
+      isCut: scanner.isCut,
+      durationSeconds: scanner.durationSeconds,
+    }),
   }
 }
 
@@ -58,6 +67,15 @@ class BoxScanner {
   /** Position in the file, and where the surrounding `moov` ends (0 outside of one). */
   #position = 0
   #movieEnd = 0
+  hasMovie = false
+  /** Where the outermost box that is being read ends; infinite for one that goes on to the end of the file. */
+  #boxEnd = 0
+
+  /** A few bytes behind the last box, too few for another one, are padding. */
+  get isCut(): boolean {
+    const seen = this.#position - (this.#reading === 'box' ? this.#keptBytes : 0)
+    return this.#reading === 'nothing' || (this.#boxEnd !== Number.POSITIVE_INFINITY && seen !== this.#boxEnd)
+  }
 
   push(chunk: Uint8Array): void {
     let offset = 0
@@ -82,7 +100,8 @@ class BoxScanner {
   #read(): void {
     if (this.#reading === 'movie header') {
       this.durationSeconds = this.#readDuration()
-      this.#reading = 'nothing'
+      this.#reading = 'box'
+      this.#skip(this.#movieEnd - this.#position)
       return
     }
     const type = String.fromCharCode(...this.#kept.subarray(4, BOX_HEADER_BYTES))
@@ -112,18 +131,32 @@ class BoxScanner {
   #enterBox(type: string, contentBytes: number): void {
     const isInsideMovie = this.#position <= this.#movieEnd
     const end = this.#position + contentBytes
-    this.#keptBytes = 0
-    this.#wantedBytes = BOX_HEADER_BYTES
     if (contentBytes < 0 || (isInsideMovie && end > this.#movieEnd)) {
       this.#reading = 'nothing'
-    } else if (!isInsideMovie && type === 'moov') {
-      this.#movieEnd = end
-    } else if (isInsideMovie && type === 'mvhd') {
-      this.#reading = contentBytes < MOVIE_HEADER_BYTES ? 'nothing' : 'movie header'
+    } else if (isInsideMovie && type === 'mvhd' && contentBytes >= MOVIE_HEADER_BYTES) {
+      this.#reading = 'movie header'
+      this.#keptBytes = 0
       this.#wantedBytes = MOVIE_HEADER_BYTES
+    } else if (isInsideMovie) {
+      this.#skip(contentBytes)
     } else {
-      this.#skipBytes = contentBytes
+      this.#enterOuterBox(type, end)
     }
+  }
+
+  /** A movie box is looked into until the length is known. */
+  #enterOuterBox(type: string, end: number): void {
+    const isOfInterest = type === 'moov' && this.durationSeconds === undefined
+    this.#boxEnd = end
+    this.hasMovie ||= type === 'moov'
+    this.#movieEnd = isOfInterest ? end : this.#movieEnd
+    this.#skip(isOfInterest ? 0 : end - this.#position)
+  }
+
+  #skip(bytes: number): void {
+    this.#keptBytes = 0
+    this.#wantedBytes = BOX_HEADER_BYTES
+    this.#skipBytes = bytes
   }
 
   /** Version 0 has 32-bit times, version 1 64-bit ones; all bits set means that the length is not known. */

@@ -1,5 +1,5 @@
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
-import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import type { StepContext } from '#adapters/jobs/step-context.ts'
 import type { PollOutcome, VideoProvider } from '#adapters/providers/video-provider.ts'
 import { countOpenJobs, takePollToken } from '#adapters/stores/channel-load.ts'
 import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
@@ -8,7 +8,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { GenerationTimedOutError, JobDeletedError } from '#core/jobs/step-errors.ts'
+import { GenerationTimedOutError, JobDeletedError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { nextPollWait } from '#core/jobs/waits.ts'
 import { judgePoll } from './judge-poll.ts'
@@ -23,7 +23,10 @@ const THROTTLED_WAIT_SECONDS = 2
 export async function pollVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
-    return { step: 'done' }
+    return { step: 'notify' }
+  }
+  if (job.failure !== undefined) {
+    throw new UpstreamFailedError('the failure was recorded by an earlier try')
   }
   if (job.submitState !== 'accepted' || job.taskId === undefined || job.channelId === undefined) {
     return { step: 'submit', waitSeconds: 1 }
@@ -51,7 +54,7 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
   const perSecond = channel.poll.requests_per_second
   const take = { channelId: channel.id, perSecond: perSecond ?? 0, nowMilliseconds: context.nowMilliseconds() }
   if (perSecond !== undefined && !(await takePollToken(context.table, take))) {
-    return { step: 'poll', waitSeconds: THROTTLED_WAIT_SECONDS }
+    return await waitOrTimeOut(poll, context, THROTTLED_WAIT_SECONDS)
   }
   if (job.isDeleted && !job.isCancelRefused) {
     await cancelDeleted(poll, context)
@@ -92,25 +95,33 @@ async function openProvider(
 /** Minutes that a job whose channel is gone from the configuration waits for it, and the wait between two looks. */
 const ORPHANED = { deadlineMinutes: 60, waitSeconds: 60 }
 
-/** The deadline is judged after the poll, so that a video finished just in time is not lost. */
-async function waitOrTimeOut(
-  { job, channel, provider }: { job: VideoJob; channel: VideoChannel | undefined; provider: VideoProvider | undefined },
-  context: StepContext,
-): Promise<NextStep> {
+type Waiting = Pick<Poll, 'job'> & {
+  readonly channel: VideoChannel | undefined
+  readonly provider: VideoProvider | undefined
+}
+
+/**
+ * The deadline is judged after the poll, so that a video finished just in time is not lost.
+ * @param waitSeconds instead of the channel's rhythm.
+ */
+async function waitOrTimeOut(waiting: Waiting, context: StepContext, waitSeconds?: number): Promise<NextStep> {
+  const { job, channel } = waiting
   const elapsedSeconds = context.nowMilliseconds() / 1000 - (job.submittedAt ?? job.createdAt)
-  const deadlineMinutes = channel?.deadline_minutes ?? ORPHANED.deadlineMinutes
-  if (elapsedSeconds >= deadlineMinutes * 60) {
-    const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
-    logger.warn('generation timed out', { jobId: job.jobId, channelId: job.channelId, cancelled })
-    count('late_upstream_task', { channel: job.channelId ?? 'none' })
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
-    throw new GenerationTimedOutError(
-      `no result ${Math.trunc(elapsedSeconds)} s after the submit at ${nowSeconds(context)}`,
-    )
+  if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60) {
+    await timeOut(waiting, context)
+    throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit`)
   }
-  if (channel === undefined) {
-    return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
+  if (channel === undefined || waitSeconds !== undefined) {
+    return { step: 'poll', waitSeconds: waitSeconds ?? ORPHANED.waitSeconds }
   }
   const openJobs = channel.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
   return { step: 'poll', waitSeconds: nextPollWait({ channel, elapsedSeconds, openJobs, random: context.random() }) }
+}
+
+/** Recorded first: an upstream that hangs on the cancel too must not cost the job its reason. */
+async function timeOut({ job, provider }: Waiting, context: StepContext): Promise<void> {
+  await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
+  count('late_upstream_task', { channel: job.channelId ?? 'none' })
+  const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
+  logger.warn('generation timed out', { jobId: job.jobId, channelId: job.channelId, cancelled })
 }

@@ -20,7 +20,7 @@ const GIVE_UP_SECONDS = 60 * 60
 export async function storeVideo(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
-    return { step: 'done' }
+    return { step: 'notify' }
   }
   if (job.isDeleted) {
     await deleteVideo(context.openBucket(), job.videoKey)

@@ -9,6 +9,11 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 /** One transfer ends before its function does, so that the failure is recorded and the upload aborted. */
 const TRANSFER_MILLISECONDS_MAX = 800_000
 
+/** The file ended before its boxes did, without the upstream saying so. */
+class VideoCutError extends Error {
+  override readonly name = 'VideoCutError'
+}
+
 /** What arrived does not begin as an MP4 file does, or is empty. */
 export class NotAVideoError extends Error {
   override readonly name = 'NotAVideoError'
@@ -45,6 +50,15 @@ export async function transferVideo(
   return scanner.finish().durationSeconds
 }
 
+/** A file of whole boxes without a movie will not become one by another try; one that broke off may. */
+function judgeEnd(scanner: Mp4Scanner): Error | null {
+  const { isMp4, hasMovie, isCut } = scanner.finish()
+  if (!isMp4 || (!hasMovie && !isCut)) {
+    return new NotAVideoError('the result holds no movie')
+  }
+  return isCut ? new VideoCutError('the result breaks off in the middle of a box') : null
+}
+
 /** Lets bytes pass until they turn out not to be a video; then it fails, which stops the download and aborts the upload. */
 function checkedPassage(scanner: Mp4Scanner): Transform {
   const refuse = () => new NotAVideoError('the result does not begin as an MP4 file')
@@ -58,7 +72,7 @@ function checkedPassage(scanner: Mp4Scanner): Transform {
       }
     },
     flush(callback: TransformCallback) {
-      callback(scanner.finish().isMp4 ? null : refuse())
+      callback(judgeEnd(scanner))
     },
   })
 }

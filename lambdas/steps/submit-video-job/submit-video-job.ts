@@ -21,6 +21,9 @@ import { tryChannel } from './try-channel.ts'
 /** A claim younger than this may be another invocation still at work: the function's own timeout and a margin. */
 const CLAIM_IN_FLIGHT_SECONDS = 45
 
+/** Channels that hang use up the function's time; the last of them still needs all of a submit's own. The next visit tries on. */
+const OFFERING_SECONDS_MAX = 8
+
 /**
  * Posts a job upstream, at most once, over the first channel that takes it.
  * @throws UpstreamRejectedError, SubmitUnknownError, NoUpstreamCapacityError, JobDeletedError: the job fails.
@@ -28,7 +31,7 @@ const CLAIM_IN_FLIGHT_SECONDS = 45
 export async function submitVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
-    return { step: 'done' }
+    return { step: 'notify' }
   }
   if (job.submitState === 'accepted') {
     return { step: 'poll', waitSeconds: firstWaitOf(job, context) }
@@ -67,8 +70,13 @@ async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<Next
 async function offerToChannels(job: VideoJob, context: StepContext): Promise<NextStep> {
   const request = await loadVideoJobRequest(context, job)
   const channels = context.catalogue.videoChannels(job.model, { directOnly: needsDirectRoute(request) })
+  const startedAt = nowSeconds(context)
   let waitSeconds: number | undefined
   for (const channel of orderChannels(channels, context.random)) {
+    if (nowSeconds(context) - startedAt > OFFERING_SECONDS_MAX) {
+      waitSeconds ??= 1
+      break
+    }
     const outcome = await tryChannel({ job, request, channel }, context)
     if (outcome.kind === 'next_step') {
       return outcome.next

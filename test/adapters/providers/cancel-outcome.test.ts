@@ -11,10 +11,7 @@ describe('cancelOutcome', () => {
   it.each([
     [200, '{"code":"UnsupportedOperation"}'],
     [400, '{"code":"UnsupportedOperation"}'],
-    [401, ''],
-    [403, ''],
     [409, '{}'],
-    [429, '{}'],
   ])('is refused after a %i with %j', (status, text) => {
     expect(outcome(status, text)).toBe('refused')
   })
@@ -22,6 +19,9 @@ describe('cancelOutcome', () => {
   it.each([
     [200, '<html>'],
     [302, ''],
+    [401, ''],
+    [403, ''],
+    [429, '{}'],
     [404, '{}'],
     [408, ''],
     [500, '{}'],
@@ -30,8 +30,8 @@ describe('cancelOutcome', () => {
     expect(outcome(status, text)).toBe('unknown')
   })
 
-  it('is refused when the request never left, unknown when no answer came', () => {
-    expect(cancelOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' })).toBe('refused')
+  it('is unknown when the request never left or no answer came', () => {
+    expect(cancelOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' })).toBe('unknown')
     expect(cancelOutcome({ kind: 'no_answer', reason: 'timeout' })).toBe('unknown')
   })
 })

@@ -164,7 +164,7 @@ describe('a channel without its key', () => {
     const reason = 'credential not available'
     expect(await locked.submit(ANY_SUBMIT)).toEqual({ kind: 'unreachable', reason })
     expect(await locked.poll('t')).toEqual({ kind: 'unavailable', reason })
-    expect(await locked.cancel('t')).toBe('refused')
+    expect(await locked.cancel('t')).toBe('unknown')
   })
 
   it('is unreachable with a key that no header can carry', async () => {

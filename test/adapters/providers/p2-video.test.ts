@@ -257,7 +257,7 @@ describe('P2 cancel', () => {
     expect(await cancel('p2_get_404')).toEqual({ outcome: 'unknown', methods: ['GET'] })
   })
 
-  it('is refused while the state cannot be read', async () => {
-    expect(await cancel()).toEqual({ outcome: 'refused', methods: ['GET'] })
+  it('is unknown while the state cannot be read, so that it is asked again', async () => {
+    expect(await cancel()).toEqual({ outcome: 'unknown', methods: ['GET'] })
   })
 })

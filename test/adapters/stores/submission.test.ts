@@ -97,7 +97,7 @@ describe('a submit claim', () => {
     await claim(job, channel)
     await releaseSubmitClaim(table, job, channel.id)
     expect(await openJobs(channel)).toBe(0)
-    expect(await read(job)).toMatchObject({ submitState: undefined, channelId: undefined, isWaitingForChannel: true })
+    expect(await read(job)).toMatchObject({ submitState: undefined, channelId: undefined, isWaitingForChannel: false })
     expect(await claim(job, other)).toBe('claimed')
     expect(await read(job)).toMatchObject({ channelId: other.id, isWaitingForChannel: false })
   })

@@ -55,20 +55,20 @@ describe('createMp4Scanner', () => {
   ])('reads the duration with %s, however the bytes are cut', (_name, boxes) => {
     const file = Buffer.concat(boxes)
     for (const chunkBytes of [1, 2, 3, 7, 64, file.length]) {
-      expect(scan(file, chunkBytes)).toStrictEqual({ isMp4: true, durationSeconds: '5.04' })
+      expect(scan(file, chunkBytes)).toMatchObject({ isMp4: true, durationSeconds: '5.04' })
     }
   })
 
   it('reads a moov that reaches to the end of the file', () => {
     const moov = box('moov', movieHeader(24, 120n))
     moov.writeUInt32BE(0)
-    expect(scan(Buffer.concat([fileType, moov]))).toStrictEqual({ isMp4: true, durationSeconds: '5' })
+    expect(scan(Buffer.concat([fileType, moov]))).toMatchObject({ isMp4: true, durationSeconds: '5' })
   })
 
   it('does not take media data that reaches to the end for boxes', () => {
     const openEnded = box('mdat', box('moov', movieHeader(1000, 5040n)))
     openEnded.writeUInt32BE(0)
-    expect(scan(Buffer.concat([fileType, openEnded]))).toStrictEqual({ isMp4: true, durationSeconds: undefined })
+    expect(scan(Buffer.concat([fileType, openEnded]))).toMatchObject({ isMp4: true, durationSeconds: undefined })
   })
 
   it.each([
@@ -94,7 +94,7 @@ describe('createMp4Scanner', () => {
     ['a child longer than its moov', Buffer.concat([text('\0\0\x7f\xff'), text('trak')])],
     ['a box shorter than its header', Buffer.concat([text('\0\0\0\x04'), text('trak'), movieHeader(1000, 5n)])],
   ])('tells no duration for %s', (_name, child) => {
-    expect(scan(Buffer.concat([fileType, box('moov', child)]))).toStrictEqual({
+    expect(scan(Buffer.concat([fileType, box('moov', child)]))).toMatchObject({
       isMp4: true,
       durationSeconds: undefined,
     })
@@ -110,12 +110,12 @@ describe('createMp4Scanner', () => {
     ['ftyp that is not the first box', Buffer.concat([box('free'), fileType])],
     ['an ftyp box without a brand', box('ftyp')],
   ])('does not take %s for a video', (_name, file) => {
-    expect(scan(file)).toStrictEqual({ isMp4: false, durationSeconds: undefined })
+    expect(scan(file)).toMatchObject({ isMp4: false, durationSeconds: undefined })
   })
 
   it('tells no duration of a file that ends before it', () => {
     const file = Buffer.concat([fileType, box('moov', movieHeader(1000, 5040n))])
-    expect(scan(file.subarray(0, fileType.length + 8 + 8 + 31))).toStrictEqual({
+    expect(scan(file.subarray(0, fileType.length + 8 + 8 + 31))).toMatchObject({
       isMp4: true,
       durationSeconds: undefined,
     })
