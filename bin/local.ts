@@ -23,6 +23,7 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
+  const stopped = stopSignal()
   const host = await startLocalHost({
     port: readPort(values.port),
     configFile: values.config,
@@ -37,7 +38,7 @@ async function main(): Promise<void> {
   console.log(
     `  -H 'Content-Type: application/json' -d '{"model":"famB-1.1-t2v","prompt":"a paper city lights up at night"}'\n`,
   )
-  await stopSignal()
+  await stopped
   await host.close()
   process.exit(0)
 }
@@ -50,6 +51,7 @@ function readPort(text: string): number {
   return port
 }
 
+/** Listened for from the beginning: a signal during the start stops the host as soon as it stands. A second one ends it at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve())

@@ -3,6 +3,7 @@ import { listApiKeys, revokeApiKey } from '#adapters/stores/key-admin.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { type Answer, formatTable } from './answer.ts'
+import { UsageError } from './usage-error.ts'
 
 /** `key create --tenant ID [--models a,b]`: the only time that the key is shown. @throws TenantNotFoundError. */
 export async function createKey(
@@ -17,6 +18,9 @@ export async function createKey(
           .split(',')
           .map((model) => model.trim())
           .filter((model) => model !== '')
+  if (allowed?.length === 0) {
+    throw new UsageError('--models names no model; leave it out for all models')
+  }
   const key = generateApiKey()
   const id = await storeApiKey(table, { key, tenantId: tenant, models: allowed })
   const json = { id, key, tenant, models: allowed }

@@ -66,6 +66,9 @@ async function readJobs(table: Table, tenantId: string) {
   const jobs = new Map<string, VideoJob>()
   const reservations = new Map<string, Reservation>()
   for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
+    if (isCollectable(item)) {
+      continue
+    }
     const [kind, jobId = ''] = String(item.SK).split('#')
     if (kind === 'JOB') {
       jobs.set(jobId, readVideoJobItem(item))
@@ -74,6 +77,11 @@ async function readJobs(table: Table, tenantId: string) {
     }
   }
   return { jobs, reservations }
+}
+
+/** The table removes the two records of an old, resolved job at different times: neither is missed. */
+function isCollectable({ ttl }: Record<string, unknown>): boolean {
+  return typeof ttl === 'number' && ttl <= Date.now() / 1000
 }
 
 const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const

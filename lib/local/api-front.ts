@@ -34,7 +34,7 @@ export async function loadApiHandlers(): Promise<void> {
 
 /** Answers one request as API Gateway would: the route's function, or the fallback for unknown paths and methods. */
 export async function answerApiRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://local')
+  const url = new URL(`http://local${request.url ?? '/'}`)
   const endpoint = ENDPOINTS.find(
     ({ method, resource }) => method === request.method && matchPath(resource, url.pathname),
   )

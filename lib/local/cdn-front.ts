@@ -17,7 +17,7 @@ export const CDN_PATH_PREFIX = '/v/'
 export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
   const client = new S3Client({})
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const url = new URL(request.url ?? '/', baseUrl())
+    const url = new URL(baseUrl() + (request.url ?? '/'))
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (!isRead || !isSignedUrlValid(`${baseUrl()}${url.pathname}${url.search}`, key, Date.now() / 1000)) {
       refuse(response)
@@ -51,14 +51,20 @@ async function getObject(
   }
 }
 
-/** The local engine reads `bytes=-50` as the first bytes; S3 and every CDN give the last fifty, where a player looks for an index. */
+/**
+ * One range as the local engine reads it right. It takes `bytes=-50` for the first bytes, where S3 and every CDN give the
+ * last fifty (a player looks for an index there); several ranges and ranges that make no sense are ignored, as by S3.
+ */
 async function absoluteRange(client: S3Client, { Bucket, Key, Range }: ObjectRequest): Promise<string | undefined> {
-  const suffixBytes = /^bytes=-(\d+)$/.exec(Range ?? '')?.[1]
-  if (suffixBytes === undefined) {
-    return Range
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(Range ?? '') ?? []
+  if (first !== '') {
+    return last !== '' && Number(last) < Number(first) ? undefined : Range
+  }
+  if (last === '') {
+    return undefined
   }
   const { ContentLength = 0 } = await client.send(new HeadObjectCommand({ Bucket, Key }))
-  return `bytes=${Math.max(0, ContentLength - Number(suffixBytes))}-`
+  return `bytes=${Math.max(0, ContentLength - Number(last))}-`
 }
 
 async function send(object: GetObjectCommandOutput, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -95,7 +95,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   })
   await createTable(TABLE_NAME)
   const server = await serve(options.port, cdnKey)
-  closers.push(server.close, () => machine.close())
+  closers.push(() => machine.close(), server.close)
   const { openTable } = await import('#adapters/stores/table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])

@@ -15,8 +15,15 @@ export function isSignedUrlValid(requestUrl: string, key: CdnKey, nowSeconds: nu
   if (!/^\d{1,12}$/.test(expires) || nowSeconds >= Number(expires)) {
     return false
   }
-  const resource = `${url.origin}${url.pathname}`
+  const resource = resourceOf(requestUrl)
   const policy = `{"Statement":[{"Resource":"${resource}","Condition":{"DateLessThan":{"AWS:EpochTime":${expires}}}}]}`
   const bytes = Buffer.from(signature.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/'), 'base64')
   return createVerify('RSA-SHA1').update(policy).verify(key.publicKeyPem, bytes)
+}
+
+/** What was signed: the url with every query member but those of the signature itself, in their order. */
+function resourceOf(requestUrl: string): string {
+  const [path = '', query = ''] = requestUrl.split('?')
+  const members = query.split('&').filter((member) => !/^(Expires|Signature|Key-Pair-Id)=/.test(member))
+  return members.length === 0 ? path : `${path}?${members.join('&')}`
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { ExecutionError, type RunOptions, StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
@@ -17,6 +18,8 @@ export type Task = (input: unknown) => Promise<unknown>
 
 type EngineOptions = {
   readonly definition: StateMachineDefinition
+  /** States whose task is lost when it is cut off: a shutdown waits for them. */
+  readonly unrepeatable?: readonly string[]
   /** By state name. */
   readonly tasks: Readonly<Record<string, Task>>
   /** Told of every execution that ended otherwise than well, as EventBridge would. */
@@ -45,6 +48,9 @@ class ExecutionStoppedError extends Error {
 /** Inputs, outputs and states above 256 KiB are refused, as by Step Functions. */
 const STATE_BYTES_MAX = 262_144
 
+/** How long a shutdown waits for tasks in flight: a submit takes up to 25 s at its upstream. */
+const CLOSE_MILLISECONDS_MAX = 28_000
+
 /** Ended executions that are remembered, oldest forgotten first; AWS keeps them for 90 days. */
 const ENDED_MAX = 10_000
 
@@ -59,6 +65,7 @@ export class StepFunctionsEngine {
   readonly #aborts = new Map<string, () => void>()
   readonly #runs = new Map<string, Promise<void>>()
   readonly #stopped = new Set<string>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   #isClosing = false
 
   constructor(options: EngineOptions) {
@@ -115,12 +122,19 @@ export class StepFunctionsEngine {
     return true
   }
 
-  /** Ends all executions without a word: their jobs go on when the next host reconciles. */
-  close(): void {
+  /**
+   * Ends all executions without a word: their jobs go on when the next host reconciles. Tasks in flight that are never
+   * tried again (a submit, a callback) may finish first; but not for ever.
+   */
+  async close(): Promise<void> {
     this.#isClosing = true
     for (const name of this.#aborts.keys()) {
       this.stop(name)
     }
+    const patience = new AbortController()
+    const enough = delay(CLOSE_MILLISECONDS_MAX, undefined, { signal: patience.signal }).catch(() => undefined)
+    await Promise.race([Promise.allSettled(this.#inFlight), enough])
+    patience.abort()
   }
 
   async #run(execution: Execution, input: ReturnType<typeof parseInput>): Promise<void> {
@@ -143,7 +157,7 @@ export class StepFunctionsEngine {
         if (this.#stopped.has(execution.name) || execution.status !== 'RUNNING') {
           throw new ExecutionStoppedError(`${execution.name} was stopped`)
         }
-        const output = await task(input)
+        const output = await this.#perform(state, task(input))
         if (Buffer.byteLength(JSON.stringify([input, output])) > STATE_BYTES_MAX) {
           // No Catch takes this error on AWS, so the execution ends here.
           execution.error = 'States.DataLimitExceeded'
@@ -153,6 +167,18 @@ export class StepFunctionsEngine {
       },
     ]
     return Object.fromEntries(Object.entries(this.#options.tasks).map(bound))
+  }
+
+  async #perform(state: string, running: Promise<unknown>): Promise<unknown> {
+    if (this.#options.unrepeatable?.includes(state) !== true) {
+      return await running
+    }
+    this.#inFlight.add(running)
+    try {
+      return await running
+    } finally {
+      this.#inFlight.delete(running)
+    }
   }
 
   #end(execution: Execution, status: ExecutionStatus, error?: unknown): void {

@@ -43,7 +43,12 @@ export function createVideoMachine(): StepFunctionsEngine {
     Object.entries(FUNCTIONS).map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
   )
   const definition = JSON.parse(readFileSync(DEFINITION_FILE, 'utf8'))
-  return new StepFunctionsEngine({ definition, tasks, onBroken: (execution) => void reportBroken(execution) })
+  return new StepFunctionsEngine({
+    definition,
+    tasks,
+    unrepeatable: ['Submit', 'Notify'],
+    onBroken: (execution) => void reportBroken(execution),
+  })
 }
 
 /** Loads every handler of the pipeline, so that the first job does not wait for it. */

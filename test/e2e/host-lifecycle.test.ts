@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,11 +10,15 @@ import { eventually } from './video-api.ts'
 
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }
 
-/** Engine processes that work on a data directory. */
-function enginesOf(dataDirectory: string): string[] {
+/** Processes that work on a data directory. */
+function processesOf(dataDirectory: string): string[] {
   return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
-    .filter((line) => line.includes(dataDirectory) && line.includes('dynoxide'))
+    .filter((line) => line.includes(dataDirectory))
+}
+
+function enginesOf(dataDirectory: string): string[] {
+  return processesOf(dataDirectory).filter((line) => line.includes('dynoxide'))
 }
 
 describe('the local host as an operator meets it', () => {
@@ -36,6 +41,41 @@ describe('the local host as an operator meets it', () => {
       async () => enginesOf(gateway.dataDirectory),
       (engines) => engines.length === 0,
     )
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'npm start ends with status 0 on %s to npm itself, with everything that it started',
+    async (signal) => {
+      const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
+      const npm = spawn('npm', ['start', '--', '--port', '0', '--data-dir', data], {
+        cwd: REPOSITORY,
+        env: withoutJest(),
+      })
+      await new Promise<void>((resolve) => {
+        npm.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve())
+      })
+      const exited = once(npm, 'exit')
+      npm.kill(signal)
+      expect(await exited).toEqual([0, null])
+      await eventually(
+        async () => processesOf(data),
+        (processes) => processes.length === 0,
+      )
+    },
+  )
+
+  it('lets a submit in flight be recorded before it stops, so that the job goes on after the restart', async () => {
+    const first = await start()
+    const creating = first.api.create({ ...GOOD, prompt: '[late:3] a cat' }).catch(() => undefined)
+    await eventually(
+      async () => JSON.stringify((await first.api.list()).json.data),
+      (jobs) => jobs.includes('queued'),
+    )
+    const id = String(Object((await first.api.list()).json).data[0].id)
+    expect(await first.stop()).toBe(0)
+    await creating
+    const second = await start({ dataDirectory: first.dataDirectory, configFile: first.configFile })
+    expect((await second.api.until(id, 'succeeded', 'failed')).status).toBe('succeeded')
   })
 
   it('killed in the middle, it finishes its jobs after the restart, submits none twice, and the ledger verifies', async () => {

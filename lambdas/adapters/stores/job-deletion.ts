@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { conditionalUpdate } from './conditional-update.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
-import { CLEANUP_PARTITION, dueSortKey, tableKeys } from './table-keys.ts'
+import { CLEANUP_PARTITION, dueSortKey, type TableKey, tableKeys } from './table-keys.ts'
 import { readVideoJobItem } from './video-job-item.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
@@ -15,18 +17,28 @@ export async function markDeleted(table: Table, job: JobKey, nowMilliseconds: nu
   const exists = 'attribute_exists(PK)'
   const isNotDeleted = 'attribute_not_exists(deleted)'
   const isNotTooOld = 'createdAt > :oldest'
-  const item = await conditionalUpdate(table, {
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET deleted = :true, GSI1PK = :cleanup, GSI1SK = :now',
+  const mark = randomUUID()
+  const key = tableKeys.job(job.tenantId, job.jobId)
+  const updated = await conditionalUpdate(table, {
+    Key: key,
+    UpdateExpression: 'SET deleted = :true, deletionMark = :mark, GSI1PK = :cleanup, GSI1SK = :now',
     ConditionExpression: [exists, isNotDeleted, isNotTooOld].join(' AND '),
     ExpressionAttributeValues: {
       ':true': true,
+      ':mark': mark,
       ':cleanup': CLEANUP_PARTITION,
       ':now': dueSortKey(nowMilliseconds),
       ':oldest': Math.trunc(nowMilliseconds / 1000) - JOB_RECORD_SECONDS,
     },
   })
+  const item = updated ?? (await readOwnMark(table, key, mark))
   return item === undefined ? undefined : readVideoJobItem(item)
+}
+
+/** A write whose reply was lost is repeated by the SDK and meets its own mark: that is success, not a second deletion. */
+async function readOwnMark(table: Table, key: TableKey, mark: string): Promise<Record<string, unknown> | undefined> {
+  const item = await readItem(table, key)
+  return item?.deletionMark === mark ? item : undefined
 }
 
 /** Says that nothing of a deleted, ended job is left in the bucket. */

@@ -3,7 +3,7 @@ import { listVideoJobs } from '#adapters/stores/job-reader.ts'
 import { openTable } from '#adapters/stores/table.ts'
 import { openBucket } from '#adapters/stores/video-bucket.ts'
 import { parseListQuery } from '#core/contract/list-query.ts'
-import { videoJobListBody } from '#core/jobs/video-job-view.ts'
+import { countThatFit, videoJobListBody } from '#core/jobs/video-job-view.ts'
 import { callerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 
@@ -16,5 +16,8 @@ export const handler = apiHandler({ operation: 'list-video-jobs' }, async (event
   const nowSeconds = Math.trunc(Date.now() / 1000)
   const page = await listVideoJobs(table, { ...query, tenantId: callerOf(event).tenantId, nowSeconds })
   const bodies = await Promise.all(page.jobs.map((job) => render(job, nowSeconds)))
-  return jsonResult(200, videoJobListBody(bodies, { hasMore: page.hasMore, lastId: page.jobs.at(-1)?.jobId ?? null }))
+  const fitting = countThatFit(bodies)
+  const hasMore = page.hasMore || fitting < bodies.length
+  const lastId = page.jobs[fitting - 1]?.jobId ?? null
+  return jsonResult(200, videoJobListBody(bodies.slice(0, fitting), { hasMore, lastId }))
 })

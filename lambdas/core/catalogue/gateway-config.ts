@@ -8,9 +8,16 @@ const HOST_LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
 const HOST_ENTRY = new RegExp(`^(\\*\\.)?(${HOST_LABEL}\\.)+[a-z][a-z0-9-]*$`)
 const ORIGIN = /^https?:\/\/[^\s/?#@\\]+$/
 
-const origin = z.string().regex(ORIGIN, 'use an origin such as http://127.0.0.1:9400, without path or final slash')
+/** A port above 65535, say, would be an entry that never matches anything. */
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text)
+}
 
-const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || ORIGIN.test(text), {
+const ORIGIN_WANTED = 'use an origin such as http://127.0.0.1:9400, without path or final slash'
+
+const origin = z.string().regex(ORIGIN, ORIGIN_WANTED).refine(isOrigin, { message: ORIGIN_WANTED })
+
+const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || isOrigin(text), {
   message:
     'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
 })

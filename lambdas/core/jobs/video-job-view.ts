@@ -51,6 +51,19 @@ function durationMember(text: string | undefined): RawNumber | null {
   return text === undefined || text === '' ? null : { rawJson: text.replace(/^0+(?=\d)/, '') }
 }
 
+/** A function's answer may have 6 MB, escaped into one JSON string; a page that would be larger ends early instead. */
+const LIST_BYTES_MAX = 4_000_000
+
+/** How many of the rendered jobs fit into one answer; at least one, so that every page moves on. */
+export function countThatFit(jobs: readonly string[]): number {
+  let bytes = 0
+  const firstTooMany = jobs.findIndex((job) => {
+    bytes += job.length
+    return bytes > LIST_BYTES_MAX
+  })
+  return firstTooMany === -1 ? jobs.length : Math.max(1, firstTooMany)
+}
+
 /** The body of a listing; the jobs are texts already. `has_more` and `last_id` are additive. */
 export function videoJobListBody(jobs: readonly string[], page: { hasMore: boolean; lastId: string | null }): string {
   return `{"object":"list","data":[${jobs.join(',')}],"has_more":${page.hasMore},"last_id":${JSON.stringify(page.lastId)}}`
