@@ -61,7 +61,7 @@ export async function startSampleService() {
     secrets,
     ...(await openStores(engines, { config, clock })),
     async close() {
-      machine.close()
+      await machine.close()
       await functions.settled()
       await awsFront.close()
       await engines.close()

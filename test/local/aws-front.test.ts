@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   release.resolve(null)
-  engine.close()
+  await engine.close()
   client.destroy()
   await front.close()
 })

@@ -172,7 +172,7 @@ describe('an engine that closes', () => {
   it('ends its executions without a word, because the next host finds their jobs open', async () => {
     const { engine, broken } = createEngine({ work: async () => 1 })
     engine.start('one', '{"seconds":60}')
-    engine.close()
+    await engine.close()
     expect(await engine.whenEnded('one')).toMatchObject({ status: 'ABORTED' })
     expect(broken).toEqual([])
   })

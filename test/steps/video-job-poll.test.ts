@@ -3,6 +3,7 @@ import type { PollOutcome } from '#adapters/providers/video-provider.ts'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
@@ -39,6 +40,11 @@ async function runWith(
   await createVideoMachine(pipeline).run(job)
   expect(await pipeline.leftovers(job)).toEqual([])
   return { pipeline, job, record: await pipeline.read(job), seconds: pipeline.clock.seconds - start }
+}
+
+/** What Step Functions sees of a function that was ended at its timeout. */
+function sandboxTimedOut(): Error {
+  return Object.assign(new Error('timed out'), { name: 'Sandbox.Timedout' })
 }
 
 describe('a poll', () => {
@@ -113,6 +119,43 @@ describe('a poll', () => {
     expect(pipeline.upstream.polls).toBe(1)
     expect((await pipeline.read(job)).status).toBe('succeeded')
     expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('whose reads of the table are throttled for a moment costs the job nothing', async () => {
+    const pipeline = await engines.pipeline()
+    pipeline.upstream.script.poll = inTurn(running(), done())
+    const job = await pipeline.create()
+    const Poll = async (step: () => Promise<unknown>, visit: number) => {
+      if (visit === 1) {
+        breakConnection(pipeline.context.table, `JOB#${job.jobId}`, { kind: 'request_lost', times: 12 })
+      }
+      return await step()
+    }
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that times out keeps its reason and is counted once, though the function dies on a hanging cancel', async () => {
+    const pipeline = await engines.pipeline({ channels: { main: { deadline_minutes: 1 } } })
+    pipeline.upstream.script.poll = inTurn(running())
+    const job = await pipeline.create()
+    const before = engines.counted().length
+    const Poll = async (step: () => Promise<unknown>) => {
+      try {
+        return await step()
+      } catch (error) {
+        throw error instanceof Error && error.name === 'GenerationTimedOutError' ? sandboxTimedOut() : error
+      }
+    }
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'generation timed out' })
+    expect(
+      engines
+        .counted()
+        .slice(before)
+        .filter((fact) => fact === 'late_upstream_task'),
+    ).toHaveLength(1)
   })
 
   it('after the deadline of the channel cancels the task upstream and fails the job as timed out', async () => {

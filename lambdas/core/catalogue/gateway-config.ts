@@ -15,7 +15,11 @@ function isOrigin(text: string): boolean {
 
 const ORIGIN_WANTED = 'use an origin such as http://127.0.0.1:9400, without path or final slash'
 
-const origin = z.string().regex(ORIGIN, ORIGIN_WANTED).refine(isOrigin, { message: ORIGIN_WANTED })
+/** Two rules with one sentence, of which one speaks at a time; the pattern alone is what an editor sees. */
+const origin = z
+  .string()
+  .regex(ORIGIN, ORIGIN_WANTED)
+  .refine((text) => !ORIGIN.test(text) || isOrigin(text), { message: ORIGIN_WANTED })
 
 const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || isOrigin(text), {
   message:

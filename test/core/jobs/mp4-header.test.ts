@@ -59,6 +59,21 @@ describe('createMp4Scanner', () => {
     }
   })
 
+  it('tells a whole file from one that broke off, wherever it was cut', () => {
+    const file = Buffer.concat([fileType, box('moov', movieHeader(1000, 5040n)), mediaData])
+    expect(scan(file)).toMatchObject({ hasMovie: true, isCut: false })
+    const boundaries = new Set([0, fileType.length, file.length - mediaData.length])
+    for (let bytes = 1; bytes < file.length; bytes += 1) {
+      const endsInHeader = [...boundaries].some((end) => bytes >= end && bytes < end + 8)
+      expect(scan(file.subarray(0, bytes)).isCut).toBe(!endsInHeader)
+    }
+  })
+
+  it('tells a file without a movie box, which nothing can play', () => {
+    expect(scan(fileType)).toMatchObject({ isMp4: true, hasMovie: false, isCut: false })
+    expect(scan(Buffer.concat([fileType, mediaData]))).toMatchObject({ hasMovie: false, isCut: false })
+  })
+
   it('reads a moov that reaches to the end of the file', () => {
     const moov = box('moov', movieHeader(24, 120n))
     moov.writeUInt32BE(0)

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { callbackBody, createdJobBody, videoJobBody, videoJobListBody } from '#core/jobs/video-job-view.ts'
+import {
+  callbackBody,
+  countThatFit,
+  createdJobBody,
+  videoJobBody,
+  videoJobListBody,
+} from '#core/jobs/video-job-view.ts'
 import { microcredits } from '#core/quota/money.ts'
 
 const ID = '6f1c2a9e-8a47-4d0e-9b1e-2f7f6a0c1d22'
@@ -160,6 +166,16 @@ describe('callbackBody', () => {
   it('of a failure is exactly id, status and error', () => {
     const expected = { id: ID, status: 'failed', error: 'generation timed out' }
     expect(JSON.parse(callbackBody(failed, { signUrl: neverSigned }))).toStrictEqual(expected)
+  })
+})
+
+describe('countThatFit', () => {
+  it('is all of a usual page, ends a page that would not fit into one answer, and never stops at nothing', () => {
+    const megabyte = 'x'.repeat(1_000_000)
+    expect(countThatFit([])).toBe(0)
+    expect(countThatFit(Array(100).fill('{}'))).toBe(100)
+    expect(countThatFit(Array(20).fill(megabyte))).toBe(4)
+    expect(countThatFit([megabyte.repeat(5), '{}'])).toBe(1)
   })
 })
 
