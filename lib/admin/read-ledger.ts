@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { queryPartition } from '#adapters/stores/query-items.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/quota/money.ts'
-import { queryPartition } from './query-partition.ts'
 
 const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
 

@@ -1,3 +1,4 @@
+import { queryPartition } from '#adapters/stores/query-items.ts'
 import { type Reservation, readReservationItem } from '#adapters/stores/reservation.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
@@ -5,7 +6,6 @@ import { getTenant, listTenantIds } from '#adapters/stores/tenant-store.ts'
 import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits } from '#core/quota/money.ts'
-import { queryPartition } from './query-partition.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
 
 /** An invariant that does not hold, in words. */

@@ -21,7 +21,8 @@ const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
   DeleteItem: /new DeleteCommand\d*\(|\bDelete: /,
   GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(/,
   PutItem: /new PutCommand\d*\(|\bPut: /,
-  Query: /new QueryCommand\d*\((?![^)]*IndexName)/,
+  // Key conditions on the table itself begin so; those on the index name GSI1PK.
+  Query: /["'`]PK = :pk/,
   Scan: /new ScanCommand\d*\(/,
   UpdateItem: /new UpdateCommand\d*\(|\bUpdate: /,
 }
@@ -56,7 +57,7 @@ export function usageOf(folder: string): HandlerUsage {
     Object.entries(actions).flatMap(([action, pattern]) => (pattern.test(code) ? [action] : []))
   return {
     table: present(TABLE_ACTIONS),
-    queriesIndex: /new QueryCommand\d*\([^)]*IndexName/.test(code),
+    queriesIndex: /IndexName: /.test(code),
     objects: present(OBJECT_ACTIONS),
     variables: [...code.matchAll(/process\.env\.(\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
       ([, direct, required]) => direct ?? required ?? [],

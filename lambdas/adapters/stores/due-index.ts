@@ -1,6 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import { conditionalUpdate } from './conditional-update.ts'
+import { queryItems } from './query-items.ts'
 import { DUE_INDEX, type Table } from './table.ts'
 import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from './table-keys.ts'
 
@@ -29,23 +29,15 @@ export function pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGen
 }
 
 async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<JobKey> {
-  let startKey: Record<string, unknown> | undefined
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        IndexName: DUE_INDEX,
-        KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
-        ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
-        ExclusiveStartKey: startKey,
-      }),
-    )
-    for (const item of Items) {
-      const { PK, SK } = indexedItem.parse(item)
-      yield { tenantId: PK.slice('T#'.length), jobId: SK.slice(SK.indexOf('#') + 1) }
-    }
-    startKey = LastEvaluatedKey
-  } while (startKey !== undefined)
+  const due = queryItems(table, {
+    IndexName: DUE_INDEX,
+    KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
+    ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
+  })
+  for await (const item of due) {
+    const { PK, SK } = indexedItem.parse(item)
+    yield { tenantId: PK.slice('T#'.length), jobId: SK.slice(SK.indexOf('#') + 1) }
+  }
 }
 
 /** Puts off the next look at an open reservation; `restarts` counts executions started in place of a broken one. */

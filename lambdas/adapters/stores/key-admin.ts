@@ -1,6 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import { conditionalUpdate } from './conditional-update.ts'
+import { queryPartition } from './query-items.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 import { transact } from './transaction.ts'
@@ -45,23 +45,10 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
 /** Every key of every tenant. */
 export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
   const listings: ApiKeyListing[] = []
-  let startKey: Record<string, unknown> | undefined
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'PK = :pk',
-        ExpressionAttributeValues: { ':pk': 'KEYS' },
-        ConsistentRead: true,
-        ExclusiveStartKey: startKey,
-      }),
-    )
-    for (const item of Items) {
-      const { SK: keyId, tenantId, state, models, createdAt } = listingItem.parse(item)
-      listings.push({ keyId, tenantId, state, models, createdAt })
-    }
-    startKey = LastEvaluatedKey
-  } while (startKey !== undefined)
+  for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
+    const { SK: keyId, tenantId, state, models, createdAt } = listingItem.parse(item)
+    listings.push({ keyId, tenantId, state, models, createdAt })
+  }
   return listings
 }
 

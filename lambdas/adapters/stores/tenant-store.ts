@@ -1,6 +1,6 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import { queryPartition } from './query-items.ts'
 import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
@@ -135,19 +135,8 @@ export async function getWebhookSecret(table: Table, tenantId: string): Promise<
 /** Ids of all tenants. */
 export async function listTenantIds(table: Table): Promise<string[]> {
   const ids: string[] = []
-  let startKey: Record<string, unknown> | undefined
-  do {
-    const { Items = [], LastEvaluatedKey } = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'PK = :pk',
-        ExpressionAttributeValues: { ':pk': 'TENANTS' },
-        ConsistentRead: true,
-        ExclusiveStartKey: startKey,
-      }),
-    )
-    ids.push(...Items.map((item) => tenantItem.parse(item).SK))
-    startKey = LastEvaluatedKey
-  } while (startKey !== undefined)
+  for await (const item of queryPartition(table, tableKeys.tenant('').PK)) {
+    ids.push(tenantItem.parse(item).SK)
+  }
   return ids
 }
