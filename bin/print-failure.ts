@@ -10,6 +10,11 @@ const EXPLAINED = new Set([
   'TenantExistsError',
   'ApiKeyNotFoundError',
   'UsageError',
+  // AWS itself says what is wrong: no such table, no credentials, no permission.
+  'ResourceNotFoundException',
+  'CredentialsProviderError',
+  'UnrecognizedClientException',
+  'AccessDeniedException',
 ])
 
 /** Ends a command that failed: one sentence where the error explains itself, the stack where it is ours. */
