@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
 import { openReservations } from '#adapters/stores/due-index.ts'
@@ -17,6 +18,10 @@ export async function recountChannels(context: StepContext): Promise<void> {
     await Promise.all(channels.map(async ({ id }) => [id, await readChannelCount(context.table, id)] as const)),
   )
   const counted = await countSlots(context)
+  const differs = [...before].some(([id, stored]) => stored !== undefined && stored.open !== (counted.get(id) ?? 0))
+  if (!differs || !isSame(counted, await countAgain(context))) {
+    return
+  }
   for (const [channelId, stored] of before) {
     const open = counted.get(channelId) ?? 0
     if (
@@ -28,6 +33,18 @@ export async function recountChannels(context: StepContext): Promise<void> {
       count('channel_recounted', { channel: channelId })
     }
   }
+}
+
+/** The index lags by moments: a count that is to correct another is taken twice. */
+const RECOUNT_PAUSE_MILLISECONDS = 2_000
+
+async function countAgain(context: StepContext): Promise<Map<string, number>> {
+  await delay(RECOUNT_PAUSE_MILLISECONDS)
+  return await countSlots(context)
+}
+
+function isSame(left: Map<string, number>, right: Map<string, number>): boolean {
+  return left.size === right.size && [...left].every(([id, open]) => right.get(id) === open)
 }
 
 async function countSlots(context: StepContext): Promise<Map<string, number>> {

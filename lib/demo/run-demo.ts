@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { openTable } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
@@ -16,6 +17,8 @@ const CONFIG_FILE = join(import.meta.dirname, '../../config/demo.yaml')
 
 /** Far above what the demo takes; a machine under load may need some of it. */
 const JOB_SECONDS_MAX = 60
+
+const CALLBACK_SECONDS_MAX = 20
 
 /** The main job, end to end, on one machine: create, watch, be called back, download, and see the money. */
 export async function runDemo(): Promise<void> {
@@ -33,7 +36,7 @@ export async function runDemo(): Promise<void> {
     console.log(`The gateway listens on ${host.url}; its upstream is a simulated P1 with its own HTTP server.\n`)
     await showBalance('before')
     const job = await makeVideo(host, `${receiver.origin}/hooks/video`)
-    await showCallback(await receiver.received, host.tenant.webhookSecret)
+    await showCallback(await withinBound(receiver.received), host.tenant.webhookSecret)
     await showDownload(job)
     await showBalance('after')
     console.log(`  ledger verify: ${(await verifyLedgers(openTable())).text}`)
@@ -41,6 +44,14 @@ export async function runDemo(): Promise<void> {
     await Promise.all([host.close(), receiver.close()])
     rmSync(dataDirectory, { recursive: true, force: true })
   }
+}
+
+/** The callback follows the job's end at once; one that does not come is a fault worth a sentence. */
+async function withinBound(received: Promise<ReceivedCallback>): Promise<ReceivedCallback> {
+  const late = delay(CALLBACK_SECONDS_MAX * 1000).then(() => {
+    throw new Error(`no callback arrived within ${CALLBACK_SECONDS_MAX} s`)
+  })
+  return await Promise.race([received, late])
 }
 
 async function showBalance(when: string): Promise<void> {

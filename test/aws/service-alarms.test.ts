@@ -23,7 +23,7 @@ describe('ServiceAlarms', () => {
     ['ApproximateNumberOfMessagesVisible', 1],
     ['Invocations', 1],
     ['5XXError', 1],
-    ['Errors', 7],
+    ['Errors', 4],
     ['SELECT SUM(channel_refused) FROM "Reelgate"', 1],
     ['SELECT SUM(resolution_conflict) FROM "Reelgate"', 1],
     ['SELECT SUM(upstream_orphan) FROM "Reelgate"', 1],

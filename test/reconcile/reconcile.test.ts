@@ -108,6 +108,7 @@ describe('reconciling', () => {
     await reconcileAfter(TEN_MINUTES)
     expect(machine.engine.find(`${job.jobId}-4`)).toBeUndefined()
     expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'internal error' })
+    expect(engines.counted()).toContain('internal_failure')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 

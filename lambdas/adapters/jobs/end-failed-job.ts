@@ -1,7 +1,10 @@
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { failureTextOf } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { deleteVideo } from '../stores/video-bucket.ts'
+import { count } from '../telemetry/count.ts'
+import { logger } from '../telemetry/logger.ts'
 import { resolveVideoJob, settlementOf } from './resolve-video-job.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -20,7 +23,12 @@ export async function endFailedJob(
       return await settlementOf(job, reservation, context)
     }
     await removeUnrecordedVideo(job, context)
-    return { kind: 'release', error: job.failure ?? failureTextOf(errorName) }
+    const error = job.failure ?? failureTextOf(errorName)
+    if (error === FAILURE_TEXT.internal) {
+      logger.error('job failed by an error that no step means to throw', { jobId: job.jobId, errorName })
+      count('internal_failure')
+    }
+    return { kind: 'release', error }
   })
 }
 

@@ -17,9 +17,9 @@ export type SubmitCommand = {
 export type SubmitOutcome =
   /** The upstream made a task. `text` is its answer, byte for byte. */
   | { readonly kind: 'accepted'; readonly taskId: string; readonly text: string }
-  /** The request's own fault (400, 409, 413, 415, 422, content policy): the job fails with the upstream's words. */
+  /** The request's own fault (400, 409, 413, 415, 422, other 4xx, content policy): the job fails with the upstream's words. */
   | { readonly kind: 'rejected'; readonly message: string; readonly text: string }
-  /** The channel's fault (401, 402, 403, arrears, unknown or unopened model): another channel may take it. */
+  /** The channel's fault (401, 402, 403, 404, 405, 410, arrears, unknown or unopened model): another channel may take it. */
   | { readonly kind: 'channel_refused'; readonly reason: string }
   /** 429, or 503 with an error body: not accepted, later or elsewhere. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }

@@ -8,7 +8,7 @@ export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
 const indexedItem = z.object({ PK: z.string(), SK: z.string() })
 
-/** Open reservations whose next look is due. The index lags behind the table by moments, which only delays. */
+/** Open reservations whose next look is due. The index lags behind the table by moments: that delays a look, and a recount counts twice. */
 export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
     yield* queryDue(table, `OPEN#${shard}`, nowMilliseconds)

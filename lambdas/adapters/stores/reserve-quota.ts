@@ -37,7 +37,7 @@ export class IdempotencyKeyTakenError extends Error {
  * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active.
  * @throws InvalidApiKeyError for a key revoked or expired meanwhile (before funds are judged).
  * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job with an empty balance too.
- * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant is suspended.
+ * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant is not active.
  * @throws ServiceUnavailableError when the balance stayed contended.
  */
 export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void> {

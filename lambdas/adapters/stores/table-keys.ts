@@ -7,12 +7,10 @@ export const OPEN_SHARDS = 16
 export const tableKeys = {
   /** One tenant's name and callback secret; all tenants in one query. */
   tenant: (tenantId: string): TableKey => ({ PK: 'TENANTS', SK: tenantId }),
-  /** Money of a tenant, one item per shard; there is one shard. */
+  /** Money of a tenant. */
   balance: (tenantId: string): TableKey => ({ PK: `BAL#${tenantId}`, SK: '0' }),
   /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
   job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
-  /** Written once with the job, read by the submit and the callback only. */
-  request: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `REQ#${jobId}` }),
   reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
   /** The row of a reservation. */
   ledgerReserve: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#1` }),

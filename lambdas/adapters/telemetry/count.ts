@@ -2,6 +2,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 
 /** Facts that an operator counts; each is one CloudWatch metric in the embedded metric format. */
 export type CountedFact =
+  | 'internal_failure'
   | 'late_upstream_task'
   | 'upstream_orphan'
   | 'unknown_upstream_status'

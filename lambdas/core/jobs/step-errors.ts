@@ -22,7 +22,7 @@ export class GenerationTimedOutError extends Error {
 export class TaskGoneError extends Error {
   override readonly name = 'TaskGoneError'
 }
-/** Worth another try: the state machine retries it for an hour. */
+/** Worth another try: the state machine retries it, and Store gives up after an hour. */
 export class StoreFailedError extends Error {
   override readonly name = 'StoreFailedError'
 }

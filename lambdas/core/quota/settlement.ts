@@ -4,7 +4,7 @@ import type { Microcredits } from './money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuantity } from './video-cost.ts'
 
-/** More tokens than this is no usage but a fault: a thousand times the largest clip. */
+/** More tokens than this is no usage but a fault: hundreds of times the largest clip. */
 const COMPLETION_TOKENS_MAX = 1_000_000_000n
 
 /** More seconds than this is no usage but a fault: the longest edit bills 75. */

@@ -1,5 +1,6 @@
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
+import { DownloadError } from '#adapters/outbound/download-errors.ts'
 import { recordFailure, recordStored } from '#adapters/stores/job-progress.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
 import { deleteVideo } from '#adapters/stores/video-bucket.ts'
@@ -58,13 +59,11 @@ async function judgeFailure(error: unknown, job: VideoJob, context: StepContext)
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo })
     return new ResultNotAVideoError(error.message, { cause: error })
   }
-  const isFinal = error instanceof Error && FINAL_ERRORS.has(error.name)
+  // No later try mends what the guard refused, or a file above the cap.
+  const isFinal = error instanceof DownloadError && !error.isRetryable
   if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored })
     return new ResultNotStoredError(reason, { cause: error })
   }
   return new StoreFailedError(reason, { cause: error })
 }
-
-/** No later try mends these: the guard refused the address, or the file is above the cap. */
-const FINAL_ERRORS = new Set(['DownloadRefusedError', 'DownloadTooLargeError'])

@@ -41,6 +41,9 @@ export async function transferVideo(
     pipeline(body, checked),
     uploadVideo(context.openBucket(), job.videoKey, checked),
   ])
+  if (upload.status === 'rejected' && isAborted(download)) {
+    throw upload.reason
+  }
   if (download.status === 'rejected') {
     throw download.reason
   }
@@ -48,6 +51,11 @@ export async function transferVideo(
     throw upload.reason
   }
   return scanner.finish().durationSeconds
+}
+
+/** A download that was given up because its upload failed says nothing of its own. */
+function isAborted(download: PromiseSettledResult<void>): boolean {
+  return download.status === 'rejected' && download.reason?.name === 'AbortError'
 }
 
 /** A file of whole boxes without a movie will not become one by another try; one that broke off may. */

@@ -83,7 +83,8 @@ async function offerToChannels(job: VideoJob, context: StepContext): Promise<Nex
     }
     if (outcome.kind === 'busy') {
       const waited = nowSeconds(context) - job.createdAt
-      waitSeconds = Math.max(waitSeconds ?? 1, outcome.retryAfterSeconds ?? channelWait(waited, context.random()))
+      const pause = outcome.retryAfterSeconds ?? channelWait(waited, context.random())
+      waitSeconds = Math.min(waitSeconds ?? pause, pause)
     }
   }
   const isTooLate = nowSeconds(context) >= job.createdAt + context.catalogue.config.queue_minutes * 60
