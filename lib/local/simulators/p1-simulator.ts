@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { hasBearer } from './bearer.ts'
-import { type Behaviour, DEFAULT_BEHAVIOUR, P1_POLLS_PER_SECOND, type SimulatorOptions } from './behaviour.ts'
-import { clipFor } from './clip-files.ts'
+import { P1_POLLS_PER_SECOND, type SimulatorOptions } from './behaviour.ts'
 import { parseMagicPrompt } from './magic-prompt.ts'
 import { P1_PROBLEMS, p1Answer, p1BareState, p1Failure, p1Problem, p1Refusal, p1State } from './p1-answers.ts'
 import { p1ListBody } from './p1-list.ts'
 import { type P1Details, p1DetailsSchema, validateP1Submit } from './p1-validation.ts'
-import { ResultFiles } from './result-files.ts'
+import { openAccount, type SimulatedAccount } from './simulated-account.ts'
 import {
   type Simulator,
   type SimulatorAnswer,
@@ -14,9 +13,6 @@ import {
   startSimulatorServer,
 } from './simulator-server.ts'
 import { delayed, SubmitTricks } from './submit-tricks.ts'
-import { TaskBook } from './task-book.ts'
-import { openJournal } from './task-journal.ts'
-import { TokenBucket } from './token-bucket.ts'
 
 /** How a simulated P1 is started. */
 export type P1SimulatorOptions = SimulatorOptions & {
@@ -44,31 +40,20 @@ export async function startP1Simulator(options: P1SimulatorOptions = {}): Promis
 
 class P1Account {
   readonly #options: P1SimulatorOptions
-  readonly #behaviour: Behaviour
-  readonly #now: () => number
-  readonly #tasks: TaskBook<P1Details>
-  readonly #results: ResultFiles
-  readonly #polls: TokenBucket
+  readonly #account: SimulatedAccount<P1Details>
   readonly #tricks = new SubmitTricks({ refused: p1Refusal, failed: p1Failure })
 
   constructor(options: P1SimulatorOptions) {
     this.#options = options
-    this.#behaviour = { ...DEFAULT_BEHAVIOUR, pollsPerSecond: P1_POLLS_PER_SECOND, ...options.behaviour }
-    this.#now = options.now ?? Date.now
-    const journal = openJournal(options.stateFile, p1DetailsSchema)
-    this.#tasks = new TaskBook({ ...this.#behaviour, now: this.#now, retentionSeconds: RETENTION_SECONDS, journal })
-    this.#polls = new TokenBucket(this.#behaviour.pollsPerSecond, this.#now)
-    this.#results = new ResultFiles({
-      now: this.#now,
-      find: (taskId) => {
-        const task = this.#tasks.find(taskId)
-        return task && { clip: clipFor(task.details), trick: task.magic.resultTrick }
-      },
+    this.#account = openAccount(options, {
+      detailsSchema: p1DetailsSchema,
+      retentionSeconds: RETENTION_SECONDS,
+      behaviour: { pollsPerSecond: P1_POLLS_PER_SECOND },
     })
   }
 
   answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
-    const result = this.#results.answer(request, baseUrl)
+    const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
     }
@@ -88,11 +73,11 @@ class P1Account {
     if (request.method !== 'GET' || (!isList && taskId === undefined)) {
       return p1Problem(P1_PROBLEMS.path)
     }
-    if (!this.#polls.take()) {
+    if (!this.#account.polls.take()) {
       return p1Problem(P1_PROBLEMS.rate)
     }
     return taskId === undefined
-      ? p1Answer(200, p1ListBody(this.#tasks.list(), url.searchParams))
+      ? p1Answer(200, p1ListBody(this.#account.tasks.list(), url.searchParams))
       : this.#poll(taskId, baseUrl)
   }
 
@@ -114,10 +99,10 @@ class P1Account {
       return trick
     }
     const id = randomUUID()
-    this.#tasks.add({
+    this.#account.tasks.add({
       id,
       prompt: submit.prompt,
-      submittedAtMs: this.#now(),
+      submittedAtMs: this.#account.now(),
       limitSeconds: RETENTION_SECONDS,
       details: submit.details,
     })
@@ -126,25 +111,27 @@ class P1Account {
   }
 
   #poll(taskId: string, baseUrl: string): SimulatorAnswer {
-    const task = this.#tasks.find(taskId)
-    const verdict = this.#tasks.poll(taskId)
+    const task = this.#account.tasks.find(taskId)
+    const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
       return p1Answer(200, p1BareState(taskId, 'UNKNOWN'))
     }
     if (verdict === 'poll-errors') {
       return p1Problem(P1_PROBLEMS.internal)
     }
-    const expiresAtMs = task.endsAtMs + this.#behaviour.resultTtlSeconds * 1000
+    const expiresAtMs = task.endsAtMs + this.#account.behaviour.resultTtlSeconds * 1000
     const hasUrl = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
     const state = p1State(task, {
-      behaviour: this.#behaviour,
-      videoUrl: hasUrl ? this.#results.url({ baseUrl, taskId, extension: 'mp4', expiresAtMs }) : undefined,
+      behaviour: this.#account.behaviour,
+      videoUrl: hasUrl ? this.#account.results.url({ baseUrl, taskId, extension: 'mp4', expiresAtMs }) : undefined,
       ...(verdict === 'odd-status' && { oddStatus: 'WARMING_UP' }),
     })
     return p1Answer(200, state)
   }
 
   #cancel(taskId: string): SimulatorAnswer {
-    return this.#tasks.cancel(taskId) ? p1Answer(200, { request_id: randomUUID() }) : p1Problem(P1_PROBLEMS.notPending)
+    return this.#account.tasks.cancel(taskId)
+      ? p1Answer(200, { request_id: randomUUID() })
+      : p1Problem(P1_PROBLEMS.notPending)
   }
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hasBearer } from './bearer.ts'
-import { type Behaviour, DEFAULT_BEHAVIOUR, type SimulatorOptions } from './behaviour.ts'
-import { clipFor } from './clip-files.ts'
+import type { SimulatorOptions } from './behaviour.ts'
 import { parseMagicPrompt } from './magic-prompt.ts'
 import {
   noChannel,
@@ -17,7 +16,7 @@ import { proxyPollBody, proxySubmitBody } from './p2-proxy-shapes.ts'
 import { validateProxySubmit } from './p2-proxy-validation.ts'
 import { EXECUTION_EXPIRES_AFTER_SECONDS } from './p2-state.ts'
 import { type P2Details, p2DetailsSchema } from './p2-validation.ts'
-import { ResultFiles } from './result-files.ts'
+import { openAccount, type SimulatedAccount } from './simulated-account.ts'
 import type { SimulatedTask } from './simulated-task.ts'
 import {
   type Simulator,
@@ -26,9 +25,6 @@ import {
   startSimulatorServer,
 } from './simulator-server.ts'
 import { delayed, SubmitTricks } from './submit-tricks.ts'
-import { TaskBook } from './task-book.ts'
-import { openJournal } from './task-journal.ts'
-import { TokenBucket } from './token-bucket.ts'
 
 const SUBMIT_PATH = '/v1/video/generations'
 /** The unified shape is polled below `/v1/tasks/` where it comes from; both paths work for every shape. */
@@ -49,31 +45,16 @@ export async function startP2ProxySimulator(options: SimulatorOptions = {}): Pro
 
 class P2Proxy {
   readonly #apiKey: string | undefined
-  readonly #behaviour: Behaviour
-  readonly #now: () => number
-  readonly #tasks: TaskBook<P2Details>
-  readonly #results: ResultFiles
-  readonly #polls: TokenBucket
+  readonly #account: SimulatedAccount<P2Details>
   readonly #tricks = new SubmitTricks({ refused: proxyRefusal, failed: proxyFailure })
 
   constructor(options: SimulatorOptions) {
     this.#apiKey = options.apiKey
-    this.#behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour }
-    this.#now = options.now ?? Date.now
-    const journal = openJournal(options.stateFile, p2DetailsSchema)
-    this.#tasks = new TaskBook({ ...this.#behaviour, now: this.#now, retentionSeconds: RETENTION_SECONDS, journal })
-    this.#polls = new TokenBucket(this.#behaviour.pollsPerSecond, this.#now)
-    this.#results = new ResultFiles({
-      now: this.#now,
-      find: (taskId) => {
-        const task = this.#tasks.find(taskId)
-        return task && { clip: clipFor(task.details), trick: task.magic.resultTrick }
-      },
-    })
+    this.#account = openAccount(options, { detailsSchema: p2DetailsSchema, retentionSeconds: RETENTION_SECONDS })
   }
 
   answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
-    const result = this.#results.answer(request, baseUrl)
+    const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
     }
@@ -88,7 +69,7 @@ class P2Proxy {
     if (request.method !== 'GET' || taskId === undefined) {
       return proxyProblem(PROXY_PROBLEMS.notFound)
     }
-    return this.#polls.take() ? this.#poll(taskId, baseUrl) : proxyProblem(PROXY_PROBLEMS.rate)
+    return this.#account.polls.take() ? this.#poll(taskId, baseUrl) : proxyProblem(PROXY_PROBLEMS.rate)
   }
 
   #submit(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
@@ -113,10 +94,10 @@ class P2Proxy {
     if (trick !== undefined) {
       return trick
     }
-    const submittedAtMs = this.#now()
+    const submittedAtMs = this.#account.now()
     const id = this.#newId(submittedAtMs)
-    this.#tasks.add({ id, prompt, submittedAtMs, limitSeconds: EXECUTION_EXPIRES_AFTER_SECONDS, details })
-    const task = this.#tasks.find(id)
+    this.#account.tasks.add({ id, prompt, submittedAtMs, limitSeconds: EXECUTION_EXPIRES_AFTER_SECONDS, details })
+    const task = this.#account.tasks.find(id)
     if (task === undefined) {
       return proxyProblem(PROXY_PROBLEMS.internal)
     }
@@ -126,8 +107,8 @@ class P2Proxy {
   }
 
   #poll(taskId: string, baseUrl: string): SimulatorAnswer {
-    const task = this.#tasks.find(taskId)
-    const verdict = this.#tasks.poll(taskId)
+    const task = this.#account.tasks.find(taskId)
+    const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
       return proxyProblem(PROXY_PROBLEMS.notFound)
     }
@@ -142,15 +123,19 @@ class P2Proxy {
   }
 
   #rendering(task: SimulatedTask<P2Details>, baseUrl: string): ProxyRendering {
-    const expiresAtMs = task.endsAtMs + this.#behaviour.resultTtlSeconds * 1000
+    const expiresAtMs = task.endsAtMs + this.#account.behaviour.resultTtlSeconds * 1000
     const hasUrl = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
     const url = { baseUrl, taskId: task.id, extension: 'mp4', expiresAtMs } as const
-    return { behaviour: this.#behaviour, baseUrl, videoUrl: hasUrl ? this.#results.url(url) : undefined }
+    return {
+      behaviour: this.#account.behaviour,
+      baseUrl,
+      videoUrl: hasUrl ? this.#account.results.url(url) : undefined,
+    }
   }
 
   #newId(nowMs: number): string {
     const tail = randomBytes(7).toString('hex')
-    switch (this.#behaviour.shape) {
+    switch (this.#account.behaviour.shape) {
       case 'unified':
         return `task-unified-${Math.floor(nowMs / 1000)}-${tail.slice(0, 8)}`
       case 'raw':

@@ -1,13 +1,12 @@
 import { hasBearer } from './bearer.ts'
-import { type Behaviour, DEFAULT_BEHAVIOUR, type SimulatorOptions } from './behaviour.ts'
-import { clipFor } from './clip-files.ts'
+import type { SimulatorOptions } from './behaviour.ts'
 import { parseMagicPrompt } from './magic-prompt.ts'
 import { P2_PROBLEMS, p2Answer, p2Failure, p2Problem, p2Refusal } from './p2-errors.ts'
 import { p2ListBody } from './p2-list.ts'
 import { EXECUTION_EXPIRES_AFTER_SECONDS, p2State } from './p2-state.ts'
 import { p2TaskId } from './p2-task-id.ts'
 import { type P2Details, p2DetailsSchema, validateP2Submit } from './p2-validation.ts'
-import { ResultFiles } from './result-files.ts'
+import { openAccount, type SimulatedAccount } from './simulated-account.ts'
 import type { SimulatedTask } from './simulated-task.ts'
 import {
   type Simulator,
@@ -16,9 +15,6 @@ import {
   startSimulatorServer,
 } from './simulator-server.ts'
 import { delayed, SubmitTricks } from './submit-tricks.ts'
-import { TaskBook } from './task-book.ts'
-import { openJournal } from './task-journal.ts'
-import { TokenBucket } from './token-bucket.ts'
 
 const TASKS_PATH = '/api/v3/contents/generations/tasks'
 const TASK_PATH = /^\/api\/v3\/contents\/generations\/tasks\/([^/]+)$/
@@ -38,31 +34,16 @@ export async function startP2Simulator(options: SimulatorOptions = {}): Promise<
 
 class P2Account {
   readonly #apiKey: string | undefined
-  readonly #behaviour: Behaviour
-  readonly #now: () => number
-  readonly #tasks: TaskBook<P2Details>
-  readonly #results: ResultFiles
-  readonly #polls: TokenBucket
+  readonly #account: SimulatedAccount<P2Details>
   readonly #tricks = new SubmitTricks({ refused: p2Refusal, failed: p2Failure })
 
   constructor(options: SimulatorOptions) {
     this.#apiKey = options.apiKey
-    this.#behaviour = { ...DEFAULT_BEHAVIOUR, ...options.behaviour }
-    this.#now = options.now ?? Date.now
-    const journal = openJournal(options.stateFile, p2DetailsSchema)
-    this.#tasks = new TaskBook({ ...this.#behaviour, now: this.#now, retentionSeconds: RETENTION_SECONDS, journal })
-    this.#polls = new TokenBucket(this.#behaviour.pollsPerSecond, this.#now)
-    this.#results = new ResultFiles({
-      now: this.#now,
-      find: (taskId) => {
-        const task = this.#tasks.find(taskId)
-        return task && { clip: clipFor(task.details), trick: task.magic.resultTrick }
-      },
-    })
+    this.#account = openAccount(options, { detailsSchema: p2DetailsSchema, retentionSeconds: RETENTION_SECONDS })
   }
 
   answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
-    const result = this.#results.answer(request, baseUrl)
+    const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
     }
@@ -83,7 +64,7 @@ class P2Account {
     if (request.method !== 'GET') {
       return p2Problem(P2_PROBLEMS.notFound)
     }
-    if (!this.#polls.take()) {
+    if (!this.#account.polls.take()) {
       return p2Problem(P2_PROBLEMS.rate)
     }
     return taskId === undefined ? this.#list(url.searchParams, baseUrl) : this.#poll(taskId, baseUrl)
@@ -116,16 +97,16 @@ class P2Account {
     if (trick !== undefined) {
       return trick
     }
-    const submittedAtMs = this.#now()
+    const submittedAtMs = this.#account.now()
     const id = p2TaskId(submittedAtMs)
     const limitSeconds = details.parameters.execution_expires_after ?? EXECUTION_EXPIRES_AFTER_SECONDS
-    this.#tasks.add({ id, prompt, submittedAtMs, limitSeconds, details })
+    this.#account.tasks.add({ id, prompt, submittedAtMs, limitSeconds, details })
     return delayed(p2Answer(200, { id }), magic)
   }
 
   #poll(taskId: string, baseUrl: string): SimulatorAnswer {
-    const task = this.#tasks.find(taskId)
-    const verdict = this.#tasks.poll(taskId)
+    const task = this.#account.tasks.find(taskId)
+    const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
       return p2Problem(P2_PROBLEMS.notFound)
     }
@@ -136,12 +117,12 @@ class P2Account {
   }
 
   #list(query: URLSearchParams, baseUrl: string): SimulatorAnswer {
-    const items = this.#tasks.list().map((task) => this.#render(task, baseUrl, undefined))
+    const items = this.#account.tasks.list().map((task) => this.#render(task, baseUrl, undefined))
     return p2Answer(200, p2ListBody(items, query))
   }
 
   #delete(taskId: string): SimulatorAnswer {
-    const task = this.#tasks.find(taskId)
+    const task = this.#account.tasks.find(taskId)
     if (task === undefined) {
       return p2Problem(P2_PROBLEMS.notFound)
     }
@@ -152,18 +133,19 @@ class P2Account {
         message: `Cannot delete task \`${taskId}\` because it is currently ${task.phase}.`,
       })
     }
-    if (!this.#tasks.cancel(taskId)) {
-      this.#tasks.remove(taskId)
+    if (!this.#account.tasks.cancel(taskId)) {
+      this.#account.tasks.remove(taskId)
     }
     return p2Answer(200, {})
   }
 
   #render(task: SimulatedTask<P2Details>, baseUrl: string, oddStatus: string | undefined): Record<string, unknown> {
-    const expiresAtMs = task.endsAtMs + this.#behaviour.resultTtlSeconds * 1000
-    const urlOf = (extension: 'mp4' | 'png') => this.#results.url({ baseUrl, taskId: task.id, extension, expiresAtMs })
+    const expiresAtMs = task.endsAtMs + this.#account.behaviour.resultTtlSeconds * 1000
+    const urlOf = (extension: 'mp4' | 'png') =>
+      this.#account.results.url({ baseUrl, taskId: task.id, extension, expiresAtMs })
     const hasUrls = task.phase === 'succeeded' && task.magic.resultTrick !== 'no-url'
     return p2State(task, {
-      behaviour: this.#behaviour,
+      behaviour: this.#account.behaviour,
       urls: hasUrls ? { video: urlOf('mp4'), lastFrame: urlOf('png') } : undefined,
       ...(oddStatus !== undefined && { oddStatus }),
     })
