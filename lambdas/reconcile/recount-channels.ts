@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
 import { openReservations } from '#adapters/stores/due-index.ts'
@@ -39,7 +38,7 @@ export async function recountChannels(context: StepContext): Promise<void> {
 const RECOUNT_PAUSE_MILLISECONDS = 2_000
 
 async function countAgain(context: StepContext): Promise<Map<string, number>> {
-  await delay(RECOUNT_PAUSE_MILLISECONDS)
+  await context.pause(RECOUNT_PAUSE_MILLISECONDS)
   return await countSlots(context)
 }
 

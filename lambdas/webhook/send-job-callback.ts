@@ -11,7 +11,7 @@ import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { callbackBody } from '#core/jobs/video-job-view.ts'
 
-type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds'> & {
+type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {
   readonly openUrlSigner: () => Promise<UrlSigner>
 }
 
@@ -35,6 +35,7 @@ export async function sendJobCallback(input: StepInput, context: Context): Promi
     allowlist: context.catalogue.config.callback_allowlist,
     body,
     headers,
+    ...context.network,
   })
   count(delivery.outcome === 'delivered' ? 'callback_delivered' : 'callback_failed')
   logger.info('callback sent', { jobId: job.jobId, tenantId: job.tenantId, ...delivery })

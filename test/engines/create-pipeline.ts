@@ -13,6 +13,7 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { auditTenant } from './audit.ts'
 import { readResult, ScriptedUpstream } from './scripted-upstream.ts'
+import { seededRandom } from './seeded-random.ts'
 import { testCatalogue } from './test-catalogue.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from './video-jobs.ts'
 
@@ -67,6 +68,7 @@ export async function createPipeline({
     openBucket: () => bucket,
     catalogue,
     nowMilliseconds: () => clock.milliseconds,
+    pause: async (milliseconds) => clock.advance(milliseconds / 1000),
     random: seededRandom(7),
     openProvider: (channel) => upstream.open(channel),
     readResult: (_channel, text) => readResult(text),
@@ -108,17 +110,6 @@ async function findLeftovers(job: JobKey, { table, catalogue }: StepContext): Pr
     found.push(`the clean-up index holds ${due.jobId}`)
   }
   return found
-}
-
-/** Mulberry32: the same numbers every time. */
-function seededRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 /** Answers invalidations in place of the CDN and lists the paths that were taken out. */

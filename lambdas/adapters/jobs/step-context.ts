@@ -1,8 +1,10 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { openCatalogue } from '../config/gateway-catalogue.ts'
 import { once } from '../once.ts'
+import type { OutboundNetwork } from '../outbound/outbound-network.ts'
 import { createVideoProvider } from '../providers/create-video-provider.ts'
 import { createUpstreamHttp } from '../providers/upstream-http.ts'
 import type { VideoProvider } from '../providers/video-provider.ts'
@@ -10,18 +12,19 @@ import { channelCredential } from '../secrets/channel-credential.ts'
 import { openTable, type Table } from '../stores/table.ts'
 import { type Bucket, openBucket } from '../stores/video-bucket.ts'
 
-/** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice and upstreams. */
-export type StepContext = {
+/** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice, upstreams and network. */
+export type StepContext = Clock & {
   readonly table: Table
   readonly openBucket: () => Bucket
   readonly catalogue: Catalogue
-  readonly nowMilliseconds: () => number
   /** From 0 up to 1. */
   readonly random: () => number
   /** @throws when the channel's credential cannot be read; nothing was sent then. */
   readonly openProvider: (channel: VideoChannel) => Promise<VideoProvider>
   /** Reads a stored success answer; needs no credential. */
   readonly readResult: (channel: VideoChannel, text: string) => VideoResult
+  /** What downloads and callbacks go through; the system's own when left out. */
+  readonly network?: OutboundNetwork
 }
 
 /** The context of a deployed function, from its environment. */
@@ -31,7 +34,7 @@ export function openStepContext(): StepContext {
     table: openTable(),
     openBucket: once(openBucket),
     catalogue: openCatalogue(),
-    nowMilliseconds: Date.now,
+    ...systemClock,
     random: Math.random,
     openProvider: async (channel) => {
       const key = await channelCredential(channel)

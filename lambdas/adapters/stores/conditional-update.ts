@@ -12,7 +12,7 @@ type Update = Omit<UpdateCommandInput, 'TableName' | 'ReturnValues'>
 export async function conditionalUpdate(table: Table, update: Update): Promise<Record<string, unknown> | undefined> {
   const command = new UpdateCommand({ ...update, TableName: table.name, ReturnValues: 'ALL_NEW' })
   try {
-    const { Attributes } = await retryConflicts(() => table.client.send(command), isContention)
+    const { Attributes } = await retryConflicts(() => table.client.send(command), isContention, table.pause)
     return Attributes ?? {}
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) {

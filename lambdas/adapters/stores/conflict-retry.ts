@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { type Clock, systemClock } from '../clock.ts'
 
 /** Tries of one write; the SDK itself does not retry a transaction conflict. */
 const TRIES_MAX = 8
@@ -14,6 +14,7 @@ const DELAY_MILLISECONDS = { first: 25, max: 800 }
 export async function retryConflicts<Result>(
   write: () => Promise<Result>,
   isRetryable: (error: unknown) => boolean,
+  pause: Clock['pause'] = systemClock.pause,
 ): Promise<Result> {
   let lastError: unknown
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
@@ -25,7 +26,7 @@ export async function retryConflicts<Result>(
       }
       lastError = error
     }
-    await delay(Math.random() * Math.min(DELAY_MILLISECONDS.max, DELAY_MILLISECONDS.first * 2 ** attempt))
+    await pause(Math.random() * Math.min(DELAY_MILLISECONDS.max, DELAY_MILLISECONDS.first * 2 ** attempt))
   }
   throw new ServiceUnavailableError({ cause: lastError })
 }

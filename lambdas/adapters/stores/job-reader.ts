@@ -44,7 +44,11 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
       Limit: toSkip + wanted - jobs.length + READ_AHEAD,
       ExclusiveStartKey: startKey,
     })
-    const { Items = [], LastEvaluatedKey } = await retryConflicts(() => table.client.send(query), isContention)
+    const { Items = [], LastEvaluatedKey } = await retryConflicts(
+      () => table.client.send(query),
+      isContention,
+      table.pause,
+    )
     const visible = Items.map(readVideoJobItem).filter((job) => isVisible(job, options.nowSeconds))
     jobs.push(...visible.slice(toSkip, toSkip + wanted - jobs.length))
     toSkip = Math.max(0, toSkip - visible.length)

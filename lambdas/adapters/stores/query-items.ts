@@ -10,7 +10,11 @@ export async function* queryItems(
   let startKey: Record<string, unknown> | undefined
   do {
     const command = new QueryCommand({ ...query, TableName: table.name, ExclusiveStartKey: startKey })
-    const { Items = [], LastEvaluatedKey } = await retryConflicts(() => table.client.send(command), isContention)
+    const { Items = [], LastEvaluatedKey } = await retryConflicts(
+      () => table.client.send(command),
+      isContention,
+      table.pause,
+    )
     yield* Items
     startKey = LastEvaluatedKey
   } while (startKey !== undefined)

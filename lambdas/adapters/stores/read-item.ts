@@ -14,6 +14,6 @@ export async function readItem(
   { mayLag = false }: { mayLag?: boolean } = {},
 ): Promise<Record<string, unknown> | undefined> {
   const command = new GetCommand({ TableName: table.name, Key: key, ConsistentRead: !mayLag })
-  const { Item } = await retryConflicts(() => table.client.send(command), isContention)
+  const { Item } = await retryConflicts(() => table.client.send(command), isContention, table.pause)
   return Item
 }

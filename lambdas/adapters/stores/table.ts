@@ -1,9 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import type { Clock } from '../clock.ts'
 import { environmentVariable } from '../environment.ts'
 
 /** The single table, as every store uses it. Key layout: docs/architecture.md, "Table". */
-export type Table = { readonly client: DynamoDBDocumentClient; readonly name: string }
+export type Table = {
+  readonly client: DynamoDBDocumentClient
+  readonly name: string
+  /** How a contended request waits before its next try; the system's clock when left out. */
+  readonly pause?: Clock['pause']
+}
 
 /** Index over open reservations and pending clean-ups. */
 export const DUE_INDEX = 'GSI1'

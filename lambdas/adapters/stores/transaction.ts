@@ -27,7 +27,7 @@ export class ConditionsNotMetError extends Error {
 export async function transact(table: Table, items: TransactionItem[]): Promise<void> {
   const input = { TransactItems: items, ClientRequestToken: randomUUID() }
   try {
-    await retryConflicts(() => table.client.send(new TransactWriteCommand(input)), isWorthAnotherTry)
+    await retryConflicts(() => table.client.send(new TransactWriteCommand(input)), isWorthAnotherTry, table.pause)
   } catch (error) {
     throw error instanceof TransactionCanceledException ? explainCancellation(error) : error
   }

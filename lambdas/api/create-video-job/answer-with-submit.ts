@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
@@ -17,18 +16,18 @@ export async function answerWithSubmit(
   { tenantId, jobId }: { tenantId: string; jobId: string },
   context: CreateContext,
 ): Promise<string> {
-  const giveUpAt = Date.now() + context.catalogue.config.submit_wait_seconds * 1000
-  let pause = READ_PAUSE_MILLISECONDS.first
+  const giveUpAt = context.nowMilliseconds() + context.catalogue.config.submit_wait_seconds * 1000
+  let pauseMilliseconds = READ_PAUSE_MILLISECONDS.first
   for (;;) {
-    await delay(Math.max(0, Math.min(pause, giveUpAt - Date.now())))
+    await context.pause(Math.max(0, Math.min(pauseMilliseconds, giveUpAt - context.nowMilliseconds())))
     const job = await getVideoJob(context.table, tenantId, jobId)
     if (job === undefined) {
       throw new VideoJobNotFoundError()
     }
-    if (isAnswerable(job) || Date.now() >= giveUpAt) {
+    if (isAnswerable(job) || context.nowMilliseconds() >= giveUpAt) {
       return createdJobBody(job, await loadText(context.openBucket, job.submitText))
     }
-    pause = Math.min(READ_PAUSE_MILLISECONDS.max, pause * READ_PAUSE_MILLISECONDS.growth)
+    pauseMilliseconds = Math.min(READ_PAUSE_MILLISECONDS.max, pauseMilliseconds * READ_PAUSE_MILLISECONDS.growth)
   }
 }
 

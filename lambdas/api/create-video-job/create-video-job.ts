@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-import { v7 as uuidv7 } from 'uuid'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { startVideoExecution } from '#adapters/executions/video-executions.ts'
 import type { Caller } from '#adapters/stores/key-store.ts'
@@ -20,7 +18,7 @@ import { findIdempotentJob } from './find-idempotent-job.ts'
 /** How long an idempotency key stands for its job (docs/decisions, "Repeated POST"). */
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
-/** Bits of the object key that nobody can guess. */
+/** The part of the object key that nobody can guess. */
 const KEY_RANDOM_BYTES = 16
 
 type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly idempotencyKey: string | undefined }
@@ -62,8 +60,8 @@ async function prepareJob({ caller, request, requestText }: Prepared, context: C
   if (model === undefined) {
     throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
   }
-  const jobId = uuidv7()
-  const createdAt = Math.trunc(Date.now() / 1000)
+  const jobId = context.newJobId()
+  const createdAt = Math.trunc(context.nowMilliseconds() / 1000)
   return {
     tenantId: caller.tenantId,
     keyDigest: caller.keyDigest,
@@ -71,7 +69,7 @@ async function prepareJob({ caller, request, requestText }: Prepared, context: C
     model: request.model,
     createdAt,
     expiresAt: createdAt + JOB_LIFETIME_SECONDS,
-    videoKey: videoKey(randomBytes(KEY_RANDOM_BYTES).toString('hex'), jobId),
+    videoKey: videoKey(context.randomHex(KEY_RANDOM_BYTES), jobId),
     callbackUrl: request.callback_url,
     request: await storeRequest(context.openBucket, { tenantId: caller.tenantId, jobId, text: requestText }),
     estimate: estimateVideoCost(request, model),

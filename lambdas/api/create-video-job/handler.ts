@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto'
+import { v7 as uuidv7 } from 'uuid'
+import { systemClock } from '#adapters/clock.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { openTable } from '#adapters/stores/table.ts'
@@ -10,7 +13,14 @@ import { createVideoJob } from './create-video-job.ts'
 /** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024
 
-const context = { table: openTable(), openBucket: once(openBucket), catalogue: openCatalogue() }
+const context = {
+  ...systemClock,
+  table: openTable(),
+  openBucket: once(openBucket),
+  catalogue: openCatalogue(),
+  newJobId: () => uuidv7(),
+  randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
+}
 
 /** POST /v1/video/generations */
 export const handler = apiHandler({ operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX }, async (event) => {

@@ -34,6 +34,7 @@ export async function transferVideo(
     trustedOrigins: config.trusted_origins,
     maxBytes: config.max_video_bytes,
     signal: AbortSignal.timeout(TRANSFER_MILLISECONDS_MAX),
+    ...context.network,
   })
   const scanner = createMp4Scanner()
   const checked = checkedPassage(scanner)

@@ -1,0 +1,38 @@
+import type { Clock } from '#adapters/clock.ts'
+import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
+import { markDeleted } from '#adapters/stores/job-deletion.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import type { Bucket } from '#adapters/stores/video-bucket.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { isJobId } from '#core/contract/job-id.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+
+type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: () => Bucket }
+
+/**
+ * Makes a job invisible at once and removes its video, where it has one.
+ * @throws VideoJobNotFoundError for a malformed or unknown id, another tenant's, and one deleted before.
+ */
+export async function deleteVideoJob(
+  { tenantId, jobId }: { tenantId: string; jobId: string },
+  context: DeleteContext,
+): Promise<void> {
+  const now = context.nowMilliseconds()
+  const job = isJobId(jobId) ? await markDeleted(context.table, { tenantId, jobId }, now) : undefined
+  if (job === undefined) {
+    throw new VideoJobNotFoundError()
+  }
+  if (isTerminal(job)) {
+    await cleanUpOrLeaveToReconcile(job, context)
+  }
+}
+
+/** The job is gone for every reader already; what the bucket or the CDN refuses now is made up for by the next Reconcile. */
+async function cleanUpOrLeaveToReconcile(job: VideoJob, context: DeleteContext): Promise<void> {
+  try {
+    await cleanUpDeletedJob(context, job)
+  } catch (error) {
+    logger.error('clean-up left to reconcile', { jobId: job.jobId, error: error instanceof Error ? error : undefined })
+  }
+}
