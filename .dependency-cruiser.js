@@ -2,6 +2,8 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
+const ADAPTERS = '^lambdas/(adapters|api|middleware|steps|webhook|reconcile)/'
+
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
 }
@@ -47,9 +49,21 @@ export default {
     {
       name: 'nothing-imports-bin-or-test',
       severity: 'error',
-      from: { pathNot: '^(bin|test|scripts)/' },
+      from: { pathNot: '^(bin|test|scripts|bench)/' },
       to: { path: '^(bin|test)/' },
     },
+    {
+      name: 'only-its-tests-import-bench',
+      severity: 'error',
+      from: { pathNot: '^(bench|test/bench)/' },
+      to: { path: '^bench/' },
+    },
+    forbid('bench-measures-what-runs', 'bench imports lambdas, lib and the engines of the tests', '^bench/', {
+      path: '^(bin|scripts)/|^test/(?!engines/)',
+    }),
+    forbid('adapters-check-with-the-small-zod', 'zod/mini checks our own items; every cold start loads it', ADAPTERS, {
+      path: '^node_modules/zod/(?!mini/)',
+    }),
     {
       name: 'no-dev-dependency-in-lambdas',
       severity: 'error',

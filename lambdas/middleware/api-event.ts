@@ -1,9 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/stores/key-store.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /** An API Gateway proxy event on its way through the middleware; each piece adds the member that it is named for. */
 export type ApiEvent = APIGatewayProxyEvent & {
   caller?: Caller
+  /** The caller's own job that the path names, where the operation looks it up with the key; undefined if there is none. */
+  job?: VideoJob | undefined
   json?: unknown
   startedAt?: number
 }

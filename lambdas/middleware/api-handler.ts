@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
 import { openTable, type Table } from '#adapters/stores/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, type KeyLookup } from './authenticate.ts'
 import { errorResponse } from './error-response.ts'
 import { jsonBody } from './json-body.ts'
 import { requestLog } from './request-log.ts'
@@ -13,13 +13,18 @@ type ApiOptions = {
   /** Largest body; left out for operations without one. */
   readonly bodyBytesMax?: number
   readonly openTable?: () => Table
+  /** In place of reading the key alone. */
+  readonly lookUpKey?: KeyLookup
 }
 
 /** The chain of every authenticated operation: log, errors, authentication, then the body (a bad key is told before a bad body). */
 export function apiHandler(
-  { operation, bodyBytesMax, openTable: open = once(openTable) }: ApiOptions,
+  { operation, bodyBytesMax, openTable: open = once(openTable), lookUpKey }: ApiOptions,
   handle: (event: ApiEvent, context: Context) => Promise<ApiResult>,
 ) {
-  const chain = middy<ApiEvent, ApiResult>().use(requestLog(operation)).use(errorResponse()).use(authenticate(open))
+  const chain = middy<ApiEvent, ApiResult>()
+    .use(requestLog(operation))
+    .use(errorResponse())
+    .use(authenticate(open, lookUpKey))
   return (bodyBytesMax === undefined ? chain : chain.use(jsonBody({ bytesMax: bodyBytesMax }))).handler(handle)
 }

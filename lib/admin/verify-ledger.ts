@@ -1,10 +1,12 @@
+import { listApiKeys } from '#adapters/stores/key-admin.ts'
 import { queryPartition } from '#adapters/stores/query-items.ts'
 import { type Reservation, readReservationItem } from '#adapters/stores/reservation.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
-import { getTenant, listTenantIds } from '#adapters/stores/tenant-store.ts'
+import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/stores/tenant-store.ts'
 import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
-import type { VideoJob } from '#core/jobs/video-job.ts'
+import { jobIdMilliseconds } from '#core/contract/job-id.ts'
+import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
 
@@ -14,10 +16,11 @@ export type BrokenInvariant = { readonly tenant: string; readonly message: strin
 /** Reads of a tenant before a broken invariant is believed: jobs move while they are read. */
 const READS_MAX = 3
 
-/** Checks every invariant of every tenant's money; empty when all hold. */
+/** Checks every invariant of every tenant's money; empty when all hold. A tenant that only its keys know of is one too. */
 export async function verifyLedger(table: Table): Promise<BrokenInvariant[]> {
   const broken: BrokenInvariant[] = []
-  for (const tenant of await listTenantIds(table)) {
+  const keyed = (await listApiKeys(table)).map(({ tenantId }) => tenantId)
+  for (const tenant of new Set([...(await listTenantIds(table)), ...keyed])) {
     broken.push(...(await verifyTenant(table, tenant)).map((message) => ({ tenant, message })))
   }
   return broken
@@ -37,28 +40,48 @@ async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
 }
 
 async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
-  const { balance } = await getTenant(table, tenantId)
+  const balance = await findBalance(table, tenantId)
   const { jobs, reservations } = await readJobs(table, tenantId)
   const rows = await readLedgerRows(table, tenantId)
   const rowsByJob = Map.groupBy(rows, ({ job }) => job)
-  const held = sum([...reservations.values()].filter(({ state }) => state === 'held').map(({ amount }) => amount))
   return [
-    ...equal('available + held + spent', balance.available + balance.held + balance.spent, 'granted', balance.granted),
-    ...equal(
-      'granted',
-      balance.granted,
-      'the sum of grants',
-      sum(rows.filter(isKind('grant')).map(({ amount }) => amount)),
-    ),
-    ...equal('held', balance.held, 'the sum of open reservations', held),
-    ...equal(
-      'spent',
-      balance.spent,
-      'the sum of settlements',
-      sum(rows.filter(isKind('settle')).map((row) => row.actual ?? 0n)),
-    ),
+    ...(balance === undefined
+      ? ['its record or its balance is missing']
+      : checkBalance(balance, [...reservations.values()], rows)),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
+    ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
+      jobId === null || jobs.has(jobId) ? [] : checkRowsAlone(jobId, rowsOfJob),
+    ),
+  ]
+}
+
+/** A tenant without a balance is a finding like any other, and no reason to look at nothing else. */
+async function findBalance(table: Table, tenantId: string): Promise<Tenant['balance'] | undefined> {
+  try {
+    return (await getTenant(table, tenantId)).balance
+  } catch (error) {
+    if (error instanceof TenantNotFoundError) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+function checkBalance(
+  balance: Tenant['balance'],
+  reservations: readonly Reservation[],
+  rows: readonly LedgerRow[],
+): string[] {
+  const held = sum(reservations.filter(({ state }) => state === 'held').map(({ amount }) => amount))
+  const granted = sum(rows.filter(isKind('grant')).map(({ amount }) => amount))
+  const settled = sum(rows.filter(isKind('settle')).map(({ actual }) => actual ?? 0n))
+  const parts = balance.available + balance.held + balance.spent
+  return [
+    ...equal('available + held + spent', parts, 'granted', balance.granted),
+    ...equal('granted', balance.granted, 'the sum of grants', granted),
+    ...equal('held', balance.held, 'the sum of open reservations', held),
+    ...equal('spent', balance.spent, 'the sum of settlements', settled),
   ]
 }
 
@@ -102,6 +125,18 @@ function checkJob(job: VideoJob, reservation: Reservation | undefined, rows: rea
     ...(resolutions.join() === expectedRows.join()
       ? []
       : [`${name} has the resolution rows [${resolutions}] and its reservation is ${reservation.state}`]),
+  ]
+}
+
+/** Ledger rows outlive their job's record, which the table collects a while after its thirty days; never before the job has ended. */
+function checkRowsAlone(jobId: string, rows: readonly LedgerRow[]): string[] {
+  const isReserved = rows.some(isKind('reserve'))
+  const isResolved = rows.some(({ kind }) => kind === 'settle' || kind === 'release')
+  const isYoung = Date.now() < jobIdMilliseconds(jobId) + JOB_RECORD_SECONDS * 1000
+  return [
+    ...(isYoung ? [`job ${jobId} has rows in the ledger and no record`] : []),
+    ...(isReserved ? [] : [`job ${jobId} has a resolution row in the ledger and no reserve row`]),
+    ...(isResolved ? [] : [`job ${jobId} has a reserve row in the ledger, no resolution row and no record`]),
   ]
 }
 

@@ -40,7 +40,12 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     objects: { 'requests/': ['PutObject'], 'texts/': ['GetObject'] },
     readsConfiguration: true,
   },
-  'get-video-job': { ...api, table: ['GetItem'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
+  'get-video-job': {
+    ...api,
+    table: ['BatchGetItem', 'GetItem'],
+    objects: { 'texts/': ['GetObject'] },
+    signsUrls: true,
+  },
   'list-video-jobs': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
   'delete-video-job': {
     ...api,

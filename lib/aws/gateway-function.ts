@@ -68,12 +68,14 @@ export class GatewayFunction extends Construct implements IGrantable {
 }
 
 /**
- * An asset with `index.mjs` and, where the handler reads it, `gateway.json`; named by the hash of what is in it,
+ * An asset with `index.mjs`, what that imports and, where the handler reads it, `gateway.json`; named by the hash of what is in it,
  * so that a deployment touches only the functions that changed.
  */
 function codeOf({ sources, folder, shipsConfiguration }: GatewayFunctionProps): Code {
   const bundleInto = (outputDirectory: string) => {
-    writeFileSync(join(outputDirectory, 'index.mjs'), bundleHandler({ root: sources.root, folder }).code)
+    for (const { name, code } of bundleHandler({ root: sources.root, folder }).files) {
+      writeFileSync(join(outputDirectory, name), code)
+    }
     if (shipsConfiguration) {
       copyFileSync(sources.configurationFile, join(outputDirectory, 'gateway.json'))
     }

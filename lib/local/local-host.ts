@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { credentialName } from '#core/catalogue/channel.ts'
+import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import S3rver from 's3rver'
+import { discardUnfinishedWrites, makeWritesAtomic } from './atomic-object-writes.ts'
 
 /** A running S3 engine, or one that somebody else runs. */
 export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
@@ -10,7 +11,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
- * In front of it stands what S3 does and s3rver does not: `If-None-Match: *`, and giving up a multipart upload.
+ * Added to it is what S3 does and s3rver does not: objects that are whole or not there, `If-None-Match: *`,
+ * and giving up a multipart upload.
  */
 export async function startS3Engine(
   { directory, bucketName }: { directory: string; bucketName: string },
@@ -21,6 +23,7 @@ export async function startS3Engine(
     return { endpoint, close: async () => undefined }
   }
   mkdirSync(directory, { recursive: true })
+  await discardUnfinishedWrites(directory, bucketName)
   const server = new S3rver({
     address: '127.0.0.1',
     port: 0,
@@ -29,6 +32,7 @@ export async function startS3Engine(
     vhostBuckets: false,
     configureBuckets: existsSync(join(directory, bucketName)) ? [] : [{ name: bucketName }],
   })
+  makeWritesAtomic(server.store)
   server.middleware.unshift(abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
   return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() }

@@ -12,6 +12,11 @@ declare module 's3rver' {
     type: string
     body: unknown
   }
+  type StoredObject = { readonly bucket: string; readonly key: string; readonly content: unknown }
+  type FilesystemStore = {
+    putObject(object: StoredObject): Promise<{ size: number; md5: string }>
+    getResourcePath(bucket: string, key: string, resource: string): string
+  }
   type S3rverOptions = {
     address?: string
     port?: number
@@ -23,6 +28,7 @@ declare module 's3rver' {
 
   export default class S3rver {
     constructor(options: S3rverOptions)
+    readonly store: FilesystemStore
     readonly middleware: ((context: KoaContext, next: Next) => Promise<unknown>)[]
     run(): Promise<{ address: string; port: number }>
     close(): Promise<void>

@@ -2,14 +2,30 @@ import { describe, expect, it } from '@jest/globals'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 
-const { code, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })
+const { files, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })
+const code = files.map((file) => file.code).join('\n')
+const names = files.map(({ name }) => name)
+const codeAtStart = files.flatMap((file) => (file.isLoadedAtStart ? [file.code] : [])).join('\n')
 
 describe('bundleHandler', () => {
-  it('makes one module that exports the handler and imports nothing but Node', () => {
-    expect(code).toMatch(/export\s*\{[^}]*as handler/)
-    const imported = [...code.matchAll(/(?:^|;)import[^"'();]*"([^"]+)"/g)].map(([, name]) => name)
+  it('makes an entry that exports the handler, and imports nothing but Node and its own files', () => {
+    expect(files.find(({ name }) => name === 'index.mjs')?.code).toMatch(/export\s*\{[^}]*as handler/)
+    const imported = [...code.matchAll(/(?:^|;)import[^"'();]*"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
+      ([, statically, dynamically]) => statically ?? dynamically ?? '',
+    )
     expect(imported).toContain('node:fs')
-    expect(imported.filter((name) => !/^(node:)?[a-z_/]+$/.test(name ?? ''))).toEqual([])
+    expect(imported.filter((name) => !/^(node:)?[a-z_/]+$/.test(name) && !names.includes(name.slice(2)))).toEqual([])
+  })
+
+  it('leaves what few requests need out of a cold start', () => {
+    const services = ['dynamodb', 's3', 'cloudfront'].map((name) => `com.amazonaws.${name}`)
+    expect(services.filter((name) => code.includes(name))).toEqual(services)
+    expect(services.filter((name) => codeAtStart.includes(name))).toEqual(['com.amazonaws.dynamodb'])
+  })
+
+  it('takes of node:http what is used, because importing all of it loads Node’s fetch client', () => {
+    expect(code).toContain('getBuiltinModule("node:http")')
+    expect(code).not.toMatch(/(from|import\()\s*"(node:)?http"/)
   })
 
   it('leaves out the search for credentials, which a role on Lambda never needs', () => {

@@ -24,6 +24,7 @@ type State = {
   Next?: string
   Default?: string
   TimeoutSeconds?: number
+  ResultPath?: string | null
   Retry?: Retrier[]
   Catch?: { ErrorEquals: string[]; Next: string }[]
   Choices?: { Variable: string; StringEquals: string; Next: string }[]
@@ -42,6 +43,8 @@ type Interpose = (step: () => Promise<unknown>, visit: number) => Promise<unknow
 type MachineOptions = {
   readonly interpose?: Partial<Record<StateName, Interpose>>
   readonly onBroken?: (execution: Execution) => void
+  /** Real milliseconds that each wait lasts, for a test that ends an execution in one. */
+  readonly waitMilliseconds?: number
 }
 
 /** A state machine over the step functions of one test, and the states that it visited. */
@@ -57,7 +60,7 @@ export type VideoMachine = {
  */
 export function createVideoMachine(
   pipeline: Pipeline,
-  { interpose = {}, onBroken = () => {} }: MachineOptions = {},
+  { interpose = {}, onBroken = () => {}, waitMilliseconds = 0 }: MachineOptions = {},
 ): VideoMachine {
   const definition = readVideoMachine()
   const visited: StateName[] = []
@@ -80,7 +83,7 @@ export function createVideoMachine(
     tasks: Object.fromEntries(STATES.map((state) => [state, bind(state)])),
     onBroken,
     pauses: {
-      waitTimeOverrides: { WaitForChannel: 0, WaitForUpstream: 0 },
+      waitTimeOverrides: { WaitForChannel: waitMilliseconds, WaitForUpstream: waitMilliseconds },
       retryIntervalOverrides: Object.fromEntries(STATES.map((state) => [state, 0])),
     },
   })

@@ -37,7 +37,6 @@ export class ScriptedUpstream {
         this.cancelled.push(taskId)
         return await this.script.cancel(this.cancelled.length)
       },
-      readResult,
     }
   }
 }

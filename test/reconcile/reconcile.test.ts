@@ -156,7 +156,7 @@ describe('reconciling', () => {
     const job = await pipeline.create()
     await claimSubmit(pipeline.context.table, {
       job,
-      channel: { id: 'main', max_open_jobs: 9 },
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
       nowSeconds: job.createdAt,
     })
     await reconcileAfter(MINUTE)
@@ -239,10 +239,14 @@ describe('reconciling', () => {
     useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
     const job = await pipeline.create()
     const { table } = pipeline.context
-    await claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: job.createdAt })
+    await claimSubmit(table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
     await claimSubmit(table, {
       job: await pipeline.create(),
-      channel: { id: 'spare', max_open_jobs: 9 },
+      channel: { id: 'spare', max_open_jobs: 9, provider: 'p2' },
       nowSeconds: job.createdAt,
     })
     await table.client.send(
@@ -264,7 +268,11 @@ describe('reconciling', () => {
     useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
     const { table } = pipeline.context
     const job = await pipeline.create()
-    await claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: job.createdAt })
+    await claimSubmit(table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
     await spoil(job)
     await reconcileAfter(0, true)
     expect(await readChannelCount(table, 'main')).toEqual({ open: 1, version: 1 })

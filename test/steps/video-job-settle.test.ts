@@ -42,6 +42,19 @@ describe('a settlement', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
+  it('is by what the upstream reported, although its channel has left the configuration since', async () => {
+    const pipeline = await pipelineWith({ seconds: 3 })
+    const job = await pipeline.create()
+    const without = { ...pipeline.context.catalogue, findVideoChannel: () => undefined }
+    const leave = async (step: () => Promise<unknown>) => {
+      Object.assign(pipeline.context, { catalogue: without })
+      return await step()
+    }
+    await createVideoMachine(pipeline, { interpose: { Store: leave } }).run(job)
+    expect(await spent(pipeline)).toBe('0.42')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
   it('whose reply was lost is not repeated', async () => {
     const pipeline = await pipelineWith({ seconds: 3 })
     const job = await pipeline.create()

@@ -113,6 +113,17 @@ describe('a submit', () => {
     expect(waits).toEqual([0, 90, 390])
   })
 
+  it('asks a busy upstream no sooner than by its own rhythm, whatever Retry-After says', async () => {
+    const pipeline = await engines.pipeline({ channels: { spare: { models: {} } } })
+    pipeline.upstream.script.submit = inTurn(busy(1), accepted())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const Poll = async () => ({ step: 'done' })
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    const { submittedAt = start } = await pipeline.read(job)
+    expect(submittedAt - start).toBeGreaterThanOrEqual(4)
+  })
+
   it('waits, queued, while every channel is full, and goes through when a slot is free', async () => {
     const pipeline = await pipelineWith(accepted())
     await setOpenJobs(pipeline, 'main', 100)
@@ -161,8 +172,8 @@ describe('a submit', () => {
     const { clock, context } = pipeline
     const [channel] = context.catalogue.videoChannels(job.model, { directOnly: false })
     const claimedAt = clock.seconds
-    const claim = { job, channel: { id: channel?.id ?? '', max_open_jobs: 1 }, nowSeconds: claimedAt }
-    expect(await claimSubmit(context.table, claim)).toBe('claimed')
+    const claimed = { id: channel?.id ?? '', max_open_jobs: 1, provider: 'p2' as const }
+    expect(await claimSubmit(context.table, { job, channel: claimed, nowSeconds: claimedAt })).toBe('claimed')
     const machine = createVideoMachine(pipeline)
     await machine.run(job)
     expect(machine.visited).toEqual(['Submit', 'Submit', 'Fail', 'Notify'])

@@ -41,7 +41,7 @@ describe('the state machine of a video job', () => {
       IntervalSeconds: 1,
       BackoffRate: 2,
       MaxDelaySeconds: 30,
-      MaxAttempts: 20,
+      MaxAttempts: 40,
       JitterStrategy: 'FULL',
     })
   })

@@ -41,7 +41,11 @@ afterAll(async () => {
 async function processingJob(changes: Partial<NewVideoJob> = {}): Promise<NewVideoJob> {
   const job = await pipeline.create({ callbackUrl: receiver.url, ...changes })
   const { table } = pipeline.context
-  await claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: job.createdAt })
+  await claimSubmit(table, {
+    job,
+    channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+    nowSeconds: job.createdAt,
+  })
   await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
   return job
 }

@@ -1,12 +1,16 @@
-import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront'
 import { environmentVariable } from '../environment.ts'
 import { once } from '../once.ts'
 
-const client = once(() => new CloudFrontClient({}))
+/** Loaded when it is first needed: few jobs are deleted, and every cold start would pay for the client. */
+const openClient = once(async () => {
+  const { CloudFrontClient, CreateInvalidationCommand } = await import('./cdn-client.ts')
+  return { client: new CloudFrontClient({}), CreateInvalidationCommand }
+})
 
 /** Makes the CDN forget a deleted video. Repeating it for one key is one invalidation. */
 export async function invalidateVideo(videoKey: string): Promise<void> {
-  await client().send(
+  const { client, CreateInvalidationCommand } = await openClient()
+  await client.send(
     new CreateInvalidationCommand({
       DistributionId: environmentVariable('DISTRIBUTION_ID'),
       InvalidationBatch: { CallerReference: videoKey, Paths: { Quantity: 1, Items: [`/${videoKey}`] } },

@@ -2,17 +2,17 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { invalidateVideo } from '../cdn/invalidate-video.ts'
 import { recordCleanedUp } from '../stores/job-deletion.ts'
 import type { Table } from '../stores/table.ts'
-import { type Bucket, deleteVideo } from '../stores/video-bucket.ts'
+import { deleteVideo, type OpenBucket } from '../stores/video-bucket.ts'
 
 /**
  * Removes what a deleted job left: the object and its CDN copy. An open job keeps its mark, because its execution may
  * still be storing; whoever ends it calls this again, and Reconcile calls it for any mark that is left.
  */
 export async function cleanUpDeletedJob(
-  { table, openBucket }: { table: Table; openBucket: () => Bucket },
+  { table, openBucket }: { table: Table; openBucket: OpenBucket },
   job: VideoJob,
 ): Promise<void> {
-  await deleteVideo(openBucket(), job.videoKey)
+  await deleteVideo(await openBucket(), job.videoKey)
   if (!isTerminal(job)) {
     return
   }

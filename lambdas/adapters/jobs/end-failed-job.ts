@@ -18,11 +18,10 @@ export async function endFailedJob(
   context: StepContext,
   errorName: string | undefined,
 ): Promise<void> {
-  await resolveVideoJob(input, context, async (job, reservation) => {
+  const ended = await resolveVideoJob(input, context, async (job, reservation) => {
     if (isBilled(job)) {
       return await settlementOf(job, reservation, context)
     }
-    await removeUnrecordedVideo(job, context)
     const error = job.failure ?? failureTextOf(errorName)
     if (error === FAILURE_TEXT.internal) {
       logger.error('job failed by an error that no step means to throw', { jobId: job.jobId, errorName })
@@ -30,6 +29,7 @@ export async function endFailedJob(
     }
     return { kind: 'release', error }
   })
+  await removeUnrecordedVideo(ended, context)
 }
 
 /** A deleted job's video is never stored: that the upstream finished is all there is to bill. */
@@ -38,9 +38,12 @@ function isBilled(job: VideoJob): boolean {
   return isDone && job.failure === undefined
 }
 
-/** A store that died between the upload and its record leaves an object that nobody would ever serve or remove. */
+/**
+ * A store that died between the upload and its record leaves an object that nobody would ever serve or remove. Looked at
+ * after the commit: a settlement that came first has promised the object to the client.
+ */
 async function removeUnrecordedVideo(job: VideoJob, context: StepContext): Promise<void> {
-  if (job.finishedAt !== undefined) {
-    await deleteVideo(context.openBucket(), job.videoKey)
+  if (job.status === 'failed' && job.finishedAt !== undefined) {
+    await deleteVideo(await context.openBucket(), job.videoKey)
   }
 }

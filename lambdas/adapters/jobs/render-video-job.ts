@@ -3,12 +3,12 @@ import { videoJobBody } from '#core/jobs/video-job-view.ts'
 import { openUrlSigner, type UrlSigner } from '../cdn/signed-url.ts'
 import { once } from '../once.ts'
 import { loadText } from '../stores/text-store.ts'
-import type { Bucket } from '../stores/video-bucket.ts'
+import type { OpenBucket } from '../stores/video-bucket.ts'
 
 /** Renders jobs for readers, with the signing key read only when a job has something to sign. */
 export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>
 
-export function createJobRenderer(openBucket: () => Bucket, openSigner = openUrlSigner): JobRenderer {
+export function createJobRenderer(openBucket: OpenBucket, openSigner = openUrlSigner): JobRenderer {
   const bucket = once(openBucket)
   return async (job, nowSeconds) => {
     const upstreamText = await loadText(bucket, job.pollText ?? job.submitText)

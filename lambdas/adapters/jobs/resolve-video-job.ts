@@ -18,9 +18,10 @@ type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> |
 /**
  * Ends a job by what `decide` says of its present state, exactly once, and removes what a deleted job left.
  * A job that has ended stays as it is.
+ * @returns the job as it ended.
  * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
  */
-export async function resolveVideoJob(input: StepInput, context: StepContext, decide: Decide): Promise<void> {
+export async function resolveVideoJob(input: StepInput, context: StepContext, decide: Decide): Promise<VideoJob> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const job = await requireVideoJob(context.table, input)
     if (isTerminal(job)) {
@@ -50,10 +51,11 @@ export async function resolveVideoJob(input: StepInput, context: StepContext, de
 }
 
 /** Read after the commit: whoever comes second, this or the deletion, sees the other's mark. */
-async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<void> {
+async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<VideoJob> {
   if (job.isDeleted) {
     await cleanUpDeletedJob(context, job)
   }
+  return job
 }
 
 function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {
@@ -66,9 +68,8 @@ function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: Vide
 
 /** Bills a finished job by the frozen prices and what the upstream reports. */
 export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
-  const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   const text = await loadText(context.openBucket, job.pollText)
-  const result = text === undefined || channel === undefined ? undefined : context.readResult(channel, text)
+  const result = text === undefined || job.provider === undefined ? undefined : context.readResult(job.provider, text)
   const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
   const settlement = settleVideoCost({
     estimate: reservation.amount,

@@ -1,28 +1,28 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { openCatalogue } from '../config/gateway-catalogue.ts'
 import { once } from '../once.ts'
 import type { OutboundNetwork } from '../outbound/outbound-network.ts'
 import { createVideoProvider } from '../providers/create-video-provider.ts'
+import { readVideoResult } from '../providers/read-video-result.ts'
 import { createUpstreamHttp } from '../providers/upstream-http.ts'
 import type { VideoProvider } from '../providers/video-provider.ts'
 import { channelCredential } from '../secrets/channel-credential.ts'
 import { openTable, type Table } from '../stores/table.ts'
-import { type Bucket, openBucket } from '../stores/video-bucket.ts'
+import { type OpenBucket, openBucket } from '../stores/video-bucket.ts'
 
 /** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice, upstreams and network. */
 export type StepContext = Clock & {
   readonly table: Table
-  readonly openBucket: () => Bucket
+  readonly openBucket: OpenBucket
   readonly catalogue: Catalogue
   /** From 0 up to 1. */
   readonly random: () => number
   /** @throws when the channel's credential cannot be read; nothing was sent then. */
   readonly openProvider: (channel: VideoChannel) => Promise<VideoProvider>
-  /** Reads a stored success answer; needs no credential. */
-  readonly readResult: (channel: VideoChannel, text: string) => VideoResult
+  /** Reads a stored success answer, by whose wire it is in. */
+  readonly readResult: typeof readVideoResult
   /** What downloads and callbacks go through; the system's own when left out. */
   readonly network?: OutboundNetwork
 }
@@ -40,14 +40,8 @@ export function openStepContext(): StepContext {
       const key = await channelCredential(channel)
       return createVideoProvider(channel, { credential: async () => key, http: upstreamHttp() })
     },
-    readResult: (channel, text) =>
-      createVideoProvider(channel, { credential: noCredential, http: upstreamHttp() }).readResult(text),
+    readResult: readVideoResult,
   }
-}
-
-/** Reading sends nothing, so that a step which only reads needs no access to the channel secret. */
-async function noCredential(): Promise<string> {
-  throw new TypeError('reading a result sends nothing')
 }
 
 /** Unix seconds of the context's clock. */

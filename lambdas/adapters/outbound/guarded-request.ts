@@ -110,16 +110,19 @@ function exchange(socket: Socket, command: GuardedRequest): Promise<IncomingMess
       ...(signal === undefined ? {} : { signal }),
     })
     const timer = setTimeout(() => request.destroy(new RequestFailedError('no answer in time')), answerMilliseconds)
+    const fail = (error: Error) => {
+      clearTimeout(timer)
+      reject(error)
+    }
     request.once('response', (response) => {
       clearTimeout(timer)
       // Whoever reads the answer hears its errors; one that comes before that must not end the process.
       response.on('error', () => {})
       resolve(response)
     })
-    request.on('error', (error) => {
-      clearTimeout(timer)
-      reject(error)
-    })
+    request.on('error', fail)
+    // A change of protocol (101) is neither an answer nor an error, and a closed request hears no timer and no signal.
+    request.once('close', () => fail(new RequestFailedError('the connection closed without an answer')))
     request.end(body)
   })
 }

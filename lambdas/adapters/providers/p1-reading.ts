@@ -75,7 +75,8 @@ function outputSeconds(usage: unknown): string | undefined {
   }
   const billed = decimalText(memberAt(usage, 'duration'))
   const input = Number(decimalText(memberAt(usage, 'input_video_duration')) ?? '0')
-  return input === 0 && Number(billed) <= DURATION_SECONDS.max ? billed : undefined
+  const isLength = input === 0 && Number(billed) > 0 && Number(billed) <= DURATION_SECONDS.max
+  return isLength ? billed : undefined
 }
 
 /** 720, "720" and "720P" are all 720P. */

@@ -1,6 +1,6 @@
 import type { P1Channel } from '#core/catalogue/channel.ts'
 import { cancelOutcome } from './cancel-outcome.ts'
-import { p1PollOutcome, p1TaskId, readP1Result } from './p1-reading.ts'
+import { p1PollOutcome, p1TaskId } from './p1-reading.ts'
 import { p1RequestBody } from './p1-request.ts'
 import { submitOutcome } from './submit-outcome.ts'
 import { createUpstreamCaller, type VideoProviderDependencies } from './upstream-caller.ts'
@@ -30,6 +30,5 @@ export function createP1VideoProvider({
     async cancel(taskId) {
       return cancelOutcome(await call({ method: 'POST', path: `${taskPath(taskId)}/cancel`, limits: CANCEL_LIMITS }))
     },
-    readResult: readP1Result,
   }
 }

@@ -1,7 +1,6 @@
 import type { P2Channel } from '#core/catalogue/channel.ts'
 import { p2PollOutcome, p2TaskId } from './p2-reading.ts'
 import { p2ProxyRequestBody } from './p2-request.ts'
-import { readP2Result } from './p2-result.ts'
 import { submitOutcome } from './submit-outcome.ts'
 import { createUpstreamCaller, type VideoProviderDependencies } from './upstream-caller.ts'
 import { POLL_LIMITS, SUBMIT_LIMITS } from './upstream-http.ts'
@@ -28,6 +27,5 @@ export function createP2ProxyVideoProvider({
       return p2PollOutcome(await call({ method: 'GET', path, limits: POLL_LIMITS }))
     },
     cancel: () => Promise.resolve('refused'),
-    readResult: readP2Result,
   }
 }

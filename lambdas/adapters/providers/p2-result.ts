@@ -33,7 +33,8 @@ export function p2Result(body: unknown): VideoResult {
     videoUrl: firstOf(views.flatMap(urlsOf).map(httpUrl)),
     completionTokens: reportedQuantity(views.flatMap(tokensOf)),
     billableSeconds: seconds ?? reportedQuantity(views.flatMap(secondsOf)),
-    outputSeconds: seconds,
+    // A length of nothing is one that was left out: the stored file knows it.
+    outputSeconds: Number(seconds) > 0 ? seconds : undefined,
     resolution: firstOf(views.flatMap(resolutionsOf)),
     audio: firstOf(views.map(audioOf)),
   }

@@ -3,7 +3,6 @@ import { cancelOutcome } from './cancel-outcome.ts'
 import { parseJson } from './json-reading.ts'
 import { p2PollOutcome, p2StatusWord, p2TaskId } from './p2-reading.ts'
 import { p2RequestBody } from './p2-request.ts'
-import { readP2Result } from './p2-result.ts'
 import { submitOutcome } from './submit-outcome.ts'
 import { createUpstreamCaller, type UpstreamCaller, type VideoProviderDependencies } from './upstream-caller.ts'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from './upstream-http.ts'
@@ -29,7 +28,6 @@ export function createP2VideoProvider({
       return p2PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))
     },
     cancel: (taskId) => cancelQueuedTask(call, taskId),
-    readResult: readP2Result,
   }
 }
 

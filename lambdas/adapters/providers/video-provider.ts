@@ -51,6 +51,4 @@ export interface VideoProvider {
   poll(taskId: string): Promise<PollOutcome>
   /** Asks the upstream to stop a task that has not begun. */
   cancel(taskId: string): Promise<CancelOutcome>
-  /** Reads a stored success answer again: a pure function, so that nothing about a result is kept twice. */
-  readResult(text: string): VideoResult
 }

@@ -1,4 +1,5 @@
-import { type Channel, credentialName } from '#core/catalogue/channel.ts'
+import type { Channel } from '#core/catalogue/channel.ts'
+import { credentialName } from '#core/catalogue/credential-name.ts'
 import { environmentVariable } from '../environment.ts'
 import { readSecretEntry } from './secret-reader.ts'
 

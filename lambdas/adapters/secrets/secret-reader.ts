@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { once } from '../once.ts'
 
 /** A secret's entry is missing: named, never shown. */

@@ -34,19 +34,23 @@ export async function setChannelCount(
   return item !== undefined
 }
 
-/** Seconds' worth of polls that may come at once. */
-const BURST_SECONDS = 1
+/** Polls that may stand in line at once, in seconds' worth of them. */
+const LINE_SECONDS = 1
+
+/** The right to one poll, `pauseMilliseconds` from now: less than the line is long. */
+export type PollToken = { readonly pauseMilliseconds: number }
 
 /**
- * Takes one of the polls that a channel may get per second (GCRA: one timestamp, two conditional writes).
- * @returns false when the channel has had its share for now.
+ * Takes one of the polls that a channel may get per second (GCRA: one timestamp, two conditional writes). Tokens are spread
+ * evenly: who takes one keeps its pause, so that no second gets more than its share, not even the first one after a rest.
+ * @returns undefined when the line is full for now.
  */
 export async function takePollToken(
   table: Table,
   { channelId, perSecond, nowMilliseconds }: { channelId: string; perSecond: number; nowMilliseconds: number },
-): Promise<boolean> {
+): Promise<PollToken | undefined> {
   const gap = Math.ceil(1000 / perSecond)
-  const latest = nowMilliseconds + Math.max(0, BURST_SECONDS * 1000 - gap)
+  const latest = nowMilliseconds + Math.max(0, LINE_SECONDS * 1000 - gap)
   const idle = {
     SET: 'tat = :next',
     condition: 'attribute_not_exists(tat) OR tat < :now',
@@ -57,17 +61,23 @@ export async function takePollToken(
     condition: 'tat >= :now AND tat <= :latest',
     values: { ':gap': gap, ':now': nowMilliseconds, ':latest': latest },
   }
-  return (await tryUpdate(table, channelId, idle)) || (await tryUpdate(table, channelId, busy))
+  const next = (await tryUpdate(table, channelId, idle)) ?? (await tryUpdate(table, channelId, busy))
+  return next === undefined ? undefined : { pauseMilliseconds: next - gap - nowMilliseconds }
 }
 
 type Step = { SET: string; condition: string; values: Record<string, number> }
 
-async function tryUpdate(table: Table, channelId: string, { SET, condition, values }: Step): Promise<boolean> {
+/** @returns when the poll after this one may come. */
+async function tryUpdate(
+  table: Table,
+  channelId: string,
+  { SET, condition, values }: Step,
+): Promise<number | undefined> {
   const item = await conditionalUpdate(table, {
     Key: tableKeys.pollBucket(channelId),
     UpdateExpression: `SET ${SET}`,
     ConditionExpression: condition,
     ExpressionAttributeValues: values,
   })
-  return item !== undefined
+  return item === undefined ? undefined : Number(item.tat)
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { conditionalUpdate } from './conditional-update.ts'
 import { queryItems } from './query-items.ts'
 import { DUE_INDEX, type Table } from './table.ts'

@@ -51,15 +51,19 @@ export async function recordPoll(table: Table, job: JobKey, record: PollRecord):
   })
 }
 
-/** Says that the video lies in the bucket. An empty text means that its header holds no length. */
-export async function recordStored(table: Table, job: JobKey, durationSeconds: string | undefined): Promise<void> {
-  await conditionalUpdate(table, {
+/**
+ * Says that the video lies in the bucket. An empty text means that its header holds no length.
+ * @returns false when the job had ended before.
+ */
+export async function recordStored(table: Table, job: JobKey, durationSeconds: string | undefined): Promise<boolean> {
+  const item = await conditionalUpdate(table, {
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'SET storedDurationSeconds = :duration',
     ConditionExpression: isOpen,
     ExpressionAttributeNames: statusName,
     ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '' },
   })
+  return item !== undefined
 }
 
 /** Keeps why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */

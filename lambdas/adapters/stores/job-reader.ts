@@ -15,7 +15,7 @@ export async function getVideoJob(table: Table, tenantId: string, jobId: string)
 /** Pages of one listing: 10,000 skipped jobs of a few KB and their deleted neighbours fit; more is a fault. */
 const PAGES_MAX = 200
 
-/** Items asked for beyond the page itself, so that a few deleted jobs do not cost a second request. */
+/** Items asked for beyond what is missing once a request met deleted jobs: where one was deleted there are more. */
 const READ_AHEAD = 10
 
 export type JobPage = { readonly jobs: VideoJob[]; readonly hasMore: boolean }
@@ -41,7 +41,7 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
   for (let page = 0; page < PAGES_MAX && jobs.length < wanted; page += 1) {
     const query = new QueryCommand({
       ...jobRange(table, options),
-      Limit: toSkip + wanted - jobs.length + READ_AHEAD,
+      Limit: toSkip + wanted - jobs.length + (page === 0 ? 0 : READ_AHEAD),
       ExclusiveStartKey: startKey,
     })
     const { Items = [], LastEvaluatedKey } = await retryConflicts(

@@ -1,6 +1,6 @@
-import * as z from 'zod'
-import { conditionalUpdate } from './conditional-update.ts'
+import * as z from 'zod/mini'
 import { queryPartition } from './query-items.ts'
+import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
 import { transact } from './transaction.ts'
@@ -25,7 +25,7 @@ const listingItem = z.object({
   SK: z.string(),
   tenantId: z.string(),
   state: z.enum(['active', 'revoked']),
-  models: z.array(z.string()).nullable(),
+  models: z.nullable(z.array(z.string())),
   createdAt: z.number(),
   digest: z.string(),
 })
@@ -53,19 +53,24 @@ export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
 }
 
 /**
- * Revokes a key: the next request with it is refused, and so is a reservation that is on its way.
+ * Revokes a key, in one transaction with its listing: the next request with it is refused, and so is a reservation that is
+ * on its way.
  * @throws ApiKeyNotFoundError when no key has this id.
  */
 export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
+  const listing = await readItem(table, tableKeys.apiKeyListing(keyId))
+  if (listing === undefined) {
+    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+  }
   const revoke = {
+    TableName: table.name,
     UpdateExpression: 'SET #state = :revoked',
     ConditionExpression: 'attribute_exists(PK)',
     ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: { ':revoked': 'revoked' },
   }
-  const listing = await conditionalUpdate(table, { Key: tableKeys.apiKeyListing(keyId), ...revoke })
-  if (listing === undefined) {
-    throw new ApiKeyNotFoundError(`no key ${keyId}`)
-  }
-  await conditionalUpdate(table, { Key: tableKeys.apiKey(listingItem.parse(listing).digest), ...revoke })
+  await transact(table, [
+    { Update: { ...revoke, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
+    { Update: { ...revoke, Key: tableKeys.apiKeyListing(keyId) } },
+  ])
 }

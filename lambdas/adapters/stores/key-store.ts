@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
@@ -16,8 +16,8 @@ const apiKeyItem = z.object({
   tenantId: z.string(),
   keyId: z.string(),
   state: z.enum(['active', 'revoked']),
-  models: z.array(z.string()).nullable(),
-  expiresAt: z.number().optional(),
+  models: z.nullable(z.array(z.string())),
+  expiresAt: z.optional(z.number()),
 })
 
 /**
@@ -25,7 +25,14 @@ const apiKeyItem = z.object({
  * Undefined for a key that is unknown, revoked or expired.
  */
 export async function findCaller(table: Table, keyDigest: string, nowSeconds: number): Promise<Caller | undefined> {
-  const item = await readItem(table, tableKeys.apiKey(keyDigest))
+  return readCaller(await readItem(table, tableKeys.apiKey(keyDigest)), { keyDigest, nowSeconds })
+}
+
+/** The caller that a key's record names; undefined for a record that is missing, revoked or expired. */
+export function readCaller(
+  item: unknown,
+  { keyDigest, nowSeconds }: { keyDigest: string; nowSeconds: number },
+): Caller | undefined {
   if (item === undefined) {
     return undefined
   }

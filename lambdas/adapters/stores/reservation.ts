@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { RESOLUTIONS } from '#core/contract/video-parameters.ts'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
@@ -20,13 +20,13 @@ export type Reservation = {
   readonly restarts: number
 }
 
-const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const tier = z.union([z.boolean(), z.literal('any')])
 
 const reservationItem = z.object({
   amount,
   state: z.enum(['held', 'settled', 'released']),
-  actual: amount.optional(),
+  actual: z.optional(amount),
   snapshot: z.object({
     billing: z.enum(['token', 'per_second', 'per_request']),
     prices: z.array(
@@ -34,9 +34,9 @@ const reservationItem = z.object({
     ),
   }),
   tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
-  request: z.string().optional(),
-  requestKey: z.string().optional(),
-  restarts: z.number().default(0),
+  request: z.optional(z.string()),
+  requestKey: z.optional(z.string()),
+  restarts: z._default(z.number(), 0),
 })
 
 export function readReservationItem(item: unknown): Reservation {

@@ -1,3 +1,5 @@
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { JobTiming } from '#core/jobs/generation-times.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { conditionalUpdate } from './conditional-update.ts'
 import type { Table } from './table.ts'
@@ -12,6 +14,8 @@ const isUnclaimed = 'attribute_not_exists(submitState)'
 const isNotDeleted = 'attribute_not_exists(deleted)'
 const isSending = 'submitState = :sending'
 
+type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
+
 export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**
@@ -20,19 +24,20 @@ export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
  */
 export async function claimSubmit(
   table: Table,
-  { job, channel, nowSeconds }: { job: JobKey; channel: { id: string; max_open_jobs: number }; nowSeconds: number },
+  { job, channel, nowSeconds }: { job: JobKey; channel: ClaimedChannel; nowSeconds: number },
 ): Promise<ClaimOutcome> {
   const claim = {
     TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression:
-      'SET submitState = :sending, channelId = :channel, submittedAt = :now REMOVE isWaitingForChannel, failure',
+      'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure',
     ConditionExpression: [isQueued, isUnclaimed, isNotDeleted].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':queued': 'queued',
       ':sending': 'sending',
       ':channel': channel.id,
+      ':provider': channel.provider,
       ':now': nowSeconds,
     },
   }
@@ -60,7 +65,7 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
   const release = {
     TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'REMOVE submitState, channelId, submittedAt',
+    UpdateExpression: 'REMOVE submitState, channelId, provider, submittedAt',
     ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId },
@@ -75,6 +80,9 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
   await transact(table, [{ Update: release }, { Update: slot }])
 }
 
+/** @param timing goes along with the update, so that no later poll needs a read of its own for it. */
+type Acceptance = { readonly taskId: string; readonly submitText: StoredText; readonly timing?: JobTiming }
+
 /**
  * Records the upstream's acceptance: from here the job is processing. Recording the same task again is no change, so that
  * a write whose reply was lost is not taken for a lost job. Undefined when the job was ended meanwhile.
@@ -82,13 +90,20 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
 export async function recordAccepted(
   table: Table,
   job: JobKey,
-  { taskId, submitText }: { taskId: string; submitText: StoredText },
+  { taskId, submitText, timing }: Acceptance,
 ): Promise<VideoJob | undefined> {
   const text = storedTextAttributes('submitText', submitText)
   const isRecordedAlready = '#status = :processing AND taskId = :task'
+  const sets = [
+    'submitState = :accepted',
+    'taskId = :task',
+    '#status = :processing',
+    `${text.set} = :text`,
+    ...(timing === undefined ? [] : ['timing = :timing']),
+  ]
   const item = await conditionalUpdate(table, {
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: `SET submitState = :accepted, taskId = :task, #status = :processing, ${text.set} = :text REMOVE ${text.remove}`,
+    UpdateExpression: `SET ${sets.join(', ')} REMOVE ${text.remove}`,
     ConditionExpression: `(${[isQueued, isSending].join(' AND ')}) OR (${isRecordedAlready})`,
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
@@ -98,6 +113,7 @@ export async function recordAccepted(
       ':text': text.value,
       ':queued': 'queued',
       ':sending': 'sending',
+      ...(timing === undefined ? {} : { ':timing': timing }),
     },
   })
   return item === undefined ? undefined : readVideoJobItem(item)

@@ -21,6 +21,8 @@ export function openTable(): Table {
 
 /** Amounts may exceed what a double holds exactly, so large numbers come back as bigint. */
 export function createDocumentClient(client = new DynamoDBClient({})): DynamoDBDocumentClient {
+  // It copies every input and output for a log that nobody gave it.
+  client.middlewareStack.remove('loggerMiddleware')
   return DynamoDBDocumentClient.from(client, {
     marshallOptions: { removeUndefinedValues: true },
     unmarshallOptions: {

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
 import { queryPartition } from './query-items.ts'
 import { readItem } from './read-item.ts'
@@ -32,7 +32,7 @@ export class TenantNotFoundError extends Error {
   override readonly name = 'TenantNotFoundError'
 }
 
-const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const tenantItem = z.object({ SK: z.string(), name: z.string(), webhookSecret: z.string() })
 const balanceItem = z.object({ available: amount, held: amount, spent: amount, granted: amount })
 

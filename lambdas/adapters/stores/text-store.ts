@@ -1,5 +1,5 @@
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
-import { type Bucket, getText, putText } from './video-bucket.ts'
+import { getText, type OpenBucket, putText } from './video-bucket.ts'
 
 /** Texts above these sizes leave the record, which holds 400 KB in all, and go to the bucket. */
 const INLINE_BYTES_MAX = { submit: 50_000, poll: 300_000 } as const
@@ -9,34 +9,34 @@ const REQUEST_INLINE_BYTES_MAX = 16_000
 
 /** Keeps an upstream's answer whole: inline where it fits, else in the bucket. `bucket` is opened only then. */
 export async function storeUpstreamText(
-  openBucket: () => Bucket,
+  openBucket: OpenBucket,
   { job, kind, text }: { job: Pick<VideoJob, 'tenantId' | 'jobId'>; kind: 'submit' | 'poll'; text: string },
 ): Promise<StoredText> {
   if (Buffer.byteLength(text) <= INLINE_BYTES_MAX[kind]) {
     return { inline: text }
   }
   const bucketKey = `texts/${job.tenantId}/${job.jobId}/${kind}.json`
-  await putText(openBucket(), bucketKey, text)
+  await putText(await openBucket(), bucketKey, text)
   return { bucketKey }
 }
 
 /** Keeps a request: inline where it fits (nearly always), else in the bucket (images inside the request). */
 export async function storeRequest(
-  openBucket: () => Bucket,
+  openBucket: OpenBucket,
   { tenantId, jobId, text }: { tenantId: string; jobId: string; text: string },
 ): Promise<StoredText> {
   if (Buffer.byteLength(text) <= REQUEST_INLINE_BYTES_MAX) {
     return { inline: text }
   }
   const bucketKey = `requests/${tenantId}/${jobId}.json`
-  await putText(openBucket(), bucketKey, text)
+  await putText(await openBucket(), bucketKey, text)
   return { bucketKey }
 }
 
 /** Reads a stored text back, byte for byte; undefined stays undefined. */
-export async function loadText(openBucket: () => Bucket, text: StoredText | undefined): Promise<string | undefined> {
+export async function loadText(openBucket: OpenBucket, text: StoredText | undefined): Promise<string | undefined> {
   if (text === undefined) {
     return undefined
   }
-  return 'inline' in text ? text.inline : await getText(openBucket(), text.bucketKey)
+  return 'inline' in text ? text.inline : await getText(await openBucket(), text.bucketKey)
 }

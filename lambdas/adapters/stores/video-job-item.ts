@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/quota/money.ts'
 
@@ -7,33 +7,37 @@ const PK_PREFIX = 'T#'
 
 /** The job record as it lies in the table. Reading it is the one place where its types are checked. */
 const videoJobItem = z.object({
-  PK: z.string().startsWith(PK_PREFIX),
-  SK: z.string().startsWith(SK_PREFIX),
+  PK: z.string().check(z.startsWith(PK_PREFIX)),
+  SK: z.string().check(z.startsWith(SK_PREFIX)),
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
   model: z.string(),
   createdAt: z.number(),
   expiresAt: z.number(),
   videoKey: z.string(),
   estimate: z.union([z.number(), z.bigint()]),
-  callbackUrl: z.string().optional(),
-  deleted: z.boolean().optional(),
-  isWaitingForChannel: z.boolean().optional(),
-  submitState: z.enum(['sending', 'accepted']).optional(),
-  channelId: z.string().optional(),
-  submittedAt: z.number().optional(),
-  taskId: z.string().optional(),
-  submitText: z.string().optional(),
-  submitTextKey: z.string().optional(),
-  pollText: z.string().optional(),
-  pollTextKey: z.string().optional(),
-  goneCount: z.number().optional(),
-  isCancelRefused: z.boolean().optional(),
-  finishedAt: z.number().optional(),
-  storedDurationSeconds: z.string().optional(),
-  failure: z.string().optional(),
-  error: z.string().optional(),
-  durationSeconds: z.string().nullish(),
-  callbackState: z.literal('sent').optional(),
+  callbackUrl: z.optional(z.string()),
+  deleted: z.optional(z.boolean()),
+  isWaitingForChannel: z.optional(z.boolean()),
+  submitState: z.optional(z.enum(['sending', 'accepted'])),
+  channelId: z.optional(z.string()),
+  provider: z.optional(z.enum(['p1', 'p2'])),
+  submittedAt: z.optional(z.number()),
+  taskId: z.optional(z.string()),
+  timing: z.optional(
+    z.object({ className: z.string(), usual: z.optional(z.object({ early: z.number(), median: z.number() })) }),
+  ),
+  submitText: z.optional(z.string()),
+  submitTextKey: z.optional(z.string()),
+  pollText: z.optional(z.string()),
+  pollTextKey: z.optional(z.string()),
+  goneCount: z.optional(z.number()),
+  isCancelRefused: z.optional(z.boolean()),
+  finishedAt: z.optional(z.number()),
+  storedDurationSeconds: z.optional(z.string()),
+  failure: z.optional(z.string()),
+  error: z.optional(z.string()),
+  durationSeconds: z.nullish(z.string()),
+  callbackState: z.optional(z.literal('sent')),
 })
 
 /** Reads a job record. @throws ZodError for an item that is no job record, which only a fault of ours could write. */
@@ -63,6 +67,7 @@ function optionalMembers(item: Rest) {
     callbackUrl: item.callbackUrl,
     submitState: item.submitState,
     channelId: item.channelId,
+    provider: item.provider,
     submittedAt: item.submittedAt,
     taskId: item.taskId,
     goneCount: item.goneCount ?? 0,

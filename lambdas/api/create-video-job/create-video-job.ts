@@ -11,7 +11,7 @@ import { InvalidRequestError } from '#core/errors.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
-import { answerWithSubmit } from './answer-with-submit.ts'
+import { answerRepeat, answerWithSubmit } from './answer-with-submit.ts'
 import type { CreateContext } from './create-context.ts'
 import { findIdempotentJob } from './find-idempotent-job.ts'
 
@@ -45,7 +45,7 @@ export async function createVideoJob(
   } catch (error) {
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
-      return await answerWithSubmit(existing, context)
+      return await answerRepeat(existing, context)
     }
     throw error
   }

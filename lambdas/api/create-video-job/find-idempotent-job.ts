@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { readItem } from '#adapters/stores/read-item.ts'
 import type { Table } from '#adapters/stores/table.ts'

@@ -9,6 +9,7 @@ import { readIdempotencyKey } from '#core/contract/idempotency-key.ts'
 import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { createVideoJob } from './create-video-job.ts'
+import { SubmitRhythm } from './submit-rhythm.ts'
 
 /** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024
@@ -20,6 +21,7 @@ const context = {
   catalogue: openCatalogue(),
   newJobId: () => uuidv7(),
   randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
+  submitRhythm: new SubmitRhythm(),
 }
 
 /** POST /v1/video/generations */

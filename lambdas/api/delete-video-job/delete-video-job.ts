@@ -2,13 +2,13 @@ import type { Clock } from '#adapters/clock.ts'
 import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
 import { markDeleted } from '#adapters/stores/job-deletion.ts'
 import type { Table } from '#adapters/stores/table.ts'
-import type { Bucket } from '#adapters/stores/video-bucket.ts'
+import type { OpenBucket } from '#adapters/stores/video-bucket.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isJobId } from '#core/contract/job-id.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 
-type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: () => Bucket }
+type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
 
 /**
  * Makes a job invisible at once and removes its video, where it has one.

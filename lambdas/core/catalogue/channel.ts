@@ -94,8 +94,3 @@ export type Channel = z.infer<typeof channelSchema>
 export type P1Channel = z.infer<typeof p1Channel>
 export type P2Channel = z.infer<typeof p2Channel>
 export type VideoChannel = P1Channel | P2Channel
-
-/** The name inside `${NAME}`, by which the key is looked up; undefined for an upstream that needs none. */
-export function credentialName(channel: Channel): string | undefined {
-  return /^\$\{(.+)\}$/.exec(channel.api_key)?.[1]
-}

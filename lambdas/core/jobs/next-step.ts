@@ -5,3 +5,6 @@ export type NextStep =
 
 /** The input of an execution and of every step in it. */
 export type StepInput = { readonly tenantId: string; readonly jobId: string }
+
+/** Poll finds the wait before it where the step before it left it. */
+export type PollInput = StepInput & { readonly next?: { readonly waitSeconds?: number } }

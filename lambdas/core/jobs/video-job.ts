@@ -9,6 +9,7 @@
  * - *passthrough*: the upstream's answer as text, with the service's own members spliced in.
  */
 import type { Microcredits } from '../quota/money.ts'
+import type { JobTiming } from './generation-times.ts'
 
 /** Stored statuses. `expired` is no status of the record: it is computed when the job is read. */
 export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
@@ -36,8 +37,12 @@ export type VideoJob = {
   readonly isWaitingForChannel: boolean
   readonly submitState: SubmitState | undefined
   readonly channelId: string | undefined
+  /** Whose wire the task's answers are in: they can be read although the channel has left the configuration. */
+  readonly provider: 'p1' | 'p2' | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
+  /** Kept with the acceptance; absent before it, and on records older than the learning. */
+  readonly timing?: JobTiming | undefined
   readonly submitText: StoredText | undefined
   /** The latest poll answer. */
   readonly pollText: StoredText | undefined

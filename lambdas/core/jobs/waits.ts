@@ -1,4 +1,5 @@
 import type { VideoChannel } from '../catalogue/channel.ts'
+import type { UsualSeconds } from './generation-times.ts'
 
 /**
  * Start values of the poll rhythm, in seconds, from how long the providers usually take:
@@ -6,9 +7,18 @@ import type { VideoChannel } from '../catalogue/channel.ts'
  */
 const START_VALUES = { p1: { first: 30, interval: 15 }, p2: { first: 42, interval: 9 } } as const
 
+/** The class for which P2's start values were found (a 95th percentile of 240 s): a configured interval means this one. */
+const REFERENCE: UsualSeconds = { median: 90, early: 34 }
+
+/** How far what is usual may move a configured wait: P1's interval is its provider's advice and stays. */
+const INTERVAL_FACTOR_MAX = { p1: 1, p2: 3 } as const
+const FIRST_FACTOR_MAX = 4
+
 /** A job this old is polled rarely. */
 const SLOW_AFTER_SECONDS = 600
 const SLOW_INTERVAL_SECONDS = { min: 30, max: 60 }
+
+const THROTTLED_SECONDS_MIN = 2
 
 /** Waits spread by a fifth either way, so that jobs created together do not poll together. */
 const JITTER = 0.2
@@ -21,26 +31,78 @@ type PollWait = {
   readonly openJobs: number
   /** From 0 up to 1. */
   readonly random: number
+  /** What is usual for the job's class; undefined until enough of its jobs have finished. */
+  readonly usual?: UsualSeconds | undefined
 }
 
 /** Whole seconds before the first poll of a submitted job. */
-export function firstPollWait(channel: VideoChannel, random: number): number {
-  return jittered(channel.poll.first_seconds ?? START_VALUES[channel.provider].first, random)
+export function firstPollWait(channel: VideoChannel, random: number, usual?: UsualSeconds): number {
+  const { first, interval } = configuredWaits(channel)
+  const seconds =
+    usual === undefined ? first : within(usual.early, Math.min(first, interval), stretched(first, FIRST_FACTOR_MAX))
+  return jittered(seconds, random)
 }
 
 /**
  * Whole seconds until the next poll, stretched so that all open jobs of the channel together stay under its
  * `requests_per_second`, and never beyond the job's deadline by more than a second.
  */
-export function nextPollWait({ channel, elapsedSeconds, openJobs, random }: PollWait): number {
-  const wait = Math.max(rhythm(channel, elapsedSeconds, random), share(channel, openJobs, random))
+export function nextPollWait({ channel, elapsedSeconds, openJobs, random, usual }: PollWait): number {
+  const interval = intervalOf(channel, usual)
+  const wait = Math.max(rhythm(interval, elapsedSeconds, random), share(channel, openJobs, random))
+  return beforeDeadline(wait, channel, elapsedSeconds)
+}
+
+/**
+ * Whole seconds until a job asks again that found its channel's polls of the moment taken. The line of jobs that want one
+ * may be long when many began together: an eighth of a job's share thins it out without making any of them later.
+ */
+export function throttledWait({ channel, elapsedSeconds, openJobs, random }: PollWait): number {
+  const wait = Math.max(THROTTLED_SECONDS_MIN, Math.ceil(share(channel, openJobs, random) / 8))
+  return beforeDeadline(wait, channel, elapsedSeconds)
+}
+
+function beforeDeadline(wait: number, channel: VideoChannel, elapsedSeconds: number): number {
   const untilDeadline = channel.deadline_minutes * 60 - elapsedSeconds + 1
   return Math.max(1, Math.min(wait, Math.ceil(untilDeadline)))
 }
 
+function configuredWaits({ provider, poll }: VideoChannel): { first: number; interval: number } {
+  const start = START_VALUES[provider]
+  return { first: poll.first_seconds ?? start.first, interval: poll.interval_seconds ?? start.interval }
+}
+
+/**
+ * The gap that costs least for its lag goes with the root of how widely the class's times spread around the median (one
+ * over the hazard there). A gap that changes with the job's age gains too little to be worth its formula.
+ */
+function intervalOf(channel: VideoChannel, usual: UsualSeconds | undefined): number {
+  const { interval } = configuredWaits(channel)
+  if (usual === undefined) {
+    return interval
+  }
+  const factorMax = INTERVAL_FACTOR_MAX[channel.provider]
+  const seconds = interval * Math.sqrt(spread(usual) / spread(REFERENCE))
+  return within(seconds, interval / factorMax, stretched(interval, factorMax))
+}
+
+/** In seconds, but for a constant: a lognormal law's median times its deviation. */
+function spread({ early, median }: UsualSeconds): number {
+  return median * Math.log(median / early)
+}
+
+/** So many times as long; but one second stays one second. */
+function stretched(seconds: number, times: number): number {
+  return 1 + times * (seconds - 1)
+}
+
+function within(value: number, min: number, max: number): number {
+  return Math.min(max, Math.max(min, value))
+}
+
 /** The slow interval is a draw already and is not spread again. */
-function rhythm(channel: VideoChannel, elapsedSeconds: number, random: number): number {
-  const usual = jittered(channel.poll.interval_seconds ?? START_VALUES[channel.provider].interval, random)
+function rhythm(interval: number, elapsedSeconds: number, random: number): number {
+  const usual = jittered(interval, random)
   const { min, max } = SLOW_INTERVAL_SECONDS
   return elapsedSeconds > SLOW_AFTER_SECONDS ? Math.max(usual, Math.round(min + random * (max - min))) : usual
 }

@@ -1,10 +1,10 @@
 import { openStepContext } from '#adapters/jobs/step-context.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
 import { pollVideoJob } from './poll-video-job.ts'
 
 const context = openStepContext()
 
 /** State `Poll`. */
-export async function handler(input: StepInput): Promise<NextStep> {
+export async function handler(input: PollInput): Promise<NextStep> {
   return await pollVideoJob(input, context)
 }

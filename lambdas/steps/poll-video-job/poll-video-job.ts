@@ -7,20 +7,18 @@ import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
 import { GenerationTimedOutError, JobDeletedError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { nextPollWait } from '#core/jobs/waits.ts'
+import { nextPollWait, throttledWait } from '#core/jobs/waits.ts'
 import { judgePoll } from './judge-poll.ts'
-
-/** Seconds until a job whose channel has had its share of polls asks again. */
-const THROTTLED_WAIT_SECONDS = 2
+import { learnGenerationTime } from './learn-generation-time.ts'
 
 /**
  * Asks the upstream once how a job is doing, and says what comes next.
  * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError, GenerationTimedOutError, JobDeletedError: the job fails.
  */
-export async function pollVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
+export async function pollVideoJob(input: PollInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
     return { step: 'notify' }
@@ -39,7 +37,8 @@ export async function pollVideoJob(input: StepInput, context: StepContext): Prom
   if (channel === undefined || provider === undefined) {
     return await waitOrTimeOut({ job, channel: undefined, provider: undefined }, context)
   }
-  return await pollUpstream({ job, taskId: job.taskId, channel, provider }, context)
+  const waitedSeconds = input.next?.waitSeconds
+  return await pollUpstream({ job, taskId: job.taskId, channel, provider, waitedSeconds }, context)
 }
 
 type Poll = {
@@ -47,20 +46,28 @@ type Poll = {
   readonly taskId: string
   readonly channel: VideoChannel
   readonly provider: VideoProvider
+  readonly waitedSeconds: number | undefined
 }
 
 async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep> {
   const { job, taskId, channel, provider } = poll
   const perSecond = channel.poll.requests_per_second
-  const take = { channelId: channel.id, perSecond: perSecond ?? 0, nowMilliseconds: context.nowMilliseconds() }
-  if (perSecond !== undefined && !(await takePollToken(context.table, take))) {
-    return await waitOrTimeOut(poll, context, THROTTLED_WAIT_SECONDS)
+  if (perSecond !== undefined) {
+    const nowMilliseconds = context.nowMilliseconds()
+    const token = await takePollToken(context.table, { channelId: channel.id, perSecond, nowMilliseconds })
+    if (token === undefined) {
+      return await waitOrTimeOut(poll, context, throttledWait)
+    }
+    await context.pause(token.pauseMilliseconds)
   }
   if (job.isDeleted && !job.isCancelRefused) {
     await cancelDeleted(poll, context)
   }
   const outcome: PollOutcome = await provider.poll(taskId)
   const verdict = await judgePoll(outcome, job, context)
+  if (outcome.kind === 'succeeded') {
+    await learnGenerationTime({ ...poll, text: outcome.text }, context)
+  }
   return verdict ?? (await waitOrTimeOut(poll, context))
 }
 
@@ -102,20 +109,25 @@ type Waiting = Pick<Poll, 'job'> & {
 
 /**
  * The deadline is judged after the poll, so that a video finished just in time is not lost.
- * @param waitSeconds instead of the channel's rhythm.
+ * @param waitOf the channel's rhythm, or that of a job which got no token.
  */
-async function waitOrTimeOut(waiting: Waiting, context: StepContext, waitSeconds?: number): Promise<NextStep> {
+async function waitOrTimeOut(
+  waiting: Waiting,
+  context: StepContext,
+  waitOf: typeof nextPollWait = nextPollWait,
+): Promise<NextStep> {
   const { job, channel } = waiting
   const elapsedSeconds = context.nowMilliseconds() / 1000 - (job.submittedAt ?? job.createdAt)
   if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60) {
     await timeOut(waiting, context)
     throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit`)
   }
-  if (channel === undefined || waitSeconds !== undefined) {
-    return { step: 'poll', waitSeconds: waitSeconds ?? ORPHANED.waitSeconds }
+  if (channel === undefined) {
+    return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
   }
   const openJobs = channel.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
-  return { step: 'poll', waitSeconds: nextPollWait({ channel, elapsedSeconds, openJobs, random: context.random() }) }
+  const wait = { channel, elapsedSeconds, openJobs, random: context.random(), usual: job.timing?.usual }
+  return { step: 'poll', waitSeconds: waitOf(wait) }
 }
 
 /** Recorded first: an upstream that hangs on the cancel too must not cost the job its reason. */

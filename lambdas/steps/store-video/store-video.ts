@@ -24,28 +24,38 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
     return { step: 'notify' }
   }
   if (job.isDeleted) {
-    await deleteVideo(context.openBucket(), job.videoKey)
+    await deleteVideo(await context.openBucket(), job.videoKey)
     return { step: 'settle' }
   }
   if (job.storedDurationSeconds !== undefined) {
     return { step: 'settle' }
   }
   try {
-    await recordStored(context.table, job, await transferVideo(await resultUrl(job, context), { job, context }))
+    const durationSeconds = await transferVideo(await resultUrl(job, context), { job, context })
+    if (!(await recordStored(context.table, job, durationSeconds))) {
+      await removeUnwantedVideo(input, context)
+    }
   } catch (error) {
     throw await judgeFailure(error, job, context)
   }
   return { step: 'settle' }
 }
 
+/** Whoever ended the job while its video was on the way could not remove an object that was not there yet. */
+async function removeUnwantedVideo(input: StepInput, context: StepContext): Promise<void> {
+  const job = await requireVideoJob(context.table, input)
+  if (job.status === 'failed' || job.isDeleted) {
+    await deleteVideo(await context.openBucket(), job.videoKey)
+  }
+}
+
 /** The url is read again from the stored answer: nothing about a result is kept twice. */
 async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
-  const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   const text = await loadText(context.openBucket, job.pollText)
-  if (channel === undefined || text === undefined) {
-    throw new StoreFailedError(`the channel ${job.channelId} or its answer is not there`)
+  if (job.provider === undefined || text === undefined) {
+    throw new StoreFailedError('the answer of the upstream is not there')
   }
-  const { videoUrl } = context.readResult(channel, text)
+  const { videoUrl } = context.readResult(job.provider, text)
   if (videoUrl === undefined) {
     throw new NotAVideoError('the stored answer names no video')
   }

@@ -29,6 +29,7 @@ export async function transferVideo(
   { job, context }: { job: VideoJob; context: StepContext },
 ): Promise<string | undefined> {
   const { config } = context.catalogue
+  const bucket = await context.openBucket()
   const { body } = await openDownload({
     url,
     trustedOrigins: config.trusted_origins,
@@ -40,7 +41,7 @@ export async function transferVideo(
   const checked = checkedPassage(scanner)
   const [download, upload] = await Promise.allSettled([
     pipeline(body, checked),
-    uploadVideo(context.openBucket(), job.videoKey, checked),
+    uploadVideo(bucket, job.videoKey, checked),
   ])
   if (upload.status === 'rejected' && isAborted(download)) {
     throw upload.reason

@@ -45,6 +45,7 @@ export async function submitVideoJob(input: StepInput, context: StepContext): Pr
   return await offerToChannels(job, context)
 }
 
+/** An execution that began again, or a submit whose end was lost: part of the wait is over, so nothing learnt lengthens it. */
 function firstWaitOf(job: VideoJob, context: StepContext): number {
   const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   return channel === undefined ? 1 : firstPollWait(channel, context.random())
@@ -83,7 +84,8 @@ async function offerToChannels(job: VideoJob, context: StepContext): Promise<Nex
     }
     if (outcome.kind === 'busy') {
       const waited = nowSeconds(context) - job.createdAt
-      const pause = outcome.retryAfterSeconds ?? channelWait(waited, context.random())
+      // Never sooner than our own rhythm: an upstream that says `Retry-After: 1` for an hour would fill the execution's history.
+      const pause = Math.max(outcome.retryAfterSeconds ?? 0, channelWait(waited, context.random()))
       waitSeconds = Math.min(waitSeconds ?? pause, pause)
     }
   }

@@ -10,10 +10,12 @@ import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { JobTiming } from '#core/jobs/generation-times.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
 import { SubmitUnknownError, UpstreamRejectedError } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { firstPollWait } from '#core/jobs/waits.ts'
+import { recallTiming } from './recall-timing.ts'
 
 /** The longest pause that an upstream's `Retry-After` is obeyed for. */
 const RETRY_AFTER_SECONDS_MAX = 300
@@ -27,6 +29,9 @@ export type ChannelOutcome =
 
 type Attempt = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
 
+/** An attempt whose request went out. */
+type Posted = Omit<Attempt, 'request'> & { readonly provider: VideoProvider; readonly timing: JobTiming }
+
 /**
  * Offers a job to one channel: claim, post, record. Only when nothing was accepted is the claim given back.
  * @throws UpstreamRejectedError when the request itself was refused, SubmitUnknownError when nobody knows.
@@ -38,6 +43,7 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
   if (provider === undefined || model === undefined) {
     return { kind: 'refused' }
   }
+  const timing = await recallTiming(attempt, context)
   const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
   if (claim === 'channel_full') {
     return { kind: 'busy', retryAfterSeconds: undefined }
@@ -53,7 +59,7 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
     channelId: channel.id,
     outcome: outcome.kind,
   })
-  return await judge(outcome, { ...attempt, provider }, context)
+  return await judge(outcome, { job, channel, provider, timing }, context)
 }
 
 /** A channel whose key cannot be read is out of order, before anything was claimed. */
@@ -70,14 +76,11 @@ async function openProvider(channel: VideoChannel, context: StepContext): Promis
   }
 }
 
-async function judge(
-  outcome: SubmitOutcome,
-  { job, channel, provider }: Attempt & { provider: VideoProvider },
-  context: StepContext,
-): Promise<ChannelOutcome> {
+async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContext): Promise<ChannelOutcome> {
+  const { job, channel } = posted
   switch (outcome.kind) {
     case 'accepted':
-      return { kind: 'next_step', next: await keepAcceptance(outcome, { job, channel, provider }, context) }
+      return { kind: 'next_step', next: await keepAcceptance(outcome, posted, context) }
     case 'rejected': {
       const pollText = await storeUpstreamText(context.openBucket, { job, kind: 'poll', text: outcome.text })
       await recordFailure(context.table, job, { failure: outcome.message, pollText })
@@ -113,15 +116,15 @@ function boundedRetryAfter(seconds: number | undefined): number | undefined {
 /** Records the task. A job that was ended while the upstream answered leaves an orphan there: it is cancelled where possible. */
 async function keepAcceptance(
   { taskId, text }: { taskId: string; text: string },
-  { job, channel, provider }: { job: VideoJob; channel: VideoChannel; provider: VideoProvider },
+  { job, channel, provider, timing }: Posted,
   context: StepContext,
 ): Promise<NextStep> {
   const submitText = await storeUpstreamText(context.openBucket, { job, kind: 'submit', text })
-  const recorded = await recordAccepted(context.table, job, { taskId, submitText })
+  const recorded = await recordAccepted(context.table, job, { taskId, submitText, timing })
   if (recorded === undefined) {
     count('upstream_orphan', { channel: channel.id })
     await provider.cancel(taskId)
     return { step: 'done' }
   }
-  return { step: 'poll', waitSeconds: firstPollWait(channel, context.random()) }
+  return { step: 'poll', waitSeconds: firstPollWait(channel, context.random(), timing.usual) }
 }

@@ -23,6 +23,13 @@ describe('the signed url of a video', () => {
     expect(createVerify('RSA-SHA1').update(policy).verify(createPublicKey(privateKeyPem), bytes)).toBe(true)
   })
 
+  it('ends at another second for a job that expires at another second', () => {
+    const signUrl = createUrlSigner({ baseUrl: 'https://cdn.example', keyPairId: 'K1', privateKeyPem })
+    const urls = [JOB, { ...JOB, expiresAt: JOB.expiresAt + 1 }].map((job) => new URL(signUrl(job)))
+    expect(urls.map(({ searchParams }) => searchParams.get('Expires'))).toEqual(['1800000000', '1800000001'])
+    expect(new Set(urls.map(({ searchParams }) => searchParams.get('Signature'))).size).toBe(2)
+  })
+
   it('comes from the settings of the deployment, and a missing one is named', async () => {
     Object.assign(process.env, {
       CDN_BASE_URL: 'https://cdn.example',
@@ -30,6 +37,11 @@ describe('the signed url of a video', () => {
       CDN_SIGNING_KEY: privateKeyPem,
     })
     expect((await openUrlSigner())(JOB)).toBe(url.href)
+    process.env.CDN_KEY_PAIR_ID = 'K2'
+    expect(new URL((await openUrlSigner())(JOB)).searchParams.get('Key-Pair-Id')).toBe('K2')
+    const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+    process.env.CDN_SIGNING_KEY = rotated.export({ type: 'pkcs8', format: 'pem' }).toString()
+    expect((await openUrlSigner())(JOB)).not.toContain(url.searchParams.get('Signature'))
     delete process.env.CDN_KEY_PAIR_ID
     await expect(openUrlSigner()).rejects.toBeInstanceOf(MissingEnvironmentError)
   })

@@ -26,6 +26,7 @@ const JOB: VideoJob = {
   isWaitingForChannel: false,
   submitState: 'accepted',
   channelId: 'main',
+  provider: undefined,
   submittedAt: 1_000,
   taskId: 'task',
   submitText: { inline: '{"from":"submit"}' },

@@ -28,7 +28,11 @@ afterAll(() => engines.close())
 async function processingJob() {
   const job = await pipeline.create()
   const { table } = pipeline.context
-  await claimSubmit(table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: job.createdAt })
+  await claimSubmit(table, {
+    job,
+    channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+    nowSeconds: job.createdAt,
+  })
   await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
   return job
 }
@@ -56,7 +60,11 @@ describe('ending a job', () => {
     await resolveVideoJob(job, pipeline.context, async (record) => {
       seen.push(record.channelId)
       if (seen.length === 1) {
-        await claimSubmit(pipeline.context.table, { job, channel: { id: 'main', max_open_jobs: 9 }, nowSeconds: 1 })
+        await claimSubmit(pipeline.context.table, {
+          job,
+          channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+          nowSeconds: 1,
+        })
       }
       return RELEASE
     })

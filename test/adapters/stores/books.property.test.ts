@@ -90,7 +90,7 @@ class History {
       const { tenantId } = this.#tenant
       await claimSubmit(this.#table, {
         job: { tenantId, jobId },
-        channel: { id: 'any', max_open_jobs: 1_000_000 },
+        channel: { id: 'any', max_open_jobs: 1_000_000, provider: 'p2' },
         nowSeconds: 1,
       })
       await recordAccepted(this.#table, { tenantId, jobId }, { taskId: 'task', submitText: { inline: '{}' } })

@@ -15,7 +15,7 @@ afterAll(() => engine.close())
 
 async function claimOne(channelId: string): Promise<void> {
   const job = await reserveJob(table, await openTenant(table))
-  await claimSubmit(table, { job, channel: { id: channelId, max_open_jobs: 100 }, nowSeconds: 1 })
+  await claimSubmit(table, { job, channel: { id: channelId, max_open_jobs: 100, provider: 'p2' }, nowSeconds: 1 })
 }
 
 describe('the count of open jobs', () => {
@@ -48,8 +48,28 @@ describe('the polls of a channel', () => {
     return count
   }
 
-  it('may come at once for one second, and no more', async () => {
+  it('are promised for one second ahead, and no further', async () => {
     expect(await taken('burst', 5, Array<number>(20).fill(1_000))).toBe(5)
+  })
+
+  it('that are asked for at once are spread evenly by their pauses', async () => {
+    const tokens = [await take('spread', 1_000, 4), await take('spread', 1_000, 4), await take('spread', 1_100, 4)]
+    expect(tokens.map((token) => token?.pauseMilliseconds)).toEqual([0, 250, 400])
+  })
+
+  it.each([
+    ['after a rest', () => 0],
+    ['all the time', (index: number) => index * 30],
+  ])('never come more often in any second than the rate, asked for %s', async (name, after) => {
+    const times: number[] = []
+    for (let index = 0; index < 60; index += 1) {
+      const now = 1_000 + after(index)
+      const token = await take(`ceiling-${name}`, now, 15)
+      times.push(...(token === undefined ? [] : [now + token.pauseMilliseconds]))
+    }
+    const busiest = Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 1000).length))
+    expect(busiest).toBeGreaterThanOrEqual(14)
+    expect(busiest).toBeLessThanOrEqual(15)
   })
 
   it('stay at the rate over time, however many ask', async () => {
@@ -69,7 +89,7 @@ describe('the polls of a channel', () => {
   })
 
   it('of one channel do not slow another one', async () => {
-    expect(await take('left', 1_000, 1)).toBe(true)
-    expect(await take('right', 1_000, 1)).toBe(true)
+    expect(await take('left', 1_000, 1)).toEqual({ pauseMilliseconds: 0 })
+    expect(await take('right', 1_000, 1)).toEqual({ pauseMilliseconds: 0 })
   })
 })

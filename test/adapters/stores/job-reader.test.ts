@@ -35,6 +35,24 @@ async function list(query: Query = {}, of = tenant) {
   return { ids: jobs.map(({ jobId }) => jobId), hasMore }
 }
 
+/** What a listing shows, and how many items each of its queries asked for. */
+async function limitsOf(run: () => ReturnType<typeof list>) {
+  const limits: unknown[] = []
+  const name = 'limits'
+  table.client.middlewareStack.add(
+    (next) => async (args) => {
+      limits.push('Limit' in args.input ? args.input.Limit : undefined)
+      return await next(args)
+    },
+    { step: 'initialize', name },
+  )
+  try {
+    return { listed: await run(), limits }
+  } finally {
+    table.client.middlewareStack.remove(name)
+  }
+}
+
 describe('a listing', () => {
   it('shows the newest jobs of the tenant first, and whether more follow', async () => {
     expect(await list({ limit: 20 })).toEqual({ ids: ids.slice(0, 20), hasMore: true })
@@ -84,6 +102,17 @@ describe('a listing', () => {
     expect(await list({ limit: 4 }, own)).toEqual({ ids: kept.slice(0, 4), hasMore: true })
     expect(await list({ limit: 4, offset: 5 }, own)).toEqual({ ids: kept.slice(5, 9), hasMore: true })
     expect(await list({ limit: 20 }, own)).toEqual({ ids: kept, hasMore: false })
+  })
+
+  it('reads no job more than it needs where none was deleted, and ahead where some were', async () => {
+    const own = await openTenant(table, '1000')
+    const jobs = await Promise.all(
+      Array.from({ length: 9 }, (_, age) => reserveJob(table, own, { createdAt: NOW - age })),
+    )
+    const page = { ids: jobs.slice(2, 6).map(({ jobId }) => jobId), hasMore: true }
+    expect(await limitsOf(() => list({ limit: 4, offset: 2 }, own))).toEqual({ listed: page, limits: [7] })
+    await Promise.all(jobs.slice(0, 2).map((job) => markDeleted(table, job, NOW * 1000)))
+    expect(await limitsOf(() => list({ limit: 4 }, own))).toEqual({ listed: page, limits: [5, 12] })
   })
 
   it('leaves jobs out from thirty days on, in the very second', async () => {

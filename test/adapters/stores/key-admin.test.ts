@@ -4,6 +4,7 @@ import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey } from '#adap
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { breakConnection } from '../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 
 const NOW = 1_800_000_000
@@ -42,6 +43,18 @@ describe('an api key', () => {
     await revokeApiKey(table, 'old')
     expect(await findCaller(table, 'digest-of-old', NOW)).toBeUndefined()
     expect(await findCaller(table, 'digest-of-new', NOW)).toMatchObject({ keyId: 'new' })
+  })
+
+  it('is revoked together with its listing, or not at all', async () => {
+    await putApiKey(table, key('torn'))
+    const patient = { ...(await engine.fresh()), name: table.name, pause: async () => {} }
+    breakConnection(patient, ':revoked', { kind: 'request_lost', times: 8 })
+    await expect(revokeApiKey(patient, 'torn')).rejects.toThrow()
+    expect(await findCaller(table, 'digest-of-torn', NOW)).toMatchObject({ keyId: 'torn' })
+    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'torn')?.state).toBe('active')
+    await revokeApiKey(patient, 'torn')
+    expect(await findCaller(table, 'digest-of-torn', NOW)).toBeUndefined()
+    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'torn')?.state).toBe('revoked')
   })
 
   it('ends in the very second', async () => {

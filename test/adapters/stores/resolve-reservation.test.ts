@@ -28,7 +28,11 @@ afterAll(() => engine.close())
 async function processingJob(credits = '100'): Promise<NewVideoJob & { channelId: string }> {
   const job = await reserveJob(table, await openTenant(table, credits))
   const channelId = `ch-${job.jobId}`
-  await claimSubmit(table, { job, channel: { id: channelId, max_open_jobs: 1 }, nowSeconds: job.createdAt })
+  await claimSubmit(table, {
+    job,
+    channel: { id: channelId, max_open_jobs: 1, provider: 'p2' },
+    nowSeconds: job.createdAt,
+  })
   await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
   return { ...job, channelId }
 }
@@ -165,7 +169,7 @@ describe('a resolution', () => {
   it('is refused when the job was claimed since it was read', async () => {
     const job = await reserveJob(table, await openTenant(table))
     const seen = await recordOf(job)
-    await claimSubmit(table, { job, channel: { id: 'ch-late', max_open_jobs: 1 }, nowSeconds: 1 })
+    await claimSubmit(table, { job, channel: { id: 'ch-late', max_open_jobs: 1, provider: 'p2' }, nowSeconds: 1 })
     await expect(resolve(job, RELEASE, seen)).rejects.toBeInstanceOf(JobMovedError)
     await releaseSubmitClaim(table, job, 'ch-late')
   })

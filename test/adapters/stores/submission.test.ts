@@ -28,7 +28,7 @@ afterAll(() => engine.close())
 let channels = 0
 function newChannel(max_open_jobs = 10) {
   channels += 1
-  return { id: `channel-${channels}`, max_open_jobs }
+  return { id: `channel-${channels}`, max_open_jobs, provider: 'p2' as const }
 }
 
 type Channel = ReturnType<typeof newChannel>

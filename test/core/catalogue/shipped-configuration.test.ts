@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { needsDirectRoute, upstreamModelId } from '#core/catalogue/catalogue.ts'
-import { credentialName } from '#core/catalogue/channel.ts'
+import { credentialName } from '#core/catalogue/credential-name.ts'
 import { findVideoPrice } from '#core/catalogue/video-price.ts'
 import { parseCredits } from '#core/quota/money.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'

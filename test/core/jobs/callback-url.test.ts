@@ -1,25 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import * as z from 'zod'
+import fc from 'fast-check'
 import { checkCallbackUrl } from '#core/jobs/callback-url.ts'
-
-const vectorSchema = z.object({
-  id: z.string(),
-  url: z.string(),
-  allow: z.boolean(),
-  why: z.string(),
-  stage: z.string(),
-})
-const file = readFileSync(new URL('../../vectors/ssrf.json', import.meta.url), 'utf8')
-const vectors = z.array(vectorSchema).parse(JSON.parse(file))
-const allowlist = ['hooks.example.com', '*.partner.example']
+import { VECTOR_ALLOWLIST as allowlist, vectorsOf } from '../../adapters/outbound/ssrf-vectors.ts'
 
 describe('checkCallbackUrl', () => {
-  it.each(vectors.filter(({ stage }) => stage === 'url'))('judges $id rightly: $why', ({ url, allow }) => {
+  it.each(vectorsOf('url'))('judges $id rightly: $why', ({ url, allow }) => {
     expect(checkCallbackUrl(url, allowlist).allowed).toBe(allow)
   })
 
-  it.each(vectors.filter(({ stage }) => stage !== 'url'))('leaves $id to the connection: $why', ({ url }) => {
+  it.each([...vectorsOf('connect'), ...vectorsOf('redirect')])('leaves $id to the connection: $why', ({ url }) => {
     expect(checkCallbackUrl(url, allowlist).allowed).toBe(true)
   })
 
@@ -56,6 +45,80 @@ describe('checkCallbackUrl', () => {
     const check = checkCallbackUrl('https://hooks.example.com/cb?job=1', allowlist)
     expect(check).toMatchObject({ allowed: true, match: 'host' })
     expect(check.allowed && check.url.href).toBe('https://hooks.example.com/cb?job=1')
+  })
+})
+
+describe('checkCallbackUrl and parsers that disagree', () => {
+  /** Good urls with up to three pieces put in anywhere: the characters that tricks are made of. */
+  const pieces = [
+    '@',
+    '#',
+    '?',
+    '/',
+    '\\',
+    ':',
+    '.',
+    '%',
+    '%40',
+    '%2e',
+    ';',
+    ',',
+    '&',
+    '|',
+    '^',
+    '[',
+    ']',
+    '-',
+    '_',
+    ' ',
+  ]
+  const odd = [
+    '\t',
+    '\n',
+    '\0',
+    '\u00ad',
+    '\u3002',
+    '\uff0e',
+    '\uff0f',
+    '\u2100',
+    ':443',
+    ':80',
+    'evil.com',
+    '127.0.0.1',
+    'xn--',
+  ]
+  const good = [
+    'https://hooks.example.com/cb?a=b',
+    'https://hooks.example.com:443/',
+    'https://a.partner.example/x/../y',
+  ]
+  /** Behind the scheme, around the host and behind the port, and anywhere else. */
+  const places = fc.oneof(fc.constantFrom(5, 6, 7, 8, 25, 26, 29, 30), fc.nat(60))
+  const inserts = fc.array(fc.tuple(places, fc.constantFrom(...pieces, ...odd)), { maxLength: 3 })
+  const damaged = fc
+    .tuple(fc.constantFrom(...good), inserts)
+    .map(([url, tricks]) => tricks.reduce((text, [at, piece]) => text.slice(0, at) + piece + text.slice(at), url))
+
+  /** The host as RFC 3986, appendix B, splits a url: everything up to the first `/`, `?` or `#`. */
+  const hostByTheBook = (url: string) => /^https:\/\/([^/?#]*)/i.exec(url)?.[1]?.replace(/:443$/, '').toLowerCase()
+  const isListed = (host: string) => host === 'hooks.example.com' || /^[a-z0-9.-]+\.partner\.example$/.test(host)
+
+  it('allows a url only if all of them find the same host on the list, and nothing but a path and a query behind it', () => {
+    let allowed = 0
+    fc.assert(
+      fc.property(damaged, (url) => {
+        const check = checkCallbackUrl(url, allowlist)
+        if (check.allowed) {
+          allowed += 1
+          const { protocol, hostname, port, username, password, hash } = check.url
+          expect([protocol, port, username, password, hash]).toStrictEqual(['https:', '', '', '', ''])
+          expect(hostByTheBook(url)).toBe(hostname)
+          expect(isListed(hostname)).toBe(true)
+        }
+      }),
+      { numRuns: 3_000 },
+    )
+    expect(allowed).toBeGreaterThan(100)
   })
 })
 

@@ -27,6 +27,7 @@ const job: VideoJob = {
   isWaitingForChannel: false,
   submitState: 'accepted',
   channelId: 'p2-direct',
+  provider: undefined,
   submittedAt: 1_776_678_918,
   taskId: 'task',
   submitText: undefined,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { P1Channel, P2Channel, VideoChannel } from '#core/catalogue/channel.ts'
-import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'
+import type { UsualSeconds } from '#core/jobs/generation-times.ts'
+import { channelWait, firstPollWait, nextPollWait, throttledWait } from '#core/jobs/waits.ts'
 
 const common = {
   id: 'channel',
@@ -23,8 +24,18 @@ const withPoll = (poll: VideoChannel['poll']): VideoChannel => ({ ...p1, poll })
 const randoms = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 const LAST = 1 - Number.EPSILON
 
-const next = (channel: VideoChannel, members: { elapsedSeconds?: number; openJobs?: number; random?: number }) =>
+type Members = { elapsedSeconds?: number; openJobs?: number; random?: number; usual?: UsualSeconds | undefined }
+
+const next = (channel: VideoChannel, members: Members) =>
   nextPollWait({ channel, elapsedSeconds: 60, openJobs: 1, random: 0.5, ...members })
+
+/** Whatever a class may be found to take. */
+const usuals = fc
+  .tuple(fc.integer({ min: 1, max: 21_600 }), fc.integer({ min: 1, max: 21_600 }))
+  .map(([one, other]): UsualSeconds => ({ early: Math.min(one, other), median: Math.max(one, other) }))
+
+/** The class for which P2's start values were found. */
+const STANDARD = { early: 34, median: 90 }
 
 describe('firstPollWait', () => {
   it.each([
@@ -110,6 +121,7 @@ describe('nextPollWait', () => {
       elapsedSeconds: fc.double({ min: -1000, max: 100_000, noNaN: true }),
       openJobs: fc.integer({ min: -5, max: 1_000_000 }),
       random: randoms,
+      usual: fc.option(usuals, { nil: undefined }),
     })
     const channels = fc.record({
       interval_seconds: fc.integer({ min: 1, max: 3600 }),
@@ -117,10 +129,104 @@ describe('nextPollWait', () => {
     })
     fc.assert(
       fc.property(members, channels, (given, poll) => {
-        const wait = next(withPoll(poll), given)
-        return Number.isInteger(wait) && wait >= 1 && wait <= Math.max(1, 3600 - given.elapsedSeconds + 2)
+        const all = { channel: { ...p2, poll }, ...given }
+        return [nextPollWait(all), throttledWait(all), next(withPoll(poll), given)].every(
+          (wait) => Number.isInteger(wait) && wait >= 1 && wait <= Math.max(1, 3600 - given.elapsedSeconds + 2),
+        )
       }),
     )
+  })
+})
+
+describe('a wait of a class whose times are known', () => {
+  const first = (channel: VideoChannel, usual: UsualSeconds) => firstPollWait(channel, 0.5, usual)
+  const waits = fc.record({
+    first_seconds: fc.integer({ min: 1, max: 900 }),
+    interval_seconds: fc.integer({ min: 1, max: 900 }),
+  })
+
+  it('begins when one job in twenty is done', () => {
+    expect(first(p2, { early: 70, median: 120 })).toBe(70)
+    expect(first(p1, { early: 70, median: 120 })).toBe(70)
+  })
+
+  it('keeps the interval where jobs take what the start values are for', () => {
+    expect(next(p2, { usual: STANDARD })).toBe(9)
+  })
+
+  it('goes with the root of how widely the times spread', () => {
+    expect(next(p2, { usual: { early: 136, median: 360 } })).toBe(18)
+    expect(next(p2, { usual: { early: 17, median: 45 } })).toBe(6)
+    expect(next(p2, { usual: { early: 80, median: 90 } })).toBe(3)
+  })
+
+  it('never changes the interval of p1, which its provider advises', () => {
+    fc.assert(
+      fc.property(usuals, randoms, waits, (usual, random, poll) => {
+        const channel = withPoll(poll)
+        expect(next(channel, { usual, random })).toBe(next(channel, { random }))
+      }),
+    )
+  })
+
+  it('of p2 stays between a third of and three times the configured interval', () => {
+    fc.assert(
+      fc.property(usuals, randoms, waits, (usual, random, poll) => {
+        const wait = next({ ...p2, poll }, { usual, random })
+        expect(wait).toBeGreaterThanOrEqual(Math.max(1, Math.round((poll.interval_seconds / 3) * 0.8)))
+        expect(wait).toBeLessThanOrEqual(Math.max(1, Math.round(poll.interval_seconds * 3 * 1.2)))
+      }),
+    )
+  })
+
+  it('before the first poll is at least one configured wait, and four times the first one at most', () => {
+    fc.assert(
+      fc.property(usuals, randoms, waits, (usual, random, poll) => {
+        const wait = firstPollWait(withPoll(poll), random, usual)
+        const least = Math.min(poll.first_seconds, poll.interval_seconds)
+        expect(wait).toBeGreaterThanOrEqual(Math.max(1, Math.round(least * 0.8)))
+        expect(wait).toBeLessThanOrEqual(Math.max(1, Math.round(poll.first_seconds * 4 * 1.2)))
+      }),
+    )
+  })
+
+  it('of one second stays one second, whatever was learnt', () => {
+    const poll = { first_seconds: 1, interval_seconds: 1 }
+    fc.assert(
+      fc.property(usuals, randoms, (usual, random) => {
+        for (const channel of [withPoll(poll), { ...p2, poll }]) {
+          expect(firstPollWait(channel, random, usual)).toBe(1)
+          expect(next(channel, { usual, random })).toBe(1)
+        }
+      }),
+    )
+  })
+
+  it('is still 30 to 60 seconds after ten minutes, and leaves the other jobs of the channel their share', () => {
+    expect(next(p2, { usual: STANDARD, elapsedSeconds: 601, random: 0 })).toBe(30)
+    const channel = { ...p2, poll: { requests_per_second: 10 } }
+    expect(next(channel, { usual: { early: 8, median: 9 }, openJobs: 1000, random: 0 })).toBe(100)
+  })
+})
+
+describe('throttledWait', () => {
+  const throttled = (openJobs: number, members: Members = {}) =>
+    throttledWait({
+      channel: withPoll({ requests_per_second: 10 }),
+      elapsedSeconds: 60,
+      openJobs,
+      random: 0.5,
+      ...members,
+    })
+
+  it('is two seconds, and an eighth of the share where many jobs stand in line', () => {
+    expect([0, 1, 100].map((openJobs) => throttled(openJobs))).toStrictEqual([2, 2, 2])
+    expect([0, LAST].map((random) => throttled(1600, { random }))).toStrictEqual([20, 24])
+  })
+
+  it('ends within a second after the deadline', () => {
+    expect(throttled(1_000_000, { elapsedSeconds: 3590 })).toBe(11)
+    expect(throttled(1, { elapsedSeconds: 4000 })).toBe(1)
   })
 })
 

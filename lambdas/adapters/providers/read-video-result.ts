@@ -1,0 +1,12 @@
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { VideoResult } from '#core/jobs/video-result.ts'
+import { readP1Result } from './p1-reading.ts'
+import { readP2Result } from './p2-result.ts'
+
+/**
+ * Reads a stored success answer again, by whose wire it is in: a pure function, so that nothing about a result is kept
+ * twice, and a step which only reads needs neither the channel nor its credential.
+ */
+export function readVideoResult(provider: NonNullable<VideoJob['provider']>, text: string): VideoResult {
+  return provider === 'p1' ? readP1Result(text) : readP2Result(text)
+}

@@ -1,0 +1,41 @@
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { decimalText, firstOf, memberAt, parseJson } from './json-reading.ts'
+import { taskViews } from './p2-result.ts'
+
+/**
+ * How long a success answer says that the video took, in seconds from the upstream's acceptance to its end; undefined
+ * where it does not say. What an upstream says may be anything: zero, negative or absurd, too.
+ */
+export function reportedGenerationSeconds(
+  { provider }: Pick<VideoChannel, 'provider'>,
+  text: string,
+): number | undefined {
+  const body = parseJson(text)
+  return provider === 'p1' ? secondsOf(memberAt(body, 'output')) : firstOf(taskViews(body).map(secondsOf))
+}
+
+/** Begin and end as P1, P2 and the proxies name them. `updated_at` is the end of a task that has one and nothing better. */
+const BEGIN = ['submit_time', 'created_at', 'scheduled_time']
+const END = ['end_time', 'finish_time', 'completed_at', 'updated_at']
+
+function secondsOf(view: unknown): number | undefined {
+  const instantOf = (names: readonly string[]) => firstOf(names.map((name) => unixSeconds(memberAt(view, name))))
+  const [begin, end] = [instantOf(BEGIN), instantOf(END)]
+  return begin === undefined || end === undefined ? undefined : end - begin
+}
+
+/** Unix times above this are milliseconds. */
+const MILLISECONDS_FROM = 100_000_000_000
+
+/** P1's times of day name no zone; the difference of two needs none. */
+const TIME_OF_DAY = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)/
+
+function unixSeconds(value: unknown): number | undefined {
+  const number = decimalText(value)
+  if (number !== undefined) {
+    return Number(number) >= MILLISECONDS_FROM ? Number(number) / 1000 : Number(number)
+  }
+  const match = typeof value === 'string' ? TIME_OF_DAY.exec(value) : null
+  const milliseconds = match === null ? Number.NaN : Date.parse(`${match[1]}T${match[2]}Z`)
+  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000
+}

@@ -1,0 +1,27 @@
+/** What a warm instance keeps of the values it used last: at most so many, so that it never grows without end. */
+export class RecentValues<Value> {
+  readonly #sizeMax: number
+  /** The one that was used longest ago comes first. */
+  readonly #values = new Map<string, Value>()
+
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax
+  }
+
+  get(key: string): Value | undefined {
+    const value = this.#values.get(key)
+    if (value !== undefined) {
+      this.set(key, value)
+    }
+    return value
+  }
+
+  set(key: string, value: Value): void {
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    if (this.#values.size > this.#sizeMax) {
+      const [oldest = key] = this.#values.keys()
+      this.#values.delete(oldest)
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * What the jobs of one class have been taking (docs/decisions, "Poll rhythm learnt from finished jobs"). A *class* is one
+ * channel, upstream model, length and resolution. Generation times are close to lognormal, so all sums are over logarithms.
+ */
+import type { VideoJobRequest } from '../contract/video-parameters.ts'
+
+/** Sums over some finished jobs, in thousandths of the natural logarithm of their seconds: integers, so that any order adds up. */
+export type TimeSums = { readonly samples: number; readonly logSum: number; readonly logSquares: number }
+
+/** What is usual for a class, in whole seconds: one job in twenty is done by `early`, every other one by `median`. */
+export type UsualSeconds = { readonly early: number; readonly median: number }
+
+/** How a job takes part in the learning: its class within its channel, and what was usual for it when it was accepted. */
+export type JobTiming = { readonly className: string; readonly usual?: UsualSeconds | undefined }
+
+/** Believed sums hold the samples of the current window and the one before it: 50 to 100 of the latest jobs. */
+export const WINDOW_SAMPLES = 50
+
+/** Fewer say too little. */
+const SAMPLES_MIN = 8
+
+const LOG_UNITS = 1000
+
+/** Standard deviations from the median of a normal law down to its fifth percentile. */
+const EARLY_DEVIATIONS = 1.645
+
+/** However equal the last jobs were, the next one may differ. */
+const DEVIATION_MIN = 0.1
+
+/** No upstream is done sooner, and no channel's deadline is later (six hours). */
+const SECONDS = { min: 1, max: 21_600 }
+
+/** A submit is noted in whole seconds, and clocks tick apart. */
+const CLOCK_SLACK_SECONDS = 2
+
+/** The class of a job within its channel, as a sort key of the table. */
+export function classNameOf(
+  upstreamModelId: string,
+  { duration, resolution }: Pick<VideoJobRequest, 'duration' | 'resolution'>,
+): string {
+  return `${upstreamModelId}#${duration}#${resolution}`
+}
+
+type Observation = {
+  /** As the upstream's success answer has it. */
+  readonly reportedSeconds: number | undefined
+  /** From the submit to the poll that found the job finished. */
+  readonly elapsedSeconds: number
+  /** The wait before that poll; undefined when it is not known. */
+  readonly waitedSeconds: number | undefined
+}
+
+/**
+ * The generation time to learn from a finished job: what the upstream reports, else the middle of the last wait.
+ * Undefined when neither can be believed: zero, negative, beyond any deadline, or longer than the job has existed.
+ */
+export function sampleSeconds({ reportedSeconds, elapsedSeconds, waitedSeconds }: Observation): number | undefined {
+  const middle = waitedSeconds === undefined ? undefined : elapsedSeconds - Math.min(waitedSeconds, elapsedSeconds) / 2
+  const longest = Math.min(SECONDS.max, elapsedSeconds + CLOCK_SLACK_SECONDS)
+  return [reportedSeconds, middle].find(
+    (seconds) => seconds !== undefined && seconds >= SECONDS.min && seconds <= longest,
+  )
+}
+
+/** One job's part of the sums. @param seconds from {@link sampleSeconds}. */
+export function sumsOf(seconds: number): TimeSums {
+  const log = Math.round(LOG_UNITS * Math.log(seconds))
+  return { samples: 1, logSum: log, logSquares: log * log }
+}
+
+/** What is usual by these sums together; undefined when they hold too few samples to tell. */
+export function usualSeconds(windows: readonly TimeSums[]): UsualSeconds | undefined {
+  const total = (member: keyof TimeSums) => windows.reduce((sum, window) => sum + window[member], 0)
+  const samples = total('samples')
+  if (samples < SAMPLES_MIN) {
+    return undefined
+  }
+  const mean = total('logSum') / samples
+  const variance = Math.max(0, total('logSquares') - mean * total('logSum')) / (samples - 1)
+  const deviation = Math.max(DEVIATION_MIN, Math.sqrt(variance) / LOG_UNITS)
+  const median = Math.exp(mean / LOG_UNITS)
+  return { early: wholeSeconds(median * Math.exp(-EARLY_DEVIATIONS * deviation)), median: wholeSeconds(median) }
+}
+
+function wholeSeconds(seconds: number): number {
+  return Math.min(SECONDS.max, Math.max(SECONDS.min, Math.round(seconds)))
+}

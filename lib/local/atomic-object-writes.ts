@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type S3rver from 's3rver'
+
+type Store = S3rver['store']
+
+/** Beside the buckets, as a bucket that no request can name. */
+const STAGING = '.staging'
+
+/** The object comes last: without it the other two are nothing. */
+const RESOURCES = ['object.md5', 'metadata.json', 'object'] as const
+
+/** The bytes of an object did not come to lie in its file. */
+class UnfinishedWriteError extends Error {
+  override readonly name = 'UnfinishedWriteError'
+}
+
+/**
+ * S3 shows an object when it is whole. s3rver writes into the object itself, so that a host which is killed in the middle
+ * leaves half a video behind, which the next conditional write takes for a stored one. Here objects grow in a place
+ * of their own and are renamed.
+ */
+export function makeWritesAtomic(store: Store): void {
+  const write = store.putObject.bind(store)
+  store.putObject = async (object) => {
+    const staged = { bucket: STAGING, key: randomUUID() }
+    const written = await write({ ...object, ...staged })
+    await untilWritten(store.getResourcePath(staged.bucket, staged.key, 'object'), written.size)
+    await mkdir(dirname(store.getResourcePath(object.bucket, object.key, 'object')), { recursive: true })
+    for (const resource of RESOURCES) {
+      const from = store.getResourcePath(staged.bucket, staged.key, resource)
+      await rename(from, store.getResourcePath(object.bucket, object.key, resource))
+    }
+    return written
+  }
+}
+
+/** Objects and uploads that an earlier process did not finish: nobody will. */
+export async function discardUnfinishedWrites(directory: string, bucketName: string): Promise<void> {
+  const unfinished = [join(directory, STAGING), join(directory, bucketName, '._S3rver_uploads')]
+  await Promise.all(unfinished.map((path) => rm(path, { recursive: true, force: true })))
+}
+
+const LOOK_MILLISECONDS = 2
+const LOOKS_MAX = 5000
+
+/** s3rver answers when it has read the last bytes, a moment before they are in the file. */
+async function untilWritten(file: string, size: number): Promise<void> {
+  for (let look = 0; look < LOOKS_MAX; look += 1) {
+    const found = await stat(file).catch(() => undefined)
+    if (found?.size === size) {
+      return
+    }
+    await delay(LOOK_MILLISECONDS)
+  }
+  throw new UnfinishedWriteError(`${file} did not come to ${size} bytes`)
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals'
+import { RecentValues } from '#adapters/recent-values.ts'
+
+function valuesOf(kept: RecentValues<number>, keys: string[]) {
+  return keys.map((key) => kept.get(key))
+}
+
+describe('recent values', () => {
+  it('are kept up to their number; the one that was used longest ago goes first', () => {
+    const kept = new RecentValues<number>(2)
+    kept.set('a', 1)
+    kept.set('b', 2)
+    expect(kept.get('a')).toBe(1)
+    kept.set('c', 3)
+    expect(valuesOf(kept, ['a', 'b', 'c'])).toEqual([1, undefined, 3])
+  })
+
+  it('are replaced by a newer value of the same key, at the cost of no other', () => {
+    const kept = new RecentValues<number>(2)
+    kept.set('a', 1)
+    kept.set('b', 2)
+    kept.set('a', 3)
+    expect(valuesOf(kept, ['a', 'b'])).toEqual([3, 2])
+  })
+})
