@@ -1,23 +1,9 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import * as z from 'zod'
 import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#adapters/outbound/send-callback.ts'
 import { fakeNetwork, type Loopback, listenHttp, listenTcp } from './loopback.ts'
+import { VECTOR_ALLOWLIST as allowlist, lookUpAnswers, vectorsOf } from './ssrf-vectors.ts'
 
-const vectorSchema = z.object({
-  id: z.string(),
-  url: z.string(),
-  allow: z.boolean(),
-  why: z.string(),
-  stage: z.enum(['url', 'connect', 'redirect']),
-  dns: z.union([z.array(z.string()), z.array(z.array(z.string()))]).optional(),
-  status: z.number().optional(),
-  location: z.string().optional(),
-})
-const file = readFileSync(new URL('../../vectors/ssrf.json', import.meta.url), 'utf8')
-const vectors = z.array(vectorSchema).parse(JSON.parse(file))
-const allowlist = ['hooks.example.com', '*.partner.example']
 const PUBLIC_ADDRESS = '93.184.215.14'
 
 const servers: Loopback[] = []
@@ -42,18 +28,15 @@ function callbackTo(server: Loopback, more: Partial<CallbackCommand> = {}): Call
 }
 
 describe('sendCallback and the url vectors', () => {
-  it.each(vectors.filter(({ stage, allow }) => stage === 'url' && !allow))(
-    'asks no name for $id: $why',
-    async ({ url }) => {
-      const network = fakeNetwork([[PUBLIC_ADDRESS]], 1)
-      expect(await sendCallback({ url, allowlist, body: '', headers: {}, ...network })).toMatchObject({
-        outcome: 'failed',
-      })
-      expect([network.resolved, network.dialled]).toStrictEqual([[], []])
-    },
-  )
+  it.each(vectorsOf('url').filter(({ allow }) => !allow))('asks no name for $id: $why', async ({ url }) => {
+    const network = fakeNetwork([[PUBLIC_ADDRESS]], 1)
+    expect(await sendCallback({ url, allowlist, body: '', headers: {}, ...network })).toMatchObject({
+      outcome: 'failed',
+    })
+    expect([network.resolved, network.dialled]).toStrictEqual([[], []])
+  })
 
-  it.each(vectors.filter(({ stage, allow }) => stage === 'url' && allow))('delivers $id: $why', async ({ url }) => {
+  it.each(vectorsOf('url').filter(({ allow }) => allow))('delivers $id: $why', async ({ url }) => {
     const urls: (string | undefined)[] = []
     const server = stopLater(
       await listenHttp((request, response) => {
@@ -70,46 +53,38 @@ describe('sendCallback and the url vectors', () => {
     expect(urls).toStrictEqual([pathname + search])
   })
 
-  it.each(vectors.filter(({ stage }) => stage === 'connect'))(
-    'connects for $id as listed: $why',
-    async ({ url, dns = [], allow }) => {
-      let requests = 0
-      const server = stopLater(
-        await listenHttp((_request, response) => {
-          requests += 1
-          response.end()
-        }),
-      )
-      const answers = dns.every((answer) => typeof answer === 'string')
-        ? [dns]
-        : dns.filter((answer) => typeof answer !== 'string')
-      // A name that answers differently the second time stands for a connection that ends where nobody checked.
-      const isRebinding = answers.length > 1
-      const network = fakeNetwork(answers, server.port, isRebinding ? answers.at(-1)?.[0] : answers[0]?.[0])
-      const delivery = await sendCallback({ url, allowlist, body: '{}', headers: {}, ...network })
-      expect(delivery.outcome).toBe(allow ? 'delivered' : 'failed')
-      expect(requests).toBe(allow ? 1 : 0)
-      expect(network.resolved).toHaveLength(1)
-      expect(network.dialled.map(({ addresses }) => addresses.map(({ address }) => address))).toStrictEqual(
-        allow || isRebinding ? [answers[0]] : [],
-      )
-    },
-  )
+  it.each(vectorsOf('connect'))('connects for $id as listed: $why', async ({ url, dns, allow }) => {
+    let requests = 0
+    const server = stopLater(
+      await listenHttp((_request, response) => {
+        requests += 1
+        response.end()
+      }),
+    )
+    const answers = lookUpAnswers({ dns })
+    // A name that answers differently the second time stands for a connection that ends where nobody checked.
+    const isRebinding = answers.length > 1
+    const network = fakeNetwork(answers, server.port, isRebinding ? answers.at(-1)?.[0] : answers[0]?.[0])
+    const delivery = await sendCallback({ url, allowlist, body: '{}', headers: {}, ...network })
+    expect(delivery.outcome).toBe(allow ? 'delivered' : 'failed')
+    expect(requests).toBe(allow ? 1 : 0)
+    expect(network.resolved).toHaveLength(1)
+    expect(network.dialled.map(({ addresses }) => addresses.map(({ address }) => address))).toStrictEqual(
+      allow || isRebinding ? [answers[0]] : [],
+    )
+  })
 
-  it.each(vectors.filter(({ stage }) => stage === 'redirect'))(
-    'does not follow $id: $why',
-    async ({ url, status = 0, location = '' }) => {
-      const server = stopLater(await listenHttp((_request, response) => response.writeHead(status, { location }).end()))
-      const network = fakeNetwork([[PUBLIC_ADDRESS]], server.port, PUBLIC_ADDRESS)
-      expect(await sendCallback({ url, allowlist, body: '{}', headers: {}, ...network })).toStrictEqual({
-        outcome: 'failed',
-        status,
-        reason: 'redirects are not followed',
-      })
-      expect(server.sockets).toHaveLength(1)
-      expect(network.resolved).toHaveLength(1)
-    },
-  )
+  it.each(vectorsOf('redirect'))('does not follow $id: $why', async ({ url, status, location }) => {
+    const server = stopLater(await listenHttp((_request, response) => response.writeHead(status, { location }).end()))
+    const network = fakeNetwork([[PUBLIC_ADDRESS]], server.port, PUBLIC_ADDRESS)
+    expect(await sendCallback({ url, allowlist, body: '{}', headers: {}, ...network })).toStrictEqual({
+      outcome: 'failed',
+      status,
+      reason: 'redirects are not followed',
+    })
+    expect(server.sockets).toHaveLength(1)
+    expect(network.resolved).toHaveLength(1)
+  })
 })
 
 describe('sendCallback', () => {

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
+import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { formatCredits, InvalidAmountError } from '#core/quota/money.ts'
+import { createTenant, grantCredits } from '../../lib/admin/tenant-commands.ts'
+import { verifyLedger } from '../../lib/admin/verify-ledger.ts'
+import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { credits, openTenant, requireReservation, reserveJob } from '../engines/video-jobs.ts'
+import { changedKeys, takeImage } from './table-image.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+/** A thousand million credits, which is 10^15 millionths. */
+const MOST = '1000000000'
+
+describe('an amount at the edge', () => {
+  it.each(['-1', '-0.000001', '0.0000001', '1000000000.000001', '10000000000', '9'.repeat(39), '1e9', 'NaN', ' 1', ''])(
+    'of %j credits is refused by the admin commands, and nothing is written',
+    async (amount) => {
+      const table = await engine.fresh()
+      const { tenantId } = await openTenant(table)
+      const before = await takeImage(table)
+      await expect(createTenant(table, { name: 'Acme', credits: amount })).rejects.toThrow(InvalidAmountError)
+      await expect(grantCredits(table, { tenant: tenantId, credits: amount })).rejects.toThrow(InvalidAmountError)
+      expect(changedKeys(before, await takeImage(table))).toEqual([])
+    },
+  )
+
+  it.each(['0', '0.000001', MOST])('of %s credits is granted to the last millionth', async (amount) => {
+    const table = await engine.fresh()
+    const { tenantId } = await openTenant(table, '0')
+    const { json } = await grantCredits(table, { tenant: tenantId, credits: amount })
+    expect(json).toMatchObject({ available: amount, granted: amount })
+  })
+
+  it('that sums up beyond what a double holds exactly is still counted to the last millionth', async () => {
+    const table = await engine.fresh()
+    const tenant = await openTenant(table, MOST)
+    for (let grant = 0; grant < 19; grant += 1) {
+      await grantCredits(table, { tenant: tenant.tenantId, credits: MOST })
+    }
+    const job = await reserveJob(table, tenant, { estimate: credits('0.700001') })
+    await claimSubmit(table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
+    const task = { taskId: 'task', submitText: { inline: '{}' } }
+    const processing = (await recordAccepted(table, job, task)) ?? (await getVideoJob(table, job.tenantId, job.jobId))
+    if (processing === undefined) {
+      throw new Error('no job')
+    }
+    await resolveReservation(table, {
+      job: processing,
+      reservation: await requireReservation(table, job),
+      resolution: { kind: 'settle', actual: credits('0.000001'), durationSeconds: '5' },
+      nowMilliseconds: Date.now(),
+    })
+    const { balance } = await getTenant(table, tenant.tenantId)
+    expect(formatCredits(balance.available)).toBe('19999999999.999999')
+    expect(formatCredits(balance.granted)).toBe('20000000000')
+    expect(await verifyLedger(table)).toEqual([])
+  })
+})

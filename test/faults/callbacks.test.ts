@@ -1,0 +1,165 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
+import { claimCallback } from '#adapters/stores/job-progress.ts'
+import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
+import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
+import { type Loopback, listenHttp, listenTcp } from '../adapters/outbound/loopback.ts'
+import { misbehave } from '../adapters/outbound/misbehaving-servers.ts'
+import { breakConnection } from '../engines/break-connection.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'
+import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startTcpProxy } from '../engines/tcp-proxy.ts'
+import { hurried } from './hurried-time.ts'
+
+/** So fast the shipped limit passes: 15 s in 300 ms. */
+const HURRY = 50
+
+let engines: Engines
+const servers: Loopback[] = []
+beforeAll(async () => {
+  engines = await startEngines()
+})
+beforeEach(() => engines.reset())
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()))
+})
+afterAll(() => engines.close())
+
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const signUrl = createUrlSigner({ baseUrl: 'https://cdn.example', keyPairId: 'K1', privateKeyPem })
+
+/** The state Notify by itself. */
+function notify(job: NewVideoJob, { context }: Pipeline): Promise<void> {
+  return sendJobCallback(job, { ...context, openUrlSigner: async () => signUrl })
+}
+
+/** Receivers that do not take a callback well, and what becomes of it. */
+const RECEIVERS: readonly (readonly [string, 'delivered' | 'failed', () => Promise<Loopback>])[] = [
+  ['answers 500', 'failed', () => listenHttp((_request, response) => response.writeHead(500).end())],
+  [
+    'redirects with 301',
+    'failed',
+    () => listenHttp((_request, response) => response.writeHead(301, { location: 'http://127.0.0.1:9/' }).end()),
+  ],
+  ['hangs for longer than 15 s', 'failed', () => misbehave('silence')],
+  ['answers with a gigabyte', 'delivered', () => misbehave('a body of a gigabyte')],
+  ['answers with a change of protocol', 'failed', () => misbehave('a change of protocol')],
+  [
+    'resets after the request',
+    'failed',
+    () => listenTcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
+  ],
+  ['resets at the connection', 'failed', () => listenTcp((socket) => socket.resetAndDestroy())],
+]
+
+type Ended = { readonly pipeline: Pipeline; readonly job: NewVideoJob; readonly machine: VideoMachine }
+
+/** Runs a whole job whose callback goes to this server. */
+async function runJob({ origin }: Loopback, interpose = {}): Promise<Ended> {
+  const pipeline = await engines.pipeline({ config: { callback_allowlist: [origin] } })
+  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
+  const job = await pipeline.create({ callbackUrl: `${origin}/cb` })
+  const machine = createVideoMachine(pipeline, { interpose })
+  await machine.run(job)
+  return { pipeline, job, machine }
+}
+
+async function expectSettled({ pipeline, job }: Ended): Promise<void> {
+  expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', callbackState: 'sent' })
+  expect(await pipeline.leftovers(job)).toEqual([])
+}
+
+describe('a receiver', () => {
+  it.each(RECEIVERS)('that %s gets exactly one attempt (%s), and the job is unharmed', async (_, outcome, start) => {
+    const server = await start()
+    servers.push(server)
+    const ended = await hurried(HURRY, () => runJob(server))
+    await server.allClosed()
+    expect(ended.machine.visited.filter((state) => state === 'Notify')).toHaveLength(1)
+    expect(engines.counted().filter((fact) => fact.startsWith('callback_'))).toEqual([`callback_${outcome}`])
+    await notify(ended.job, ended.pipeline)
+    expect(server.sockets).toHaveLength(1)
+    await expectSettled(ended)
+  })
+
+  it('that nobody runs gets exactly one attempt, and the job is unharmed', async () => {
+    const gone = await listenHttp(() => {})
+    await gone.stop()
+    const ended = await runJob(gone)
+    expect(engines.counted()).toContain('callback_failed')
+    await expectSettled(ended)
+  })
+
+  it('that has taken the callback keeps it, though its answer is reset on the way', async () => {
+    let taken = 0
+    const server = await listenHttp((_request, response) => {
+      taken += 1
+      response.end('thanks')
+    })
+    const proxy = await startTcpProxy(server, () => ({ resetAfterBytes: 5 }))
+    servers.push(server, proxy)
+    const ended = await runJob(proxy)
+    await notify(ended.job, ended.pipeline)
+    expect([taken, proxy.sockets.length]).toEqual([1, 1])
+    await expectSettled(ended)
+  })
+})
+
+describe('a callback', () => {
+  const listen = async (): Promise<Loopback> => {
+    const server = await listenHttp((_request, response) => response.end())
+    servers.push(server)
+    return server
+  }
+
+  it('whose function dies between claim and connection is sent by nobody, however often its execution runs again', async () => {
+    const server = await listen()
+    const dieAfterClaim = async () => {
+      throw new Error('the sandbox is gone')
+    }
+    const { pipeline, job } = await runJob(server, { Notify: dieAfterClaim })
+    expect(await claimCallback(pipeline.context.table, job)).toBe(true)
+    for (let redrive = 0; redrive < 2; redrive += 1) {
+      expect(await createVideoMachine(pipeline).run(job)).toMatchObject({ status: 'SUCCEEDED' })
+    }
+    expect(server.sockets).toHaveLength(0)
+  })
+
+  it('whose claim was written although the table did not say so is sent by nobody', async () => {
+    const server = await listen()
+    const { pipeline, job } = await runJob(server, { Notify: async () => ({}) })
+    const broken = breakConnection(pipeline.context.table, 'callbackState = :sent')
+    await notify(job, pipeline)
+    await notify(job, pipeline)
+    expect(broken.left()).toBe(0)
+    expect(await pipeline.read(job)).toMatchObject({ callbackState: 'sent' })
+    expect(server.sockets).toHaveLength(0)
+  })
+
+  it('whose function dies after the request is not sent again, however often its execution runs again', async () => {
+    const server = await listen()
+    const dieAfterwards = async (step: () => Promise<unknown>) => {
+      await step()
+      throw new Error('the sandbox is gone')
+    }
+    const { pipeline, job } = await runJob(server, { Notify: dieAfterwards })
+    for (let redrive = 0; redrive < 2; redrive += 1) {
+      expect(await createVideoMachine(pipeline).run(job)).toMatchObject({ status: 'SUCCEEDED' })
+    }
+    expect(server.sockets).toHaveLength(1)
+  })
+
+  it('whose function died before the claim is sent, once, by the next execution', async () => {
+    const server = await listen()
+    const dieAtOnce = async () => {
+      throw new Error('the sandbox is gone')
+    }
+    const { pipeline, job } = await runJob(server, { Notify: dieAtOnce })
+    await Promise.all([createVideoMachine(pipeline).run(job), createVideoMachine(pipeline).run(job)])
+    expect(server.sockets).toHaveLength(1)
+  })
+})

@@ -1,0 +1,191 @@
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { formatApiKey } from '#core/api-key.ts'
+import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
+import { rawRequest } from './raw-request.ts'
+
+const KEY = 'e2e-key'
+const GOOD = JSON.stringify({ model: 'famB-1.1-t2v', prompt: 'a cat' })
+const OURS = formatApiKey('Ab3dEf9h', 'k'.repeat(32))
+
+let gateway: Gateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(async () => {
+  await gateway.stop()
+})
+
+type Piece = string | Uint8Array
+
+/** One create, written by hand. */
+function create({ lines, body }: { lines: readonly Piece[]; body: readonly Piece[] }) {
+  const head = ['POST /v1/video/generations HTTP/1.1', 'Host: gateway', 'Connection: close', ...lines]
+  const pieces = head.flatMap((line) => [Buffer.from(line), Buffer.from('\r\n')])
+  return rawRequest(gateway.url, Buffer.concat([...pieces, Buffer.from('\r\n')]), ...body)
+}
+
+const length = (bytes: number) => `Content-Length: ${bytes}`
+const withKeys = (...lines: readonly Piece[]) => create({ lines: [length(2), ...lines], body: ['{}'] })
+const withBody = (body: Piece, ...lines: readonly Piece[]) =>
+  create({ lines: [`Authorization: Bearer ${KEY}`, length(Buffer.byteLength(body)), ...lines], body: [body] })
+
+describe('a key over the wire', () => {
+  it.each<[string, readonly Piece[]]>([
+    ['missing', []],
+    ['empty', ['Authorization:']],
+    ['a scheme alone', ['Authorization: Bearer']],
+    ['a scheme and a space', ['Authorization: Bearer ']],
+    ['without a scheme', [`Authorization: ${KEY}`]],
+    ['of another scheme', [`Authorization: Basic ${KEY}`]],
+    ['behind two spaces', [`Authorization: Bearer  ${KEY}`]],
+    ['behind a tab', [`Authorization: Bearer\t${KEY}`]],
+    ['in quotes', [`Authorization: Bearer "${KEY}"`]],
+    ['with a word behind it', [`Authorization: Bearer ${KEY} x`]],
+    ['sent twice', [`Authorization: Bearer ${KEY}`, `Authorization: Bearer ${KEY}`]],
+    ['sent twice in two spellings', [`Authorization: Bearer ${KEY}`, `AUTHORIZATION: Bearer ${KEY}`]],
+    ['sent twice in one line', [`Authorization: Bearer ${KEY}, Bearer ${KEY}`]],
+    ['unknown', ['Authorization: Bearer other']],
+    ['unknown, of our form', [`Authorization: Bearer ${OURS}`]],
+    ['with a wrong checksum', [`Authorization: Bearer ${OURS.slice(0, -1)}x`]],
+    ['cut', [`Authorization: Bearer ${OURS.slice(0, -1)}`]],
+    ['of ten kilobytes', [`Authorization: Bearer ${'k'.repeat(10_240)}`]],
+    ['in another alphabet', [Buffer.from('Authorization: Bearer 钥匙')]],
+    ['in Latin-1', [Buffer.from('Authorization: Bearer sch\u00fcssel', 'latin1')]],
+    ['in a header of another name', [`X-Api-Key: ${KEY}`]],
+  ])('(%s) is answered with the same 401, to the byte', async (_, lines) => {
+    const { status, headers, body } = await withKeys(...lines)
+    const { 'x-request-id': requestId, date: _date, ...rest } = headers
+    expect({ status, body, rest }).toEqual({
+      status: 401,
+      body: '{"error":"invalid api key"}',
+      rest: { 'content-type': 'application/json', 'content-length': '27', connection: 'close' },
+    })
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it.each([
+    `Authorization: bearer ${KEY}`,
+    `authorization: BEARER ${KEY}`,
+    `AUTHORIZATION: Bearer ${KEY}`,
+    `Authorization:   Bearer ${KEY}  `,
+  ])(
+    '(%s) is good: names of headers and schemes have no case, and spaces around a value are not part of it',
+    async (line) => {
+      // The body lacks everything, which is told only to a caller who may know.
+      expect(await withKeys(line)).toMatchObject({ status: 400, body: expect.stringContaining('invalid request body') })
+    },
+  )
+
+  it.each<[string, Piece, number]>([
+    ['a NUL', `Authorization: Bearer ${KEY}\0`, 400],
+    ['a bare line feed', `Authorization: Bearer ${KEY}\nX: y`, 400],
+    ['a folded line', `Authorization: Bearer\r\n ${KEY}`, 400],
+    ['more than a server takes', `Authorization: Bearer ${'k'.repeat(20_000)}`, 431],
+  ])('that is no HTTP (%s) never reaches the gateway', async (_, line, status) => {
+    expect(await withKeys(line)).toMatchObject({ status, body: '' })
+  })
+
+  it('is told wrong before the body is told wrong', async () => {
+    expect((await create({ lines: ['Authorization: Bearer other', length(1)], body: ['{'] })).status).toBe(401)
+  })
+})
+
+const MEGABYTE = 1024 * 1024
+
+/** A good body whose prompt holds these bytes. */
+const goodWith = (...bytes: number[]) =>
+  Buffer.concat([Buffer.from(GOOD.slice(0, -2)), Buffer.from(bytes), Buffer.from('"}')])
+
+const INTERFACE_BODY = /^\{"error":"invalid request body","details":\[\{"path":"[a-z_.0-9]*","message":"[^"]+"\}/
+
+describe('a body over the wire', () => {
+  it.each<[string, Piece]>([
+    ['empty', ''],
+    ['null', 'null'],
+    ['an empty list', '[]'],
+    ['a text', '"a cat"'],
+    ['a number', '1e400'],
+    ['malformed', '{"model":'],
+    ['two objects', `${GOOD}${GOOD}`],
+    [
+      'good but for a member that nests deeper than 32 levels',
+      `${GOOD.slice(0, -1)},"x":${'['.repeat(32)}${']'.repeat(32)}}`,
+    ],
+    ['a million open brackets', '['.repeat(1_000_000)],
+    ['a million nested objects', '{"a":'.repeat(1_000_000)],
+    ['a byte order mark alone', '\ufeff'],
+    ['UTF-16', Buffer.from(GOOD, 'utf16le')],
+    ['good but for a byte that is no UTF-8', goodWith(0xff)],
+    ['good but for half of a character', goodWith(0xe7, 0xba)],
+    ['good but for a surrogate half in UTF-8', goodWith(0xed, 0xa0, 0x80)],
+    ['a surrogate half as an escape', '{"model":"famB-1.1-t2v","prompt":"\\ud800"}'],
+    ['a surrogate half in the model', '{"model":"\\udfff","prompt":"x"}'],
+    ['a form', 'model=famB-1.1-t2v&prompt=x'],
+    ['five megabytes of spaces', ' '.repeat(5 * MEGABYTE)],
+  ])('(%s) is a 400 with the body of the interface', async (_, body) => {
+    const answer = await withBody(body)
+    expect(answer).toMatchObject({ status: 400, headers: { 'content-type': 'application/json' } })
+    expect(answer.body).toMatch(INTERFACE_BODY)
+  })
+
+  it.each<[string, Piece]>([
+    ['gzip', gzipSync(GOOD)],
+    ['gzip', GOOD],
+    ['br', GOOD],
+    ['identity, deflate', GOOD],
+  ])('that is, or says that it is, compressed (%s) is a 400 with the body of the interface', async (coding, body) => {
+    const answer = await withBody(body, `Content-Encoding: ${coding}`)
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatch(INTERFACE_BODY)
+  })
+
+  it.each<[string, string, Piece]>([
+    ['junk in place of a chunk', 'Transfer-Encoding: chunked', `zz\r\n${GOOD}\r\n0\r\n\r\n`],
+    [
+      'junk behind a good chunk',
+      'Transfer-Encoding: chunked',
+      `${GOOD.length.toString(16)}\r\n${GOOD}\r\nQQ\r\n0\r\n\r\n`,
+    ],
+    ['a chunk of absurd size', 'Transfer-Encoding: chunked', `fffffffffffffffff\r\n${GOOD}`],
+    ['two lengths', 'Content-Length: 3\r\nContent-Length: 4', 'abcd'],
+    ['a length and chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
+    ['a negative length', 'Content-Length: -1', GOOD],
+    ['a length that is no number', 'Content-Length: ten', GOOD],
+  ])('that is no HTTP (%s) is a 400', async (_, line, body) => {
+    const answer = await create({ lines: [`Authorization: Bearer ${KEY}`, line], body: [body] })
+    expect(answer.status).toBe(400)
+  })
+
+  it('above five megabytes is a 413 of the route, above ten one of the platform, counted or chunked', async () => {
+    const large = await withBody(Buffer.alloc(5 * MEGABYTE + 1, 0x20))
+    expect(large).toMatchObject({ status: 413, body: '{"error":"request body too large"}' })
+    // Not a byte more than decides it: what a server leaves unread may reset the connection under its answer.
+    const huge = Buffer.alloc(10 * MEGABYTE + 1, 0x20)
+    const size = `${huge.length.toString(16)}\r\n`
+    const chunked = ['Transfer-Encoding: chunked', `Authorization: Bearer ${KEY}`]
+    const answers = [await withBody(huge), await create({ lines: chunked, body: [size, huge] })]
+    for (const { status, body } of answers) {
+      expect(status).toBe(413)
+      expect(body).toContain('"message":"request body too large"')
+    }
+  })
+
+  it.each<[string, Piece, string]>([
+    ['behind a byte order mark', `\ufeff${GOOD}`, 'Content-Type: application/json'],
+    ['with a wrong content type', GOOD, 'Content-Type: application/xml'],
+    ['with an odd content type', GOOD, 'Content-Type: \u00fc;;=,'],
+    ['with another charset', GOOD, 'Content-Type: application/json; charset=iso-8859-1'],
+  ])('that is good JSON in UTF-8 (%s) makes a job', async (_, body, line) => {
+    expect(await withBody(body, line)).toMatchObject({
+      status: 201,
+      body: expect.stringContaining('"status":"queued"'),
+    })
+  })
+
+  it('of any kind leaves the gateway as it was', async () => {
+    expect((await gateway.api.list()).status).toBe(200)
+    expect(gateway.process.exitCode).toBeNull()
+    expect(gateway.output()).not.toMatch(/request failed|internal error/i)
+  })
+})

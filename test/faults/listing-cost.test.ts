@@ -1,0 +1,46 @@
+import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { listVideoJobs } from '#adapters/stores/job-reader.ts'
+import { createDocumentClient } from '#adapters/stores/table.ts'
+import { parseListQuery } from '#core/contract/list-query.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+
+const dynamo = mockClient(DynamoDBDocumentClient)
+const table = { client: createDocumentClient(), name: 'table' }
+
+/** One to see whether more follow, and some in place of deleted jobs. */
+const FEW = 20
+
+beforeEach(() => {
+  dynamo.reset()
+})
+
+async function list(query: Record<string, string>): Promise<number[]> {
+  await listVideoJobs(table, { tenantId: 'tenant', nowSeconds: 1_800_000_000, ...parseListQuery(query) })
+  return dynamo.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.Limit ?? Number.POSITIVE_INFINITY)
+}
+
+describe('what a listing may cost', () => {
+  it.each([
+    [{ limit: '1000000000' }, 100],
+    [{ limit: '99999999999999999999' }, 100],
+    [{ limit: '100', offset: '10000' }, 10_100],
+    [{ limit: '-1', offset: '-1' }, 20],
+  ])('is one query for %j, of a page, what it skips and a few to spare', async (query, asked) => {
+    dynamo.on(QueryCommand).resolves({ Items: [] })
+    const [items = Number.POSITIVE_INFINITY, ...more] = await list(query)
+    expect(items).toBeLessThanOrEqual(asked + FEW)
+    expect(more).toEqual([])
+  })
+
+  it('is nothing for an offset that would read the table', async () => {
+    await expect(list({ offset: '1000000000000' })).rejects.toBeInstanceOf(InvalidRequestError)
+    expect(dynamo.calls()).toHaveLength(0)
+  })
+
+  it('is bounded for a tenant with nothing but deleted jobs and a table that never comes to its end', async () => {
+    dynamo.on(QueryCommand).resolves({ Items: [], LastEvaluatedKey: { PK: 'p', SK: 's' } })
+    expect((await list({ limit: '100' })).length).toBeLessThanOrEqual(200)
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { startP1Simulator } from '#local/simulators/p1-simulator.ts'
+import type { Simulator } from '#local/simulators/simulator-server.ts'
+import { startReceiver } from '../e2e/callback-receiver.ts'
+import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
+import { eventually } from '../e2e/video-api.ts'
+
+const UPSTREAM_KEY = 'upstream-credential-of-this-test'
+const PROMPT = 'a sentence that nobody else may read'
+const MODEL = 'famB-1.1-t2v'
+
+/** Prompts that lead a job through every kind of trouble that something could be logged about. */
+const TROUBLES = [
+  '',
+  '[fail]',
+  '[moderated]',
+  '[refuse]',
+  '[unauthorized]',
+  '[reset]',
+  '[error:500]',
+  '[poll-errors]',
+  '[odd-status]',
+  '[not-video]',
+  '[empty]',
+  '[redirect:private]',
+  '[cut:once]',
+  '[no-url]',
+  '[usage:-5]',
+]
+
+/** What `npm start` prints for the person who started it; everything else is a log. */
+const BANNER = /^(demo key {8}|webhook secret {2}|curl -s | {2}-H 'Content-Type)/
+
+describe('the logs of a host at their most talkative', () => {
+  let upstream: Simulator
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let gateway: Gateway
+  let tenant: { id: string; webhook_secret: string }
+  let key: string
+  let logs: string
+  const signatures: string[] = []
+
+  beforeAll(async () => {
+    upstream = await startP1Simulator({
+      apiKey: UPSTREAM_KEY,
+      behaviour: { queueSeconds: 0, runSeconds: 0, pollsPerSecond: 1000 },
+    })
+    // Answers every callback with an error, which is something to log.
+    receiver = await startReceiver(500)
+    gateway = await startGateway({
+      callbackOrigins: [receiver.origin],
+      changeConfig: (yaml) => yaml.replace('trusted_origins: []', `trusted_origins: ["${upstream.baseUrl}"]`),
+      environment: { LOG_LEVEL: 'DEBUG', P1_BASE_URL: upstream.baseUrl, P1_API_KEY: UPSTREAM_KEY },
+    })
+    tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Acme', '--credits', '50'))
+    key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id)).key
+    await makeTrouble()
+    await gateway.stop()
+    logs = gateway
+      .output()
+      .split('\n')
+      .filter((line) => !BANNER.test(line))
+      .join('\n')
+  })
+
+  afterAll(async () => {
+    await gateway.kill()
+    await Promise.all([upstream.close(), receiver.close()])
+  })
+
+  async function makeTrouble(): Promise<void> {
+    const api = gateway.api.withKey(key)
+    const body = { model: MODEL, prompt: PROMPT, callback_url: `${receiver.origin}/cb?token=of-the-callback` }
+    await Promise.all([
+      api.create({ ...body, model: 'unknown' }),
+      api.create(`{"prompt":"${PROMPT}"`),
+      api.withKey('rg_live_wrong').create(body),
+      api.create({ ...body, image_urls: [`https://in.example.test/a.png?token=of-the-reference`] }),
+    ])
+    const made = await Promise.all(
+      TROUBLES.map((trouble) =>
+        api.create({ ...body, prompt: `${trouble} ${PROMPT}` }, { 'idempotency-key': trouble || 'none' }),
+      ),
+    )
+    const ids = made.map(({ json }) => String(json.id))
+    const [first = '', second = ''] = ids
+    const job = await api.until(first, 'succeeded')
+    signatures.push(new URL(String(job.url)).searchParams.get('Signature') ?? '')
+    await api.delete(second)
+    await Promise.all(
+      ids
+        .filter((id) => id !== second && id !== ids[TROUBLES.indexOf('[cut:once]')])
+        .map((id) => api.until(id, 'succeeded', 'failed')),
+    )
+    await eventually(
+      async () => receiver.received.length,
+      (count) => count > TROUBLES.length / 2,
+    )
+    await api.list('?limit=100')
+    await gateway.admin('key', 'revoke', '--key', key.split('_')[2] ?? '')
+    await api.list()
+  }
+
+  it('say something of every part', () => {
+    for (const part of ['"request"', '"submit answered"', '"store failed"', '"job resolved"', 'channel refused']) {
+      expect(logs).toContain(part)
+    }
+  })
+
+  it.each<[string, () => string[]]>([
+    ['API key', () => [key, 'e2e-key', 'rg_live_']],
+    ['Authorization header', () => ['uthorization', 'Bearer']],
+    ['callback secret', () => [tenant.webhook_secret, 'whsec_', 'v1,']],
+    ['signature of a url', () => [...signatures, 'Signature=', 'Key-Pair-Id=']],
+    ['upstream credential', () => [UPSTREAM_KEY]],
+    ['word of a prompt', () => [PROMPT, 'nobody else']],
+    ['query of a reference or a callback url', () => ['of-the-reference', 'of-the-callback']],
+    ['private key', () => ['PRIVATE KEY']],
+  ])('hold no %s', (_, secrets) => {
+    for (const secret of secrets()) {
+      expect(secret).not.toBe('')
+      expect(logs.split('\n').filter((line) => line.includes(secret))).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { UpstreamLimits } from '#adapters/providers/upstream-exchange.ts'
+import {
+  CANCEL_LIMITS,
+  createUpstreamHttp,
+  POLL_LIMITS,
+  SUBMIT_LIMITS,
+  type UpstreamHttp,
+} from '#adapters/providers/upstream-http.ts'
+import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
+import { type Misbehaviour, misbehave } from '../adapters/outbound/misbehaving-servers.ts'
+import { hurried } from './hurried-time.ts'
+
+/** So fast the shipped limits pass: 25 s in 500 ms. */
+const HURRY = 50
+
+const stops: (() => Promise<void> | void)[] = []
+
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()))
+})
+
+async function serve(starting: Promise<Loopback>): Promise<Loopback> {
+  const server = await starting
+  stops.push(() => server.stop())
+  return server
+}
+
+function openHttp(): UpstreamHttp {
+  const http = createUpstreamHttp()
+  stops.push(() => http.close())
+  return http
+}
+
+const CALLS: readonly (readonly [string, UpstreamLimits, number])[] = [
+  ['submit', SUBMIT_LIMITS, 25],
+  ['poll', POLL_LIMITS, 15],
+  ['cancel', CANCEL_LIMITS, 15],
+]
+
+const send = (http: UpstreamHttp, { origin }: Pick<Loopback, 'origin'>, limits: UpstreamLimits) =>
+  http.send({ ...limits, method: 'POST', url: `${origin}/`, headers: {}, body: '{}' })
+
+describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
+  it('of ten megabytes of JSON is given up as soon as its bound is passed', async () => {
+    const text = JSON.stringify({ id: 'task', padding: 'x'.repeat(10_000_000) })
+    const server = await serve(
+      listenHttp((_request, response) => {
+        // The rest would follow if anybody waited for it.
+        response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, limits.answerBytesMax + 1))
+      }),
+    )
+    expect(await send(openHttp(), server, limits)).toStrictEqual({ kind: 'no_answer', reason: 'answer too large' })
+    await server.allClosed()
+  })
+
+  it('of just its bound is read whole', async () => {
+    const text = JSON.stringify('x'.repeat(limits.answerBytesMax - 2))
+    const server = await serve(listenHttp((_request, response) => response.end(text)))
+    const answer = await send(openHttp(), server, limits)
+    expect(answer.kind === 'response' && answer.text.length).toBe(limits.answerBytesMax)
+  })
+
+  it.each<Misbehaviour>(['a body without end', 'headers without end', 'a change of protocol'])(
+    'is given up at once when it is %s',
+    async (misbehaviour) => {
+      const server = await serve(misbehave(misbehaviour))
+      expect(await send(openHttp(), server, limits)).toMatchObject({ kind: 'no_answer' })
+      await server.allClosed()
+    },
+  )
+
+  it('is given up at the limit of the whole call when it only drips', async () => {
+    const attempt = async (misbehaviour: Misbehaviour) => {
+      const server = await serve(misbehave(misbehaviour))
+      const before = performance.now()
+      const answer = await send(openHttp(), server, limits)
+      await server.allClosed()
+      const seconds = (performance.now() - before) / 1000
+      return [answer, seconds >= totalSeconds * 0.98 && seconds < totalSeconds * 5]
+    }
+    const slow: Misbehaviour[] = ['silence', 'dripping headers', 'interim answers without end', 'a dripping body']
+    const outcomes = await hurried(HURRY, () => Promise.all(slow.map(attempt)))
+    expect(outcomes).toStrictEqual(slow.map(() => [{ kind: 'no_answer', reason: 'timeout' }, true]))
+  })
+})
+
+describe('a connection that is kept for polls', () => {
+  it('is not used again after an answer that was given up', async () => {
+    let calls = 0
+    const server = await serve(
+      listenHttp((_request, response) => {
+        calls += 1
+        response.end(calls === 1 ? 'x'.repeat(POLL_LIMITS.answerBytesMax + 1) : '{}')
+      }),
+    )
+    const http = openHttp()
+    expect(await send(http, server, POLL_LIMITS)).toMatchObject({ kind: 'no_answer' })
+    expect(await send(http, server, POLL_LIMITS)).toMatchObject({ kind: 'response', text: '{}' })
+    expect(server.sockets).toHaveLength(2)
+  })
+})
