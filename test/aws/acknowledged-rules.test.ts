@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals'
+import { createStack } from './synthesize-stack.ts'
+
+/** Rules that the stack does not follow somewhere, and why, as an auditor reads it. */
+const acknowledged = createStack()
+  .node.findAll()
+  .flatMap(({ node }) => node.metadata)
+  .filter(({ type }) => type === 'aws:cdk:acknowledged-rules')
+  .flatMap(({ data }) => Object.entries<string>(data))
+
+describe('an AwsSolutions rule that is not followed', () => {
+  it('is one of these, so that another one is a decision and no accident', () => {
+    const rules = acknowledged.map(([id]) => id.replace(/^.*AwsSolutions-/, '').replace(/\[.*/, ''))
+    expect([...new Set(rules)].sort()).toEqual([
+      'APIG2',
+      'APIG3',
+      'APIG4',
+      'CFR1',
+      'CFR2',
+      'CFR3',
+      'CFR4',
+      'COG4',
+      'IAM4',
+      'IAM5',
+      'S1',
+      'SF1',
+      'SMG4',
+      'SQS3',
+    ])
+  })
+
+  it('has a reason that says something of this service, in a whole sentence', () => {
+    for (const [id, reason] of acknowledged) {
+      const words = reason.split(/\s+/)
+      expect({ id, isSentence: /^[A-Z].*\.$/.test(reason), words: words.length >= 6 }).toEqual({
+        id,
+        isSentence: true,
+        words: true,
+      })
+    }
+  })
+
+  it('is never a wildcard for everything, but for X-Ray and the delivery of logs, which have no names', () => {
+    const everything = acknowledged.filter(([id]) => id.includes('Resource::*]'))
+    expect(everything.length).toBeGreaterThan(0)
+    for (const [, reason] of everything) {
+      expect(reason).toMatch(/X-Ray/)
+    }
+    expect(acknowledged.filter(([id]) => id.includes('Action::'))).toEqual([])
+  })
+})

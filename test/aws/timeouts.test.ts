@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/upstream-http.ts'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+const template = synthesizeStack()
+const read = (file: string) => readFileSync(join(REPOSITORY_ROOT, file), 'utf8')
+const definition = JSON.parse(read('lambdas/steps/video-job.asl.json'))
+const configuration = JSON.parse(read('config/gateway.schema.json'))
+
+/** Seconds after which Lambda ends a function of the stack. */
+function functionSeconds(folder: string): number {
+  const found = resourcesOf(template, 'AWS::Lambda::Function').find(({ properties }) => folderOf(properties) === folder)
+  return Number(found?.properties.Timeout)
+}
+
+/** Seconds of a bound that the code keeps to itself. */
+function seconds(file: string, name: string): number {
+  const [, value = '', unit] = new RegExp(`const ${name} = ([\\d_* ]+?)( \\/\\/.*)?\\n`).exec(read(file)) ?? []
+  expect({ name, unit, isThere: value !== '' }).toEqual({ name, unit: undefined, isThere: true })
+  const product = value.split('*').reduce((total, factor) => total * Number(factor.replaceAll('_', '')), 1)
+  return name.includes('MILLISECONDS') ? product / 1000 : product
+}
+
+const MARGIN_SECONDS = 5
+
+describe('a time limit', () => {
+  it('of a submit ends inside its function, also when other channels were tried before', () => {
+    const submit = SUBMIT_LIMITS.timeouts.totalMilliseconds / 1000
+    const offering = seconds('lambdas/steps/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
+    expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('steps/submit-video-job'))
+  })
+
+  it('of a claim lasts longer than the function that may still be at work under it', () => {
+    const claim = seconds('lambdas/steps/submit-video-job/submit-video-job.ts', 'CLAIM_IN_FLIGHT_SECONDS')
+    expect(claim).toBeGreaterThan(functionSeconds('steps/submit-video-job'))
+  })
+
+  it('of a poll and the requests around a cancel end inside their function', () => {
+    const all = 2 * POLL_LIMITS.timeouts.totalMilliseconds + CANCEL_LIMITS.timeouts.totalMilliseconds
+    expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('steps/poll-video-job'))
+  })
+
+  it('of a transfer, a callback, a run of Reconcile and a waiting create end inside their functions', () => {
+    const inner = {
+      'steps/store-video': seconds('lambdas/steps/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
+      webhook: seconds('lambdas/adapters/outbound/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
+      reconcile: seconds('lambdas/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
+      'api/create-video-job': configuration.properties.submit_wait_seconds.maximum,
+    }
+    for (const [folder, limit] of Object.entries(inner)) {
+      const room = functionSeconds(folder) - limit
+      expect({ folder, isInside: room >= 4 }).toEqual({ folder, isInside: true })
+    }
+  })
+
+  it('of an execution lasts for the longest queue, generation and storing that can be configured', () => {
+    const [channel] = configuration.properties.channels.items.anyOf ?? configuration.properties.channels.items.oneOf
+    const minutes = configuration.properties.queue_minutes.maximum + channel.properties.deadline_minutes.maximum
+    const storing = seconds('lambdas/steps/store-video/store-video.ts', 'GIVE_UP_SECONDS')
+    expect(definition.TimeoutSeconds).toBeGreaterThan(minutes * 60 + storing)
+    expect(definition.TimeoutSeconds).toBeLessThanOrEqual(
+      seconds('lambdas/reconcile/reconcile-job.ts', 'OVERDUE_SECONDS'),
+    )
+  })
+
+  it('of API Gateway is that of the functions behind it, which is the most that it waits', () => {
+    const waits = resourcesOf(template, 'AWS::ApiGateway::Method').map(({ properties }) => properties.Integration)
+    expect(new Set(waits.map(({ TimeoutInMillis }) => TimeoutInMillis / 1000))).toEqual(
+      new Set([functionSeconds('api/create-video-job')]),
+    )
+  })
+})
