@@ -1,0 +1,199 @@
+import { readReservationItem } from '#adapters/stores/reservation.ts'
+import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { microcredits, parseCredits } from '#core/quota/money.ts'
+import type { Claim, Item } from './simulated-table.ts'
+
+/** What the world outside of the table knows, for the rules that span both. */
+export type Outside = {
+  /** Prompts of every task that an upstream accepted. */
+  readonly submitted: readonly string[]
+  /** Paths of every callback that a receiver got. */
+  readonly received: readonly string[]
+  /** Prompts that were sent under an idempotency key. */
+  readonly promptsWithKey: ReadonlySet<string>
+  /** The digest of the key that each prompt was sent with. */
+  readonly keyOfPrompt: ReadonlyMap<string, string>
+  /** Slots of channels taken since the last look. */
+  readonly claims: readonly Claim[]
+}
+
+type Snapshot = ReturnType<typeof readSnapshot>
+
+/** Looks at everything after every write, and remembers what must never be taken back. */
+export class Invariants {
+  #before: Snapshot | undefined
+
+  /** @returns every broken rule, in words. */
+  check(items: readonly Item[], outside: Outside): string[] {
+    const now = readSnapshot(items)
+    const broken = [
+      ...now.balances.flatMap(([tenant, balance]) => checkBalance(tenant, balance, now)),
+      ...[...now.jobs.values()].flatMap((job) => checkJob(job, now)),
+      ...[...now.channels].flatMap(([id, open]) => checkChannel(id, open, now)),
+      ...checkAgainstBefore(this.#before, now, outside),
+      ...outside.claims.flatMap((claim) => checkClaim(claim, now)),
+      ...checkOnce(outside, now),
+    ]
+    this.#before = now
+    return broken
+  }
+
+  /** The latest state that was looked at. */
+  get snapshot(): Snapshot | undefined {
+    return this.#before
+  }
+}
+
+function readSnapshot(items: readonly Item[]) {
+  const keyed = items.map((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
+  const of = (isMeant: (pk: string, sk: string) => boolean) => keyed.filter(({ pk, sk }) => isMeant(pk, sk))
+  return {
+    balances: of((pk) => pk.startsWith('BAL#')).map(({ pk, item }) => [pk.slice(4), readBalance(item)] as const),
+    jobs: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [
+        sk.slice(4),
+        readVideoJobItem(item),
+      ]),
+    ),
+    reservations: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
+        sk.slice(5),
+        { tenantId: pk.slice(2), ...readReservationItem(item) },
+      ]),
+    ),
+    ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
+    rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
+    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), String(item.state)])),
+    channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
+    cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
+  }
+}
+
+function textOf(item: Item): string {
+  return Object.keys(item)
+    .toSorted()
+    .map((name) => `${name}=${item[name]}`)
+    .join()
+}
+
+function amount(value: unknown): bigint {
+  return BigInt(typeof value === 'bigint' ? value : Number(value ?? 0))
+}
+
+function readBalance(item: Item) {
+  return {
+    available: amount(item.available),
+    held: amount(item.held),
+    spent: amount(item.spent),
+    granted: amount(item.granted),
+  }
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, each) => total + each, 0n)
+}
+
+function rule(holds: boolean, sentence: string): string[] {
+  return holds ? [] : [sentence]
+}
+
+function checkBalance(tenant: string, balance: ReturnType<typeof readBalance>, now: Snapshot): string[] {
+  const own = [...now.reservations.values()].filter(({ tenantId }) => tenantId === tenant)
+  const rows = now.rows.filter(({ tenantId }) => tenantId === tenant).map(({ item }) => item)
+  const of = (kind: string, member: string) =>
+    sum(rows.filter((row) => row.kind === kind).map((row) => amount(row[member])))
+  const overdraft = sum(own.map(({ actual, amount: held }) => ((actual ?? 0n) > held ? (actual ?? 0n) - held : 0n)))
+  const { available, held, spent, granted } = balance
+  return [
+    ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
+    ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),
+    ...rule(
+      held === sum(own.filter(({ state }) => state === 'held').map((each) => each.amount)),
+      `${tenant}: held is not the sum of the open reservations`,
+    ),
+    ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
+    ...rule(held >= 0n, `${tenant}: held is negative`),
+    ...rule(available >= -overdraft, `${tenant}: more was reserved than there was`),
+  ]
+}
+
+const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const
+
+function checkJob(job: VideoJob, now: Snapshot): string[] {
+  const reservation = now.reservations.get(job.jobId)
+  if (reservation === undefined) {
+    return [`job ${job.jobId} has no reservation`]
+  }
+  return [
+    ...rule(
+      reservation.state === RESOLVED_AS[job.status],
+      `job ${job.jobId} is ${job.status} and its reservation is ${reservation.state}`,
+    ),
+    ...rule(isFairlyBilled(job, reservation), `job ${job.jobId} was billed ${reservation.actual}`),
+  ]
+}
+
+/** By the frozen price and the seconds that the upstream reported, or at the estimate where nothing could be read. */
+function isFairlyBilled(job: VideoJob, reservation: ReturnType<typeof readReservationItem>): boolean {
+  if (reservation.state !== 'settled') {
+    return true
+  }
+  const text = job.pollText !== undefined && 'inline' in job.pollText ? job.pollText.inline : '{}'
+  const { seconds } = JSON.parse(text)
+  const price = reservation.snapshot.prices[0]?.price ?? '0'
+  const formula = microcredits(parseCredits(price) * BigInt(seconds ?? 0))
+  return reservation.actual === formula || reservation.actual === reservation.amount
+}
+
+function checkChannel(id: string, open: number, now: Snapshot): string[] {
+  const holding = [...now.jobs.values()].filter((job) => job.channelId === id && !isTerminal(job)).length
+  return rule(open === holding, `channel ${id} counts ${open} open jobs and ${holding} hold a slot`)
+}
+
+/** A configuration may shrink; a claim made under a bound must have found room below it. */
+function checkClaim({ channelId, max }: Claim, now: Snapshot): string[] {
+  return rule((now.channels.get(channelId) ?? 0) <= max, `channel ${channelId} was given more than ${max} jobs`)
+}
+
+function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside: Outside): string[] {
+  if (before === undefined) {
+    return []
+  }
+  return [
+    ...[...before.jobs.values()]
+      .filter(isTerminal)
+      .flatMap(({ jobId, status }) =>
+        rule(now.jobs.get(jobId)?.status === status, `job ${jobId} left its final status ${status}`),
+      ),
+    ...[...before.ledger].flatMap(([key, row]) =>
+      rule(now.ledger.get(key) === row, `the ledger row ${key} changed or went away`),
+    ),
+    ...[...now.reservations].flatMap(([jobId, { request }]) => {
+      if (before.reservations.has(jobId)) {
+        return []
+      }
+      const { prompt } = JSON.parse('inline' in request ? request.inline : '{}')
+      const digest = outside.keyOfPrompt.get(prompt) ?? ''
+      return rule(before.keys.get(digest) === 'active', `job ${jobId} was reserved with a key that is not active`)
+    }),
+  ]
+}
+
+/** What the world may see at most once per job. */
+function checkOnce({ submitted, received, promptsWithKey }: Outside, now: Snapshot): string[] {
+  const prompts = [...now.reservations.values()].map(({ request }) =>
+    String(JSON.parse('inline' in request ? request.inline : '{}').prompt),
+  )
+  return [
+    ...repeated(submitted).map((prompt) => `${prompt} was submitted more than once`),
+    ...repeated(received).map((path) => `the callback ${path} came more than once`),
+    ...repeated(prompts.filter((prompt) => promptsWithKey.has(prompt))).map(
+      (prompt) => `${prompt} became two jobs under one idempotency key`,
+    ),
+  ]
+}
+
+function repeated(texts: readonly string[]): string[] {
+  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))]
+}

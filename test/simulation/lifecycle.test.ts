@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { GUARDS, type Guard } from './guards.ts'
+import { describeFailure, type HistoryOptions, openSimulation, type Simulation } from './open-simulation.ts'
+import { REGRESSIONS } from './regressions.ts'
+import type { Outcome } from './run-history.ts'
+
+/** How many histories run here; `npm run test:long` runs thousands. */
+const HISTORIES = 30
+const HISTORIES_RECONCILE_ALONE = 8
+/** A missing guard is noticed within so many histories, or it is not noticed at all. */
+const HISTORIES_TO_NOTICE = 80
+const HISTORIES_WITH_ONE_GUARD = 6
+
+let simulation: Simulation
+beforeAll(async () => {
+  simulation = await openSimulation()
+})
+afterAll(() => simulation.close())
+
+async function firstFailure(
+  seeds: Iterable<number>,
+  options: Omit<HistoryOptions, 'seed'>,
+): Promise<Outcome | undefined> {
+  for (const seed of seeds) {
+    const outcome = await simulation.run({ seed, ...options })
+    if (outcome.broken.length > 0) {
+      return outcome
+    }
+  }
+  return
+}
+
+function seeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1)
+}
+
+describe('random histories of jobs', () => {
+  it('keep every rule after every write, whatever fails, and end every job', async () => {
+    const answers = new Set<string>()
+    let jobs = 0
+    for (const seed of seeds(HISTORIES)) {
+      const outcome = await simulation.run({ seed })
+      expect(outcome.broken.length === 0 ? '' : describeFailure(outcome)).toBe('')
+      jobs += outcome.jobs
+      for (const answer of outcome.answers.keys()) {
+        answers.add(answer)
+      }
+    }
+    // The histories are worth something: jobs were made, money ran out, keys were revoked, requests repeated.
+    expect(jobs).toBeGreaterThan(2 * HISTORIES)
+    expect([...answers]).toEqual(expect.arrayContaining(['201', '401', '402', '409', 'no answer']))
+  })
+
+  it.each([...REGRESSIONS])('keep every rule in history %s, where %s', async (seed) => {
+    const outcome = await simulation.run({ seed })
+    expect(outcome.broken.length === 0 ? '' : describeFailure(outcome)).toBe('')
+  })
+
+  it('end by Reconcile alone, with the event rule, Catch and Notify switched off', async () => {
+    for (const seed of seeds(HISTORIES_RECONCILE_ALONE)) {
+      const outcome = await simulation.run({ seed, reconcileAlone: true })
+      expect(outcome.broken.length === 0 ? '' : describeFailure(outcome, ' --reconcile-alone')).toBe('')
+    }
+  })
+
+  it('are the same again for the same seed', async () => {
+    const [first, second] = [await simulation.run({ seed: 7 }), await simulation.run({ seed: 7 })]
+    expect(second).toEqual(first)
+  })
+})
+
+describe('the simulation notices', () => {
+  const { reservationState, resolutionKey, jobStatus, ...others } = GUARDS
+  const guards: Guard[] = [...Object.values(others), reservationState, resolutionKey, jobStatus]
+
+  it.each(guards)('a missing $name', async (guard) => {
+    expect(await firstFailure(seeds(HISTORIES_TO_NOTICE), { missing: [guard] })).toBeDefined()
+  })
+
+  const resolutionGuards = [reservationState, resolutionKey, jobStatus]
+
+  it('without trying them one by one that all three guards of a resolution are gone', async () => {
+    const options = { missing: resolutionGuards, probesGuards: false }
+    expect(await firstFailure(seeds(HISTORIES_TO_NOTICE), options)).toBeDefined()
+  })
+
+  it.each(resolutionGuards)('nothing while $name alone stands behind a resolution', async (guard) => {
+    const missing = resolutionGuards.filter((each) => each !== guard)
+    expect(await firstFailure(seeds(HISTORIES_WITH_ONE_GUARD), { missing, probesGuards: false })).toBeUndefined()
+  })
+})

@@ -1,0 +1,51 @@
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { startTestTable } from '../engines/start-test-table.ts'
+import type { Guard } from './guards.ts'
+import { LeanClient } from './lean-client.ts'
+import { type Outcome, runHistory } from './run-history.ts'
+import { mockServices } from './simulated-services.ts'
+
+export type HistoryOptions = {
+  readonly seed: number
+  /** Conditions that are taken out of the product's writes. */
+  readonly missing?: readonly Guard[]
+  readonly reconcileAlone?: boolean
+  readonly probesGuards?: boolean
+}
+
+export type Simulation = {
+  readonly run: (options: HistoryOptions) => Promise<Outcome>
+  readonly close: () => Promise<void>
+}
+
+/** Starts the table engine; each history gets an empty table of its own. */
+export async function openSimulation(): Promise<Simulation> {
+  logger.setLogLevel('SILENT')
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+  mockServices()
+  const engine = await startTestTable()
+  const lean = new LeanClient(engine.endpoint)
+  return {
+    run: async ({ seed, missing = [], reconcileAlone = false, probesGuards = true }) => {
+      const { name } = await engine.fresh()
+      const client = Object.assign(Object.create(DynamoDBDocumentClient.prototype), { send: lean.send.bind(lean) })
+      return await runHistory({ seed, missing, reconcileAlone, probesGuards, table: { name, client } })
+    },
+    close: async () => {
+      lean.close()
+      await engine.close()
+    },
+  }
+}
+
+/** What a failing history says of itself, with the command that runs it again. */
+export function describeFailure({ seed, broken, trace }: Outcome, flags = ''): string {
+  return [
+    `history ${seed} breaks a rule:`,
+    ...broken.map((sentence) => `  ${sentence}`),
+    'the last things that happened:',
+    ...trace.slice(-20).map((label) => `  ${label}`),
+    `run it again: npm run test:long -- --seed ${seed}${flags}`,
+  ].join('\n')
+}

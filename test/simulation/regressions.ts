@@ -1,0 +1,5 @@
+/** Seeds of histories that broke a rule once, with what was wrong. They are run every time. */
+export const REGRESSIONS: ReadonlyMap<number, string> = new Map([
+  [102, 'a channel left the configuration before its finished job was settled, and the usage was not read'],
+  [289, 'the same befell a job whose execution had been replaced'],
+])

@@ -1,0 +1,202 @@
+import { isTerminal } from '#core/jobs/video-job.ts'
+import { Clients } from './clients.ts'
+import { pick } from './faults.ts'
+import { Invariants } from './invariants.ts'
+import { World, type WorldOptions } from './world.ts'
+
+/** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
+const STEPS_MAX = 320
+const EVENT_CHANCE = 0.1
+
+/** Longer than queue, generation, storing and Reconcile's own last resort together. */
+const DRAIN_MILLISECONDS_MAX = 20 * 60 * 60 * 1000
+
+/** Reconcile runs each minute; when only waiting is left, runs that find nothing are left out. */
+const TICK_MILLISECONDS = { first: 60_000, growth: 1.3, max: 600_000 }
+
+/** What came of one history. */
+export type Outcome = {
+  readonly seed: number
+  /** Empty when every rule held at every step. */
+  readonly broken: readonly string[]
+  readonly steps: number
+  readonly jobs: number
+  readonly answers: ReadonlyMap<string, number>
+  readonly faults: ReadonlyMap<string, number>
+  /** The last things that happened before the end. */
+  readonly trace: readonly string[]
+}
+
+/** Runs one history from its seed to its end and looks at everything after every write. */
+export async function runHistory(options: WorldOptions): Promise<Outcome> {
+  const history = new History(options)
+  await history.open()
+  const broken = await history.run()
+  return history.outcome(broken)
+}
+
+/** Balances and channel counts: they move with every job and have no guard of their own. */
+const COUNTER_SORT_KEY = '0'
+
+class History {
+  readonly #options: WorldOptions
+  readonly #world: World
+  readonly #clients: Clients
+  readonly #invariants = new Invariants()
+  #audited = -1
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+    this.#world = new World(options)
+    this.#clients = new Clients(this.#world)
+  }
+
+  async open(): Promise<void> {
+    await this.#clients.open(this.#options.table)
+    this.#startSchedule()
+  }
+
+  outcome(broken: readonly string[]): Outcome {
+    return {
+      seed: this.#options.seed,
+      broken,
+      steps: this.#world.scheduler.trace.length,
+      jobs: this.#invariants.snapshot?.jobs.size ?? 0,
+      answers: this.#clients.answers,
+      faults: this.#world.faults.happened,
+      trace: this.#world.scheduler.trace.slice(-60),
+    }
+  }
+
+  async run(): Promise<string[]> {
+    for (let step = 0; step < STEPS_MAX; step += 1) {
+      if (this.#world.scheduler.random() < EVENT_CHANCE) {
+        this.#happen()
+      }
+      await this.#world.scheduler.step()
+      const broken = await this.#audit()
+      if (broken.length > 0) {
+        return broken
+      }
+    }
+    return await this.#drain()
+  }
+
+  /** The schedule: runs for as long as the history lasts. */
+  #startSchedule(): void {
+    const { scheduler, faults } = this.#world
+    const { first, growth, max } = TICK_MILLISECONDS
+    scheduler.spawn(async () => {
+      for (let pause = first; ; pause = faults.isCalm ? Math.min(max, pause * growth) : first) {
+        await scheduler.pause(pause)
+        this.#world.reconcile()
+      }
+    })
+  }
+
+  #happen(): void {
+    const { scheduler } = this.#world
+    const events = [
+      ...Array.from({ length: 8 }, () => () => this.#clients.create()),
+      ...Array.from({ length: 3 }, () => () => this.#clients.delete()),
+      ...Array.from({ length: 2 }, () => () => this.#stopExecution()),
+      () => this.#clients.revokeKey(),
+      () => this.#clients.newKey(),
+      () => this.#clients.grant(),
+      () => this.#world.deploy(),
+      () => scheduler.jump(pick(scheduler, [1_000, 60_000, 660_000])),
+      () => this.#world.reconcile(),
+    ]
+    pick(scheduler, events)()
+  }
+
+  #stopExecution(): void {
+    const { scheduler, executions } = this.#world
+    if (executions.running.length > 0) {
+      executions.stop(pick(scheduler, executions.running))
+    }
+  }
+
+  async #audit(): Promise<string[]> {
+    const { writes } = this.#world.table
+    if (writes === this.#audited) {
+      return []
+    }
+    this.#audited = writes
+    return await this.#look()
+  }
+
+  async #look(): Promise<string[]> {
+    return this.#invariants.check(await this.#world.table.everything(), {
+      submitted: [...this.#world.upstream.tasks.values()].map(({ prompt }) => prompt),
+      received: this.#world.outside.received,
+      promptsWithKey: this.#clients.promptsWithKey,
+      keyOfPrompt: this.#clients.keyOfPrompt,
+      claims: this.#world.table.takeClaims(),
+    })
+  }
+
+  /** Nothing fails any more: every job must end, and nothing may be left. */
+  async #drain(): Promise<string[]> {
+    const { scheduler, faults } = this.#world
+    faults.calmDown()
+    scheduler.isHasty = false
+    const giveUpAt = scheduler.nowMilliseconds() + DRAIN_MILLISECONDS_MAX
+    while (this.#open().length > 0) {
+      if (scheduler.nowMilliseconds() > giveUpAt) {
+        return this.#open()
+      }
+      await scheduler.step()
+      const broken = await this.#audit()
+      if (broken.length > 0) {
+        return broken
+      }
+    }
+    return [
+      ...(await this.#look()),
+      ...this.#leftovers(),
+      ...(this.#options.probesGuards ? await this.#probeGuards() : []),
+    ]
+  }
+
+  /** What is not over yet, in words. */
+  #open(): string[] {
+    const snapshot = this.#invariants.snapshot
+    const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
+    return [
+      ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
+      ...this.#world.executions.running.map(({ name }) => `execution ${name} never ends`),
+      ...(snapshot !== undefined && snapshot.cleanUps > 0 ? ['a deleted job is never cleaned up'] : []),
+    ]
+  }
+
+  /** A video is there exactly when its job succeeded and was not deleted. */
+  #leftovers(): string[] {
+    const jobs = [...(this.#invariants.snapshot?.jobs.values() ?? [])]
+    const expected = jobs.filter((job) => job.status === 'succeeded' && !job.isDeleted).map((job) => job.videoKey)
+    const stored = [...this.#world.objects.keys()].filter((key) => key.startsWith('v/'))
+    return [
+      ...expected.filter((key) => !stored.includes(key)).map((key) => `the video ${key} is not there`),
+      ...stored.filter((key) => !expected.includes(key)).map((key) => `the video ${key} was left behind`),
+      ...jobs.filter((job) => !isTerminal(job)).map((job) => `job ${job.jobId} never ended`),
+    ]
+  }
+
+  /**
+   * A resolution stands behind three guards, and no fault gets past one while the others stand. So each is tried alone:
+   * every part of a resolution that was carried out is sent once more by itself, and the table must refuse it.
+   */
+  async #probeGuards(): Promise<string[]> {
+    const taken: string[] = []
+    for (const { items } of this.#world.table.transactions) {
+      const isResolution = items.some((item) => String(item.Put?.Item?.SK).endsWith('#2'))
+      for (const item of isResolution ? items : []) {
+        const key = String(item.Put?.Item?.SK ?? item.Update?.Key?.SK)
+        if (key !== COUNTER_SORT_KEY && (await this.#world.table.takes(item, this.#options.missing))) {
+          taken.push(`the part ${key} of a resolution was taken a second time`)
+        }
+      }
+    }
+    return taken
+  }
+}

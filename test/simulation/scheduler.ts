@@ -1,0 +1,144 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { seededRandom } from '../engines/seeded-random.ts'
+
+/** Turns of the event loop without any news after which nothing is under way any more. */
+const QUIET_TURNS = 6
+
+/** One request that goes on may take this long; now and then time passes although requests are on their way. */
+const REQUEST_MILLISECONDS_MAX = 40
+const TIMER_FIRST = 0.06
+
+/** One run of a function. Once dead it never goes on; once lost it goes on, and its caller has given it up. */
+export class Invocation {
+  isDead = false
+  readonly givenUp = Promise.withResolvers<never>()
+
+  constructor() {
+    this.givenUp.promise.catch(() => {})
+  }
+
+  crash(error: Error): void {
+    this.isDead = true
+    this.givenUp.reject(error)
+  }
+
+  lose(error: Error): void {
+    this.givenUp.reject(error)
+  }
+}
+
+type Waiting = { readonly label: string; readonly owner: Invocation | undefined; readonly go: () => void }
+type Timer = Waiting & { readonly at: number }
+
+/**
+ * Runs everything that happens in one history, one request at a time, in an order that a seed decides. Whoever wants to
+ * leave its process waits at a gate; the scheduler lets one pass, waits until all that follows has come to rest at gates
+ * again, and goes on. Time passes only here.
+ */
+export class Scheduler {
+  readonly random: () => number
+  readonly trace: string[] = []
+  /** Timers may go off while requests are still on their way, as with a slow network. */
+  isHasty = true
+  #now: number
+  #waiting: Waiting[] = []
+  #timers: Timer[] = []
+  readonly #underWay = new Set<Promise<unknown>>()
+  #news = 0
+  readonly #invocations = new AsyncLocalStorage<Invocation>()
+
+  constructor(seed: number, startMilliseconds: number) {
+    this.random = seededRandom(seed)
+    this.#now = startMilliseconds
+  }
+
+  readonly nowMilliseconds = (): number => this.#now
+
+  readonly pause = (milliseconds: number): Promise<void> =>
+    new Promise((go) => {
+      this.#news += 1
+      this.#timers.push({ label: 'pause', owner: this.current(), at: this.#now + milliseconds, go })
+    })
+
+  gate(label: string): Promise<void> {
+    return new Promise((go) => {
+      this.#news += 1
+      this.#waiting.push({ label, owner: this.current(), go })
+    })
+  }
+
+  /** Says that real work goes on, so that rest is not mistaken for the end of it. */
+  async track<Result>(work: Promise<Result>): Promise<Result> {
+    this.#underWay.add(work)
+    try {
+      return await work
+    } finally {
+      this.#underWay.delete(work)
+      this.#news += 1
+    }
+  }
+
+  current(): Invocation | undefined {
+    return this.#invocations.getStore()
+  }
+
+  /** Runs a function as one invocation, which may crash or be lost at any gate. */
+  invoke<Result>(body: () => Promise<Result>): Promise<Result> {
+    const invocation = new Invocation()
+    return this.#invocations.run(invocation, () => Promise.race([body(), invocation.givenUp.promise]))
+  }
+
+  /** Runs something that is no invocation: a client, an execution. */
+  spawn(body: () => Promise<void>): void {
+    this.#invocations.exit(() => void body())
+  }
+
+  jump(milliseconds: number): void {
+    this.#now += milliseconds
+  }
+
+  /** Lets one waiting request or timer go on. @returns false when nobody waits for anything. */
+  async step(): Promise<boolean> {
+    this.#waiting = this.#waiting.filter(({ owner }) => owner?.isDead !== true)
+    this.#timers = this.#timers.filter(({ owner }) => owner?.isDead !== true)
+    const timer =
+      this.#waiting.length === 0 || (this.isHasty && this.random() < TIMER_FIRST) ? this.#takeTimer() : undefined
+    const next = timer ?? this.#takeWaiting()
+    if (next === undefined) {
+      return false
+    }
+    this.trace.push(next.label)
+    next.go()
+    await this.#rest()
+    return true
+  }
+
+  #takeTimer(): Timer | undefined {
+    const [first, ...rest] = this.#timers.toSorted((left, right) => left.at - right.at)
+    if (first !== undefined) {
+      this.#timers = rest
+      this.#now = Math.max(this.#now, first.at)
+    }
+    return first
+  }
+
+  #takeWaiting(): Waiting | undefined {
+    const [next] = this.#waiting.splice(Math.floor(this.random() * this.#waiting.length), 1)
+    this.#now += 1 + Math.floor(this.random() * REQUEST_MILLISECONDS_MAX)
+    return next
+  }
+
+  async #rest(): Promise<void> {
+    let news = -1
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
+      while (this.#underWay.size > 0) {
+        await Promise.allSettled(this.#underWay)
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+      if (news !== this.#news) {
+        news = this.#news
+        quiet = 0
+      }
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import { S3Client } from '@aws-sdk/client-s3'
+import { v7 as uuidv7 } from 'uuid'
+import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
+import { resolveVideoJob, settlementOf } from '#adapters/jobs/resolve-video-job.ts'
+import type { StepContext } from '#adapters/jobs/step-context.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { StepInput } from '#core/jobs/next-step.ts'
+import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
+import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import { reconcileJob } from '#lambdas/reconcile/reconcile-job.ts'
+import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
+import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
+import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
+import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
+import { readResult } from '../engines/scripted-upstream.ts'
+import { Faults } from './faults.ts'
+import type { Guard } from './guards.ts'
+import { Scheduler } from './scheduler.ts'
+import { drawCatalogue } from './simulated-catalogue.ts'
+import { SimulatedExecutions } from './simulated-executions.ts'
+import { SimulatedNetwork } from './simulated-network.ts'
+import { useServices } from './simulated-services.ts'
+import { SimulatedTable } from './simulated-table.ts'
+import { SimulatedUpstream } from './simulated-upstream.ts'
+
+export type WorldOptions = {
+  readonly seed: number
+  /** An empty table of the real engine. */
+  readonly table: Table
+  readonly missing: readonly Guard[]
+  /** The EventBridge rule, Catch and Notify are off: Reconcile is all that is left. */
+  readonly reconcileAlone: boolean
+  /** At the end, each guard of a resolution is tried alone. */
+  readonly probesGuards: boolean
+}
+
+/** Histories begin at one moment, whenever they are run. */
+const START_MILLISECONDS = Date.UTC(2026, 0, 1)
+
+/** One deployment with everything around it, under one scheduler. */
+export class World {
+  readonly scheduler: Scheduler
+  readonly faults: Faults
+  readonly table: SimulatedTable
+  readonly upstream: SimulatedUpstream
+  readonly outside: SimulatedNetwork
+  readonly executions: SimulatedExecutions
+  readonly objects = new Map<string, string>()
+  #catalogue: Catalogue
+  readonly #bucket = { client: new S3Client({}), name: 'bucket' }
+
+  constructor({ seed, table, missing, reconcileAlone }: WorldOptions) {
+    this.scheduler = new Scheduler(seed, START_MILLISECONDS)
+    const { scheduler } = this
+    this.faults = new Faults(scheduler)
+    const { faults } = this
+    this.table = new SimulatedTable(table, { scheduler, faults, missing })
+    this.upstream = new SimulatedUpstream(scheduler, faults)
+    this.outside = new SimulatedNetwork(scheduler, faults)
+    this.#catalogue = drawCatalogue(scheduler)
+    this.executions = new SimulatedExecutions({
+      scheduler,
+      tasks: this.#tasks(),
+      isCatchOff: reconcileAlone,
+      isNotifyOff: reconcileAlone,
+      onBroken: (input) => {
+        if (!reconcileAlone) {
+          this.#reportBroken(input)
+        }
+      },
+    })
+    useServices({ faults, executions: this.executions, objects: this.objects })
+  }
+
+  /** The deployment's present context; a deployment that follows does not reach what runs. */
+  context(): StepContext & CreateContext {
+    const { scheduler } = this
+    const randomBytes = (length: number) => Uint8Array.from({ length }, () => Math.floor(scheduler.random() * 256))
+    return {
+      table: this.table.table,
+      openBucket: () => this.#bucket,
+      catalogue: this.#catalogue,
+      nowMilliseconds: scheduler.nowMilliseconds,
+      pause: scheduler.pause,
+      random: scheduler.random,
+      openProvider: async (channel) => this.upstream.open(channel),
+      readResult: (_channel, text) => readResult(text),
+      network: this.outside.network,
+      newJobId: () => uuidv7({ msecs: scheduler.nowMilliseconds(), random: randomBytes(16) }),
+      randomHex: (bytes) => Buffer.from(randomBytes(bytes)).toString('hex'),
+    }
+  }
+
+  /** Another configuration, for everything that begins from now on. */
+  deploy(): void {
+    this.#catalogue = drawCatalogue(this.scheduler)
+  }
+
+  /** One run of the schedule. */
+  reconcile(): void {
+    const run = () => this.scheduler.invoke(() => reconcile(this.context(), { all: false }))
+    this.scheduler.spawn(() => run().catch(() => {}))
+  }
+
+  /** The event of a broken execution: late, lost, or twice. */
+  #reportBroken(input: StepInput): void {
+    const times = Math.floor(this.scheduler.random() * 3)
+    for (let time = 0; time < times; time += 1) {
+      const run = () => this.scheduler.invoke(() => reconcileJob(input, this.context()))
+      this.scheduler.spawn(() => run().catch(() => {}))
+    }
+  }
+
+  #tasks(): ConstructorParameters<typeof SimulatedExecutions>[0]['tasks'] {
+    const invoke =
+      <Event, Result>(body: (event: Event, context: StepContext) => Promise<Result>) =>
+      (event: Event) => {
+        const run = () => this.scheduler.invoke(() => body(event, this.context()))
+        if (this.faults.draw('doubled') !== undefined) {
+          this.scheduler.spawn(() =>
+            run().then(
+              () => {},
+              () => {},
+            ),
+          )
+        }
+        return run()
+      }
+    return {
+      Submit: invoke(submitVideoJob),
+      Poll: invoke(pollVideoJob),
+      Store: invoke(storeVideo),
+      Settle: invoke(async (input: StepInput, context) => {
+        await resolveVideoJob(input, context, (job, reservation) => settlementOf(job, reservation, context))
+        return { step: 'done' }
+      }),
+      Fail: invoke(async (input: StepInput & { failure?: { Error?: string } }, context) => {
+        await endFailedJob(input, context, input.failure?.Error)
+        return { step: 'done' }
+      }),
+      Notify: invoke(async (input: StepInput, context) => {
+        await sendJobCallback(input, { ...context, openUrlSigner })
+      }),
+    }
+  }
+}
+
+async function openUrlSigner() {
+  return ({ videoKey }: { videoKey: string }) => `https://cdn.example/${videoKey}?signed`
+}
