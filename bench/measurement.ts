@@ -1,0 +1,10 @@
+/** How a measurement is run. */
+export type MeasureOptions = {
+  /** Smaller and rougher: for trying out, never for figures that are kept. */
+  readonly quick: boolean
+  /** Says what goes on, to a person who waits. */
+  readonly progress: (line: string) => void
+}
+
+/** Runs one measurement and gives its Markdown: a heading of the second level, and what it found in tables. */
+export type Measure = (options: MeasureOptions) => Promise<string>

@@ -1,0 +1,48 @@
+import { cpus, totalmem } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Measure, MeasureOptions } from './measurement.ts'
+
+/** Loaded when run, one after the other: what one measurement keeps in memory must not weigh on the next. */
+const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
+  operations: async () => (await import('./operations.ts')).measureOperations,
+  polling: async () => (await import('./polling.ts')).measurePolling,
+  store: async () => (await import('./store.ts')).measureStore,
+  throughput: async () => (await import('./throughput.ts')).measureThroughput,
+  'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
+}
+
+/** `npm run bench [-- names...] [--quick]`: Markdown to the standard output, progress to the standard error. */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } })
+  const unknown = positionals.filter((name) => !Object.hasOwn(MEASUREMENTS, name))
+  if (unknown.length > 0) {
+    console.error(`no measurement ${unknown.join(', ')}; there are ${Object.keys(MEASUREMENTS).join(', ')}`)
+    process.exitCode = 2
+    return
+  }
+  const options: MeasureOptions = {
+    quick: values.quick === true,
+    progress: (line) => console.error(`[${new Date().toISOString().slice(11, 19)}] ${line}`),
+  }
+  console.log(describeMachine(options))
+  for (const [name, load] of Object.entries(MEASUREMENTS)) {
+    if (positionals.length === 0 || positionals.includes(name)) {
+      options.progress(`${name}:`)
+      const measure = await load()
+      console.log(`\n${await measure(options)}`)
+    }
+  }
+}
+
+function describeMachine({ quick }: MeasureOptions): string {
+  const processors = cpus()
+  const gibibytes = Math.round(totalmem() / 2 ** 30)
+  return [
+    `- Machine: ${processors[0]?.model.trim() ?? 'unknown processor'}, ${processors.length} cores, ${gibibytes} GiB memory`,
+    `- Node ${process.versions.node} on ${process.platform}-${process.arch}`,
+    `- Date: ${new Date().toISOString().slice(0, 10)}`,
+    ...(quick ? ['- `--quick`: for trying out; these figures say little'] : []),
+  ].join('\n')
+}
+
+await main()

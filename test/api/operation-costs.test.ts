@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Cost } from '../engines/cost-meter.ts'
+import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
+import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'
+
+let service: MeteredService
+let costs: OperationCosts
+
+beforeAll(async () => {
+  service = await startMeteredService()
+  costs = await measureOperationCosts(service)
+}, 60_000)
+
+afterAll(async () => {
+  await service?.close()
+})
+
+/** In one line: requests by kind, then read units and write units. */
+function told({ requests, readUnits, writeUnits }: Cost): string {
+  const kinds = Object.entries(requests).map(([name, count]) => `${count} ${name}`)
+  return [...kinds, `${readUnits} R`, `${writeUnits} W`].join(', ')
+}
+
+/** What docs/operations.md says under "Costs per operation". A line that changes here changes there. */
+describe('what an operation asks of AWS', () => {
+  it.each([
+    ['create, malformed key: 401', '0 R, 0 W'],
+    ['create, unknown key: 401', '1 GetItem, 1 R, 0 W'],
+    ['create, invalid request: 400', '1 GetItem, 1 R, 0 W'],
+    ['create, too little quota: 402', '1 GetItem, 1 TransactWriteItems, 1 R, 10 W'],
+    ['create', '2 GetItem, 1 StartExecution, 1 TransactWriteItems, 2 R, 11 W'],
+    ['create with an idempotency key', '2 GetItem, 1 StartExecution, 1 TransactWriteItems, 2 R, 13 W'],
+    ['create, repeated idempotency key', '3 GetItem, 1 TransactWriteItems, 3 R, 12 W'],
+    ['get, key not seen before', '2 GetItem, 2 R, 0 W'],
+    ['get', '1 BatchGetItem, 2 R, 0 W'],
+    ['list, 20 of 20', '1 GetItem, 1 Query, 7 R, 0 W'],
+    ['list, 100 of 1000', '1 GetItem, 1 Query, 28 R, 0 W'],
+    ['delete, running', '1 GetItem, 1 UpdateItem, 1 R, 2 W'],
+    ['delete, succeeded', '1 CreateInvalidation, 1 DeleteObject, 1 GetItem, 2 UpdateItem, 1 R, 6 W'],
+    ['submit', '3 GetItem, 1 TransactWriteItems, 1 UpdateItem, 2.5 R, 5 W'],
+    ['poll, unchanged', '2 GetItem, 1 UpdateItem, 1.5 R, 1 W'],
+    ['poll, changed', '2 GetItem, 2 UpdateItem, 1.5 R, 2 W'],
+    ['poll, succeeded', '1 GetItem, 3 UpdateItem, 1 R, 3 W'],
+    ['poll, failed', '1 GetItem, 2 UpdateItem, 1 R, 2 W'],
+    ['store', '1 GetItem, 1 PutObject, 1 UpdateItem, 1 R, 2 W'],
+    ['settle', '3 GetItem, 1 TransactWriteItems, 3 R, 13 W'],
+    ['fail', '3 GetItem, 1 TransactWriteItems, 3 R, 11 W'],
+    ['notify', '2 GetItem, 1 UpdateItem, 1.5 R, 2 W'],
+    ['notify, sent before', '1 GetItem, 1 R, 0 W'],
+    ['reconcile, nothing due', '17 Query, 8.5 R, 0 W'],
+    ['reconcile, nothing due, with the recount', '1 GetItem, 33 Query, 17.5 R, 0 W'],
+    ['reconcile, one job due', '1 DescribeExecution, 2 GetItem, 17 Query, 1 UpdateItem, 10.5 R, 3 W'],
+  ])('%s: %s', (operation, expected) => {
+    const cost = costs.operations[operation]
+    expect(cost === undefined ? undefined : told(cost)).toBe(expected)
+  })
+
+  it('leaves no operation unguarded that is measured', () => {
+    expect(Object.keys(costs.operations)).toHaveLength(26)
+  })
+})
+
+describe('one whole job with a callback, eight polls and twelve requests of its client', () => {
+  it('enters three states for each poll and six besides', () => {
+    expect(costs.wholeJob).toMatchObject({ polls: 8, gets: 12, statesEntered: 30 })
+  })
+
+  it('asks of AWS what its parts do, and nothing else', () => {
+    expect(told(costs.wholeJob.cost)).toBe(
+      '12 BatchGetItem, 26 GetItem, 1 PutObject, 1 StartExecution, 3 TransactWriteItems, 15 UpdateItem, 45.5 R, 45 W',
+    )
+  })
+})

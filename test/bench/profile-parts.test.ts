@@ -1,0 +1,73 @@
+import { describe, expect, it } from '@jest/globals'
+import { timeByPart } from '../../bench/profile-parts.ts'
+
+type Frame = readonly [name: string, url: string]
+
+/** A profile of call stacks, outermost first, each sampled once for a millisecond. */
+function profileOf(stacks: readonly (readonly Frame[])[]) {
+  const root = { id: 1, callFrame: { functionName: '(root)', url: '' }, children: [] as number[] }
+  const nodes = [root]
+  const samples = stacks.map((stack) => {
+    let parent = root
+    for (const [functionName, url] of stack) {
+      const node = { id: nodes.length + 1, callFrame: { functionName, url }, children: [] }
+      nodes.push(node)
+      parent.children.push(node.id)
+      parent = node
+    }
+    return parent.id
+  })
+  return { nodes, samples, timeDeltas: samples.map(() => 1000) }
+}
+
+const HANDLER: Frame = ['handler', 'file:///app/lambdas/api/get-video-job/handler.ts']
+const SDK: Frame = ['send', 'file:///app/node_modules/@smithy/core/dist-cjs/index.js']
+const HOST: Frame = ['answerApiRequest', 'file:///app/lib/local/api-front.ts']
+
+describe('the time of a profile', () => {
+  it.each<[string, Frame[]]>([
+    ['our handlers', [HOST, HANDLER]],
+    ['AWS SDK', [HOST, HANDLER, SDK]],
+    ['other libraries', [HANDLER, ['parse', 'file:///app/node_modules/zod/v4/core/parse.js']]],
+    ['host', [HOST]],
+    ['simulated upstream', [['#submit', 'file:///app/lib/local/simulators/p1-simulator.ts']]],
+    ['interpreter', [['execute', 'file:///app/node_modules/aws-local-stepfunctions/build/main.js']]],
+    ['S3 engine', [['put', 'file:///app/node_modules/s3rver/lib/store.js']]],
+    ['garbage collection', [HANDLER, ['(garbage collector)', '']]],
+    ['idle', [['(idle)', '']]],
+  ])('in a script counts for its part: %s', (part, stack) => {
+    expect([...timeByPart(profileOf([stack]))]).toEqual([[part, 1]])
+  })
+
+  it('inside Node counts for the script that called it', () => {
+    const hash: Frame = ['Hash', 'node:internal/crypto/hash']
+    expect([
+      ...timeByPart(
+        profileOf([
+          [HANDLER, hash],
+          [HOST, hash],
+        ]),
+      ),
+    ]).toEqual([
+      ['our handlers', 1],
+      ['host', 1],
+    ])
+  })
+
+  it("inside Node's HTTP is told apart by the side that it serves", () => {
+    const read: Frame = ['onStreamRead', 'node:internal/stream_base_commons']
+    const stacks: Frame[][] = [
+      [SDK, ['ClientRequest', 'node:_http_client']],
+      [read, ['socketOnData', 'node:_http_client'], ['emit', 'node:events']],
+      [read, ['onParserExecuteCommon', 'node:_http_server']],
+    ]
+    expect(Object.fromEntries(timeByPart(profileOf(stacks)))).toEqual({
+      'HTTP client of the SDK': 2,
+      'HTTP server of the host': 1,
+    })
+  })
+
+  it('of names that every object has is no part of its own', () => {
+    expect([...timeByPart(profileOf([[['constructor', 'node:events']]]))]).toEqual([['event loop and the rest', 1]])
+  })
+})

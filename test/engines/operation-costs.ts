@@ -1,0 +1,191 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
+import { openStepContext } from '#adapters/jobs/step-context.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import type { Cost } from './cost-meter.ts'
+import { runMeteredMachine } from './metered-machine.ts'
+import { type Answer, CHANNEL, type MeteredService, MODEL } from './metered-service.ts'
+import { openTenantWithJobs } from './tenant-with-jobs.ts'
+
+export type OperationCosts = {
+  readonly operations: Readonly<Record<string, Cost>>
+  /** One job from its creation to its callback, with what its client asks meanwhile. */
+  readonly wholeJob: {
+    readonly polls: number
+    readonly gets: number
+    readonly statesEntered: number
+    readonly cost: Cost
+  }
+}
+
+type Job = { readonly tenantId: string; readonly jobId: string }
+type Caller = { readonly tenantId: string; readonly key: string }
+
+/** Runs every operation and every step once, over the deployed handlers, and says what each asked of AWS. */
+export async function measureOperationCosts(service: MeteredService): Promise<OperationCosts> {
+  const caller = await service.openTenant('tenant', '1000')
+  const operations: Record<string, Cost> = {}
+  const reconciles: Record<string, Cost> = {}
+  const recordIn = (costs: Record<string, Cost>) => async (name: string, run: () => Promise<unknown>) => {
+    costs[name] = await service.meter.apart(run)
+  }
+  const record = recordIn(operations)
+  await recordReconcile(service, caller, recordIn(reconciles))
+  await recordRefusals(service, record)
+  const job = await recordPipeline(service, caller, record)
+  await record('get, key not seen before', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
+  await record('get', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
+  await recordLists(service, job, record)
+  await recordDeletions(service, { caller, job }, record)
+  return { operations: { ...operations, ...reconciles }, wholeJob: await runWholeJob(service, caller) }
+}
+
+type Recorder = (name: string, run: () => Promise<unknown>) => Promise<void>
+
+class UnexpectedAnswerError extends Error {
+  override readonly name = 'UnexpectedAnswerError'
+}
+
+async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer['body']> {
+  const received = await answer
+  if (received.status !== status) {
+    throw new UnexpectedAnswerError(`expected ${status}: ${JSON.stringify(received)}`)
+  }
+  return received.body
+}
+
+/** A short prompt, as most are, with a callback. */
+function createBody(service: MeteredService): object {
+  return { model: MODEL, prompt: 'a paper city lights up at night', duration: 5, callback_url: service.callbackUrl }
+}
+
+/** Creates a job; its submit is done, and metered apart, before the create looks for it. */
+async function create(service: MeteredService, caller: Caller, headers: Readonly<Record<string, string>> = {}) {
+  let submit: Cost | undefined
+  service.beginExecutionsBy(async (input) => {
+    submit = await service.meter.apart(() => service.invoke('steps/submit-video-job', input))
+  })
+  const { id = '' } = await expectStatus(
+    201,
+    service.request('POST', '', { ...caller, body: createBody(service), headers }),
+  )
+  return { job: { tenantId: caller.tenantId, jobId: id }, submit }
+}
+
+async function recordRefusals(service: MeteredService, record: Recorder): Promise<void> {
+  const poor = await service.openTenant('poor', '0.01')
+  const body = createBody(service)
+  await record('create, malformed key: 401', () => expectStatus(401, service.request('POST', '', { key: '', body })))
+  await record('create, unknown key: 401', () =>
+    expectStatus(401, service.request('POST', '', { key: 'no-such-key', body })),
+  )
+  await record('create, invalid request: 400', () =>
+    expectStatus(400, service.request('POST', '', { ...poor, body: {} })),
+  )
+  await record('create, too little quota: 402', () => expectStatus(402, service.request('POST', '', { ...poor, body })))
+}
+
+/** Every step of one job that succeeds, and of one that fails. */
+async function recordPipeline(service: MeteredService, caller: Caller, record: Recorder): Promise<Job> {
+  const { upstream, invoke } = service
+  let created: Awaited<ReturnType<typeof create>> | undefined
+  await record('create', async () => {
+    created = await create(service, caller)
+  })
+  const headers = { 'idempotency-key': 'once' }
+  await record('create with an idempotency key', () => create(service, caller, headers))
+  await record('create, repeated idempotency key', () => create(service, caller, headers))
+  if (created?.submit === undefined) {
+    throw new UnexpectedAnswerError('no execution was started')
+  }
+  const { job, submit } = created
+  await record('submit', async () => service.meter.add(submit))
+  const poll = (polled: Job) => pollAlone(service, polled)
+  await service.backdateSubmit(job)
+  upstream.nextStates('running')
+  await record('poll, changed', await poll(job))
+  await record('poll, unchanged', await poll(job))
+  upstream.nextStates('succeeded')
+  await record('poll, succeeded', await poll(job))
+  await record('store', () => invoke('steps/store-video', job))
+  await record('settle', () => invoke('steps/settle-video-job', job))
+  await record('notify', () => invoke('webhook', job))
+  await record('notify, sent before', () => invoke('webhook', job))
+  const { job: failing } = await create(service, caller)
+  upstream.nextStates('failed')
+  const pollOnce = await poll(failing)
+  await record('poll, failed', () => pollOnce().catch(() => {}))
+  await record('fail', () => invoke('steps/fail-video-job', { ...failing, failure: { Error: 'UpstreamFailedError' } }))
+  return job
+}
+
+/** A poll whose channel was not polled a moment before, as it is while a channel is not at its limit. */
+async function pollAlone({ table, invoke }: MeteredService, job: Job): Promise<() => Promise<unknown>> {
+  const Key = tableKeys.pollBucket(CHANNEL)
+  await table.client.send(new DeleteCommand({ TableName: table.name, Key }))
+  return () => invoke('steps/poll-video-job', { ...job, next: { waitSeconds: 9 } })
+}
+
+async function recordLists(service: MeteredService, job: Job, record: Recorder): Promise<void> {
+  for (const [limit, count] of [
+    [20, 20],
+    [100, 1000],
+  ] as const) {
+    const caller = await openTenantWithJobs(service, job, count)
+    const list = async () => {
+      const { data = [] } = await expectStatus(200, service.request('GET', `?limit=${limit}`, caller))
+      if (data.length !== limit) {
+        throw new UnexpectedAnswerError(`${data.length} jobs of ${limit}`)
+      }
+    }
+    await record(`list, ${limit} of ${count}`, list)
+  }
+}
+
+async function recordDeletions(
+  service: MeteredService,
+  { caller, job }: { caller: Caller; job: Job },
+  record: Recorder,
+): Promise<void> {
+  const { job: running } = await create(service, caller)
+  await record('delete, running', () => expectStatus(200, service.request('DELETE', `/${running.jobId}`, caller)))
+  await record('delete, succeeded', () => expectStatus(200, service.request('DELETE', `/${job.jobId}`, caller)))
+}
+
+/** Every tenth minute Reconcile counts the jobs of all channels as well. */
+const MINUTE = 60_000
+const isRecountMinute = (milliseconds: number) => Math.trunc(milliseconds / MINUTE) % 10 === 0
+
+/** Over a table without jobs, but for the one that is due. */
+async function recordReconcile(service: MeteredService, caller: Caller, record: Recorder): Promise<void> {
+  const runAt = (nowMilliseconds: number) =>
+    reconcile({ ...openStepContext(), nowMilliseconds: () => nowMilliseconds }, { all: false })
+  const minutes = Array.from({ length: 12 }, (_, index) => Date.now() + (index + 2) * MINUTE)
+  const quiet = minutes.find((minute) => !isRecountMinute(minute)) ?? 0
+  await record('reconcile, nothing due', () => runAt(quiet))
+  await record('reconcile, nothing due, with the recount', () => runAt(minutes.find(isRecountMinute) ?? 0))
+  await create(service, caller)
+  await record('reconcile, one job due', () => runAt(quiet))
+}
+
+const WHOLE_JOB = { polls: 8, gets: 12 } as const
+
+/** Through the deployed definition, from the request that creates the job to the callback. */
+async function runWholeJob(service: MeteredService, caller: Caller): Promise<OperationCosts['wholeJob']> {
+  const { polls, gets } = WHOLE_JOB
+  let statesEntered: Promise<number> | undefined
+  service.upstream.nextStates('queued', ...Array.from({ length: polls - 2 }, () => 'running' as const), 'succeeded')
+  service.beginExecutionsBy(async (input) => {
+    const execution = runMeteredMachine(service, input)
+    statesEntered = execution.statesEntered
+    await execution.submitted
+  })
+  const cost = await service.meter.apart(async () => {
+    const { id } = await expectStatus(201, service.request('POST', '', { ...caller, body: createBody(service) }))
+    for (let get = 0; get < gets; get += 1) {
+      await expectStatus(200, service.request('GET', `/${id}`, caller))
+    }
+    await statesEntered
+  })
+  return { polls, gets, cost, statesEntered: (await statesEntered) ?? 0 }
+}
