@@ -1,0 +1,35 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+
+const DOCS = new URL('../../docs/', import.meta.url)
+const PAGE = readFileSync(new URL('reliability.md', DOCS), 'utf8')
+
+/** Rows that belong to parts of the interface that are not served yet, or to upgrades. */
+const ROWS_TO_COME = [37, 49, 50, 51]
+const ROWS = Array.from({ length: 55 }, (_, index) => index + 1).filter((row) => !ROWS_TO_COME.includes(row))
+
+type Named = { readonly title: string; readonly file: string }
+
+function namedTests(): Named[] {
+  const links = PAGE.matchAll(/\[([^\]]+)\]\((\.\.\/test\/[^)]+\.test\.ts)\)/g)
+  return [...links].map(([, title = '', file = '']) => ({ title, file }))
+}
+
+/** In source, quotes inside a title may be escaped. */
+function sourceOf(file: string): string {
+  const url = new URL(file, DOCS)
+  return existsSync(url) ? readFileSync(url, 'utf8').replaceAll(/\\(['"`])/g, '$1') : ''
+}
+
+describe('docs/reliability.md', () => {
+  it('has one row for every fault of the list', () => {
+    const numbers = [...PAGE.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number))
+    expect(numbers).toEqual(ROWS)
+  })
+
+  it('names only tests that exist, by their titles', () => {
+    const missing = namedTests().filter(({ title, file }) => !sourceOf(file).includes(title))
+    expect(missing).toEqual([])
+    expect(namedTests().length).toBeGreaterThan(ROWS.length)
+  })
+})
