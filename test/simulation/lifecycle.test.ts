@@ -5,11 +5,11 @@ import { REGRESSIONS } from './regressions.ts'
 import type { Outcome } from './run-history.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
-const HISTORIES = 30
-const HISTORIES_RECONCILE_ALONE = 8
+const HISTORIES = 24
+const HISTORIES_RECONCILE_ALONE = 6
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 80
-const HISTORIES_WITH_ONE_GUARD = 6
+const HISTORIES_WITH_ONE_GUARD = 4
 
 let simulation: Simulation
 beforeAll(async () => {

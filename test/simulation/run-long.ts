@@ -3,11 +3,13 @@ import { parseArgs } from 'node:util'
 import { describeFailure, openSimulation } from './open-simulation.ts'
 
 /**
- * `npm run test:long [-- --histories N] [--first N] [--seed N] [--reconcile-alone]`: thousands of random histories,
- * in as many processes as are worth it, or one history again by its seed. Exits 1 and prints the seed when a rule breaks.
+ * `npm run test:long [-- --histories N] [--first N]`: thousands of random histories, and a fifth as many again with nothing
+ * but Reconcile, in as many processes as are worth it. `-- --seed N [--reconcile-alone]` runs one history again.
+ * Exits 1 and prints the seed when a rule breaks.
  */
 const PROCESSES = 2
 const HISTORIES = '3000'
+const RECONCILE_ALONE_SHARE = 0.2
 
 const { values } = parseArgs({
   options: {
@@ -18,9 +20,10 @@ const { values } = parseArgs({
     every: { type: 'string', default: '1' },
   },
 })
-const reconcileAlone = values['reconcile-alone']
 
-async function runHistories({ first, last, every }: { first: number; last: number; every: number }): Promise<boolean> {
+type Run = { readonly first: number; readonly last: number; readonly every: number; readonly reconcileAlone: boolean }
+
+async function runHistories({ first, last, every, reconcileAlone }: Run): Promise<boolean> {
   const simulation = await openSimulation()
   let [histories, jobs, steps] = [0, 0, 0]
   for (let seed = first; seed <= last; seed += every) {
@@ -33,12 +36,15 @@ async function runHistories({ first, last, every }: { first: number; last: numbe
     jobs += outcome.jobs
     steps += outcome.steps
   }
-  console.log(`${histories} histories, ${jobs} jobs, ${steps} requests and timers: every rule held after every write`)
+  const mode = reconcileAlone ? ' with Reconcile alone' : ''
+  console.log(
+    `${histories} histories${mode}, ${jobs} jobs, ${steps} requests and timers: every rule held after every write`,
+  )
   return true
 }
 
 /** Each process takes every n-th seed. */
-async function runInProcesses(first: number, last: number): Promise<boolean> {
+async function runInProcesses({ first, last, reconcileAlone }: Omit<Run, 'every'>): Promise<boolean> {
   const runs = Array.from({ length: PROCESSES }, (_, index) => {
     const flags = [`--first=${first + index}`, `--histories=${last - first - index + 1}`, `--every=${PROCESSES}`]
     const child = fork(import.meta.filename, reconcileAlone ? [...flags, '--reconcile-alone'] : flags)
@@ -47,10 +53,17 @@ async function runInProcesses(first: number, last: number): Promise<boolean> {
   return (await Promise.all(runs)).every(Boolean)
 }
 
-const first = Number(values.seed ?? values.first)
-const last = values.seed === undefined ? first + Number(values.histories) - 1 : first
-const isWhole = values.seed === undefined && process.send === undefined
-const holds = isWhole
-  ? await runInProcesses(first, last)
-  : await runHistories({ first, last, every: Number(values.every) })
-process.exit(holds ? 0 : 1)
+async function main(): Promise<boolean> {
+  const first = Number(values.seed ?? values.first)
+  const histories = values.seed === undefined ? Number(values.histories) : 1
+  const last = first + histories - 1
+  const reconcileAlone = values['reconcile-alone']
+  if (values.seed !== undefined || process.send !== undefined) {
+    return await runHistories({ first, last, every: Number(values.every), reconcileAlone })
+  }
+  const lastAlone = first + Math.ceil(histories * RECONCILE_ALONE_SHARE) - 1
+  const holds = await runInProcesses({ first, last, reconcileAlone: false })
+  return (await runInProcesses({ first, last: lastAlone, reconcileAlone: true })) && holds
+}
+
+process.exit((await main()) ? 0 : 1)
