@@ -2,7 +2,8 @@ import { takePollToken } from '#adapters/stores/channel-load.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { firstPollWait, nextPollWait, throttledWait } from '#core/jobs/waits.ts'
-import { drawSeconds, type Law, seededDice } from './lognormal.ts'
+import { seededRandom } from '../test/engines/seeded-random.ts'
+import { drawSeconds, type Law } from './lognormal.ts'
 import { quantile } from './statistics.ts'
 
 /** Seconds that a round takes beside its wait: from, and so much more at most. */
@@ -37,7 +38,7 @@ type Visit = { readonly begin: number; readonly end: number; readonly at: number
  * token bucket in the table.
  */
 export async function runCrowd({ table, channel, jobs, withinSeconds, law, seed }: Crowd): Promise<CrowdOutcome> {
-  const random = seededDice(seed)
+  const random = seededRandom(seed)
   const round = () => ROUND_SECONDS.from + ROUND_SECONDS.more * random()
   const visits = new VisitQueue()
   for (let job = 0; job < jobs; job += 1) {

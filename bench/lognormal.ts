@@ -1,17 +1,6 @@
 /** A law of generation times. Seconds. */
 export type Law = { readonly median: number; readonly p95: number }
 
-/** Numbers from 0 up to 1, the same every time for one seed (mulberry32). */
-export function seededDice(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** Standard deviations from the median of a normal law to its 95th percentile. */
 const P95_DEVIATIONS = 1.6448536269514722
 

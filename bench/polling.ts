@@ -1,9 +1,10 @@
 import type { Table } from '#adapters/stores/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
+import { seededRandom } from '../test/engines/seeded-random.ts'
 import { runCrowd } from './crowded-channel.ts'
 import { runLearning } from './learning-class.ts'
-import { drawSeconds, type Law, seededDice } from './lognormal.ts'
+import { drawSeconds, type Law } from './lognormal.ts'
 import { markdownTable } from './markdown-table.ts'
 import type { MeasureOptions } from './measurement.ts'
 import { withMemoryTable } from './memory-table.ts'
@@ -58,7 +59,7 @@ type Known = { readonly channel: VideoChannel; readonly law?: Law; readonly usua
 /** One class: the start values, the class known as it is, and known wrongly. */
 function knownClasses(jobs: number): string {
   const run = (name: string, { channel, law = STANDARD, usual }: Known): Row => {
-    const random = seededDice(SEED)
+    const random = seededRandom(SEED)
     const detections = Array.from({ length: jobs }, () =>
       pollToTheEnd({ channel, seconds: drawSeconds(law, random), usual, random }),
     )
@@ -98,15 +99,15 @@ async function learntClasses(table: Table, { jobs, progress }: Sized): Promise<s
   const rows: Row[] = []
   for (const [index, { name, channel, lawOf, isReported = true }] of SCENARIOS.entries()) {
     progress(`${name}: learning from ${jobs} jobs`)
-    const dice = seededDice(SEED)
+    const dice = seededRandom(SEED)
     const drawn = Array.from({ length: jobs }, (_, job) => {
       const { className, law } = lawOf(job, dice)
       return { className, seconds: drawSeconds(law, dice) }
     })
-    const random = seededDice(SEED + 1)
+    const random = seededRandom(SEED + 1)
     const start = drawn.map(({ seconds }) => pollToTheEnd({ channel, seconds, usual: undefined, random }))
     const own = { ...channel, id: `bench-${index}` }
-    const learnt = await runLearning(drawn, { table, channel: own, random: seededDice(SEED + 1), isReported })
+    const learnt = await runLearning(drawn, { table, channel: own, random: seededRandom(SEED + 1), isReported })
     rows.push({ name: `${name}: start values`, detections: start }, { name: `${name}: learnt`, detections: learnt })
   }
   return [

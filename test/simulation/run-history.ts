@@ -2,6 +2,7 @@ import { isTerminal } from '#core/jobs/video-job.ts'
 import { Clients } from './clients.ts'
 import { pick } from './faults.ts'
 import { Invariants } from './invariants.ts'
+import { probeGuards } from './probe-guards.ts'
 import { World, type WorldOptions } from './world.ts'
 
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
@@ -34,9 +35,6 @@ export async function runHistory(options: WorldOptions): Promise<Outcome> {
   const broken = await history.run()
   return history.outcome(broken)
 }
-
-/** Balances and channel counts: they move with every job and have no guard of their own. */
-const COUNTER_SORT_KEY = '0'
 
 class History {
   readonly #options: WorldOptions
@@ -155,7 +153,7 @@ class History {
     return [
       ...(await this.#look()),
       ...this.#leftovers(),
-      ...(this.#options.probesGuards ? await this.#probeGuards() : []),
+      ...(this.#options.probesGuards ? await probeGuards(this.#world.table, this.#options.missing) : []),
     ]
   }
 
@@ -180,23 +178,5 @@ class History {
       ...stored.filter((key) => !expected.includes(key)).map((key) => `the video ${key} was left behind`),
       ...jobs.filter((job) => !isTerminal(job)).map((job) => `job ${job.jobId} never ended`),
     ]
-  }
-
-  /**
-   * A resolution stands behind three guards, and no fault gets past one while the others stand. So each is tried alone:
-   * every part of a resolution that was carried out is sent once more by itself, and the table must refuse it.
-   */
-  async #probeGuards(): Promise<string[]> {
-    const taken: string[] = []
-    for (const { items } of this.#world.table.transactions) {
-      const isResolution = items.some((item) => String(item.Put?.Item?.SK).endsWith('#2'))
-      for (const item of isResolution ? items : []) {
-        const key = String(item.Put?.Item?.SK ?? item.Update?.Key?.SK)
-        if (key !== COUNTER_SORT_KEY && (await this.#world.table.takes(item, this.#options.missing))) {
-          taken.push(`the part ${key} of a resolution was taken a second time`)
-        }
-      }
-    }
-    return taken
   }
 }
