@@ -27,6 +27,7 @@ export class SimulatedTable {
   writes = 0
   readonly #plain: Table
   readonly #claims: Claim[] = []
+  readonly #tokens = new Set<unknown>()
 
   constructor(plain: Table, { scheduler, faults, missing }: Options) {
     this.#plain = plain
@@ -77,11 +78,19 @@ export class SimulatedTable {
     }
   }
 
+  /** A transaction sent again under its token was carried out before and changes nothing. */
+  #isRepeat(input: object): boolean {
+    const token = 'ClientRequestToken' in input ? input.ClientRequestToken : undefined
+    const isKnown = token !== undefined && this.#tokens.has(token)
+    this.#tokens.add(token)
+    return isKnown
+  }
+
   #note(isWrite: boolean, input: object): void {
     if (isWrite) {
       this.writes += 1
     }
-    if ('TransactItems' in input) {
+    if ('TransactItems' in input && !this.#isRepeat(input)) {
       const items = input.TransactItems as TransactItem[]
       this.transactions.push({ items })
       this.#claims.push(...items.flatMap(({ Update }) => claimOf(Update)))
