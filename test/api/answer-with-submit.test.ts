@@ -101,10 +101,17 @@ describe('the answer of a create', () => {
     expect(Math.max(...waits.map(({ first }) => first))).toBe(500)
   })
 
-  it('is soon again after a slow spell: ten submits that were answered at once halve the wait', async () => {
+  it('is soon again after a slow spell: six submits that were answered at once are enough', async () => {
     await createAt(9_000, 30)
-    await createAt(0, 10)
-    expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThan(250)
+    await createAt(0, 6)
+    expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThan(60)
+  })
+
+  it('of a fast submit is hardly later for one slow submit before it', async () => {
+    await createAt(60, 20)
+    const before = rhythm.firstReadMilliseconds(JOB.model)
+    await createAt(9_000, 1)
+    expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThanOrEqual(1.5 * before)
   })
 
   it('is awaited by each model at its own pace, because models have their own upstreams', async () => {

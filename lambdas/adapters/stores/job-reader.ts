@@ -15,8 +15,13 @@ export async function getVideoJob(table: Table, tenantId: string, jobId: string)
 /** Pages of one listing: 10,000 skipped jobs of a few KB and their deleted neighbours fit; more is a fault. */
 const PAGES_MAX = 200
 
-/** Items asked for beyond what is missing once a request met deleted jobs: where one was deleted there are more. */
-const READ_AHEAD = 10
+/** Items asked for beyond what is missing once a request met deleted jobs: where one was deleted there are more, and more. */
+const READ_AHEAD = { first: 10, growth: 2, max: 1_000 }
+
+/** More deleted jobs in a row than a listing reads through; an answer would say that there is nothing behind them. */
+class ListingTooLongError extends Error {
+  override readonly name = 'ListingTooLongError'
+}
 
 export type JobPage = { readonly jobs: VideoJob[]; readonly hasMore: boolean }
 
@@ -32,6 +37,7 @@ type ListOptions = {
 /**
  * Lists a tenant's visible jobs, newest first: one query backwards over the tenant's partition.
  * Skipped jobs are read and paid for; a cursor (`after`) is the cheap way to go far.
+ * @throws ListingTooLongError when the bound on requests is met before the page is full or the jobs come to their end.
  */
 export async function listVideoJobs(table: Table, options: ListOptions): Promise<JobPage> {
   const jobs: VideoJob[] = []
@@ -41,7 +47,7 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
   for (let page = 0; page < PAGES_MAX && jobs.length < wanted; page += 1) {
     const query = new QueryCommand({
       ...jobRange(table, options),
-      Limit: toSkip + wanted - jobs.length + (page === 0 ? 0 : READ_AHEAD),
+      Limit: toSkip + wanted - jobs.length + readAhead(page),
       ExclusiveStartKey: startKey,
     })
     const { Items = [], LastEvaluatedKey } = await retryConflicts(
@@ -57,7 +63,14 @@ export async function listVideoJobs(table: Table, options: ListOptions): Promise
       break
     }
   }
+  if (startKey !== undefined && jobs.length < wanted) {
+    throw new ListingTooLongError(`${PAGES_MAX} requests did not fill a page`)
+  }
   return { jobs: jobs.slice(0, options.limit), hasMore: jobs.length > options.limit }
+}
+
+function readAhead(page: number): number {
+  return page === 0 ? 0 : Math.min(READ_AHEAD.max, READ_AHEAD.first * READ_AHEAD.growth ** (page - 1))
 }
 
 function jobRange(table: Table, { tenantId, after, nowSeconds }: ListOptions) {
