@@ -2,7 +2,7 @@ import { ConnectionLostError } from '../engines/break-connection.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** What may happen to one request that leaves a function. */
-const FAULTS = [
+export const FAULTS = [
   /** The function dies before the request is sent. */
   'crash_before',
   /** The function dies after the service has done its work. */

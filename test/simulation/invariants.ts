@@ -59,7 +59,7 @@ function readSnapshot(items: readonly Item[]) {
     reservations: new Map(
       of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
         sk.slice(5),
-        { tenantId: pk.slice(2), ...readReservationItem(item) },
+        { tenantId: pk.slice(2), jobId: sk.slice(5), ...readReservationItem(item) },
       ]),
     ),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
@@ -113,9 +113,28 @@ function checkBalance(tenant: string, balance: ReturnType<typeof readBalance>, n
       `${tenant}: held is not the sum of the open reservations`,
     ),
     ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
+    ...own.flatMap((reservation) => checkRows(reservation, rows)),
     ...rule(held >= 0n, `${tenant}: held is negative`),
     ...rule(available >= -overdraft, `${tenant}: more was reserved than there was`),
   ]
+}
+
+const ROW_OF_STATE = { held: undefined, settled: 'settle', released: 'release' } as const
+
+/** One row for the reservation, and one under the one key of its resolution once it has one. */
+function checkRows(
+  { jobId, state }: { jobId: string; state: keyof typeof ROW_OF_STATE },
+  rows: readonly Item[],
+): string[] {
+  const kindAt = (sortKey: string) => rows.find((row) => row.SK === sortKey)?.kind
+  const own = rows.filter((row) => row.job === jobId)
+  const expected = ['reserve', ROW_OF_STATE[state]].filter((kind) => kind !== undefined)
+  return rule(
+    own.length === expected.length &&
+      kindAt(`${jobId}#1`) === 'reserve' &&
+      kindAt(`${jobId}#2`) === ROW_OF_STATE[state],
+    `the ledger does not say of ${jobId} that it is ${state}`,
+  )
 }
 
 const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const
@@ -134,7 +153,7 @@ function checkJob(job: VideoJob, now: Snapshot): string[] {
   ]
 }
 
-/** By the frozen price and the seconds that the upstream reported, or at the estimate where nothing could be read. */
+/** By the frozen price and the seconds that the upstream reported; at the estimate only where it reported none. */
 function isFairlyBilled(job: VideoJob, reservation: ReturnType<typeof readReservationItem>): boolean {
   if (reservation.state !== 'settled') {
     return true
@@ -143,7 +162,7 @@ function isFairlyBilled(job: VideoJob, reservation: ReturnType<typeof readReserv
   const { seconds } = JSON.parse(text)
   const price = reservation.snapshot.prices[0]?.price ?? '0'
   const formula = microcredits(parseCredits(price) * BigInt(seconds ?? 0))
-  return reservation.actual === formula || reservation.actual === reservation.amount
+  return reservation.actual === (seconds === undefined ? reservation.amount : formula)
 }
 
 function checkChannel(id: string, open: number, now: Snapshot): string[] {
@@ -166,6 +185,9 @@ function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside
       .flatMap(({ jobId, status }) =>
         rule(now.jobs.get(jobId)?.status === status, `job ${jobId} left its final status ${status}`),
       ),
+    ...[...before.jobs.values()]
+      .filter(({ isDeleted }) => isDeleted)
+      .flatMap((was) => checkDeleted(was, now.jobs.get(was.jobId))),
     ...[...before.ledger].flatMap(([key, row]) =>
       rule(now.ledger.get(key) === row, `the ledger row ${key} changed or went away`),
     ),
@@ -177,6 +199,17 @@ function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside
       const digest = outside.keyOfPrompt.get(prompt) ?? ''
       return rule(before.keys.get(digest) === 'active', `job ${jobId} was reserved with a key that is not active`)
     }),
+  ]
+}
+
+/** Nothing leaves the gateway for a deleted job any more. */
+function checkDeleted(was: VideoJob, now: VideoJob | undefined): string[] {
+  return [
+    ...rule(was.callbackState === now?.callbackState, `the callback of the deleted job ${was.jobId} was claimed`),
+    ...rule(
+      was.submitState !== undefined || now?.submitState === undefined,
+      `the submit of the deleted job ${was.jobId} was claimed`,
+    ),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { FAULTS } from './faults.ts'
 import { GUARDS, type Guard } from './guards.ts'
 import { describeFailure, type HistoryOptions, openSimulation, type Simulation } from './open-simulation.ts'
 import { REGRESSIONS } from './regressions.ts'
@@ -37,17 +38,27 @@ function seeds(count: number): number[] {
 describe('random histories of jobs', () => {
   it('keep every rule after every write, whatever fails, and end every job', async () => {
     const answers = new Set<string>()
-    let jobs = 0
+    const faults = new Set<string>()
+    const sums = { jobs: 0, succeeded: 0, callbacks: 0 }
     for (const seed of seeds(HISTORIES)) {
       const outcome = await simulation.run({ seed })
       expect(outcome.broken.length === 0 ? '' : describeFailure(outcome)).toBe('')
-      jobs += outcome.jobs
+      sums.jobs += outcome.jobs
+      sums.succeeded += outcome.succeeded
+      sums.callbacks += outcome.callbacks
       for (const answer of outcome.answers.keys()) {
         answers.add(answer)
       }
+      for (const fault of outcome.faults.keys()) {
+        faults.add(fault)
+      }
     }
-    // The histories are worth something: jobs were made, money ran out, keys were revoked, requests repeated.
-    expect(jobs).toBeGreaterThan(2 * HISTORIES)
+    // The histories are worth something: jobs came to either end and were told of, money ran out, everything went wrong.
+    expect(sums.jobs).toBeGreaterThan(2 * HISTORIES)
+    expect(sums.succeeded).toBeGreaterThan(HISTORIES / 2)
+    expect(sums.jobs - sums.succeeded).toBeGreaterThan(HISTORIES / 2)
+    expect(sums.callbacks).toBeGreaterThan(HISTORIES / 2)
+    expect([...faults].toSorted()).toEqual([...FAULTS].toSorted())
     expect([...answers]).toEqual(expect.arrayContaining(['201', '401', '402', '409', 'no answer']))
   })
 

@@ -9,8 +9,8 @@ import { World, type WorldOptions } from './world.ts'
 const STEPS_MAX = 320
 const EVENT_CHANCE = 0.1
 
-/** Longer than queue, generation, storing and Reconcile's own last resort together. */
-const DRAIN_MILLISECONDS_MAX = 20 * 60 * 60 * 1000
+/** Longer than queue, deadline and three new executions together, and much shorter than Reconcile's last resort. */
+const DRAIN_MILLISECONDS_MAX = 5 * 60 * 60 * 1000
 
 /** Reconcile runs each minute; when only waiting is left, runs that find nothing are left out. */
 const TICK_MILLISECONDS = { first: 60_000, growth: 1.3, max: 600_000 }
@@ -22,6 +22,8 @@ export type Outcome = {
   readonly broken: readonly string[]
   readonly steps: number
   readonly jobs: number
+  readonly succeeded: number
+  readonly callbacks: number
   readonly answers: ReadonlyMap<string, number>
   readonly faults: ReadonlyMap<string, number>
   /** The last things that happened before the end. */
@@ -60,6 +62,9 @@ class History {
       broken,
       steps: this.#world.scheduler.trace.length,
       jobs: this.#invariants.snapshot?.jobs.size ?? 0,
+      succeeded: [...(this.#invariants.snapshot?.jobs.values() ?? [])].filter(({ status }) => status === 'succeeded')
+        .length,
+      callbacks: this.#world.outside.received.length,
       answers: this.#clients.answers,
       faults: this.#world.faults.happened,
       trace: this.#world.scheduler.trace.slice(-60),

@@ -73,8 +73,11 @@ export class SimulatedTable {
       const input = withoutGuards({ TransactItems: [item] }, missing)
       await this.#plain.client.send(new TransactWriteCommand(input))
       return true
-    } catch {
-      return false
+    } catch (error) {
+      if (error instanceof TransactionCanceledException) {
+        return false
+      }
+      throw error
     }
   }
 
@@ -99,9 +102,10 @@ export class SimulatedTable {
 }
 
 function claimOf(update: TransactItem['Update']): Claim[] {
-  const max = update?.ExpressionAttributeValues?.[':max']
+  const isClaim = String(update?.Key?.PK).startsWith('CH#') && update?.UpdateExpression?.includes('#open :one') === true
   const channelId = String(update?.Key?.PK).slice('CH#'.length)
-  return max === undefined ? [] : [{ channelId, max: Number(max) }]
+  // A claim without a bound is one that nothing bounds.
+  return isClaim ? [{ channelId, max: Number(update?.ExpressionAttributeValues?.[':max'] ?? 0) }] : []
 }
 
 /** What DynamoDB answers when another write holds the same item: nothing was written. */

@@ -20,6 +20,9 @@ const SLOW_INTERVAL_SECONDS = { min: 30, max: 60 }
 
 const THROTTLED_SECONDS_MIN = 2
 
+/** With the longest queue, deadline and storing it stays within the time that an execution has. */
+const GRACE_SECONDS = { min: 60, max: 1_800 }
+
 /** Waits spread by a fifth either way, so that jobs created together do not poll together. */
 const JITTER = 0.2
 
@@ -59,7 +62,15 @@ export function nextPollWait({ channel, elapsedSeconds, openJobs, random, usual 
  */
 export function throttledWait({ channel, elapsedSeconds, openJobs, random }: PollWait): number {
   const wait = Math.max(THROTTLED_SECONDS_MIN, Math.ceil(share(channel, openJobs, random) / 8))
-  return beforeDeadline(wait, channel, elapsedSeconds)
+  return beforeDeadline(wait, channel, elapsedSeconds - pollGrace(channel, openJobs))
+}
+
+/**
+ * Seconds beyond its deadline that a job may wait for the poll by which it is judged, when its channel's polls are taken:
+ * twice its share of the channel, within bounds. Without one, a video that was finished long ago would be lost.
+ */
+export function pollGrace(channel: VideoChannel, openJobs: number): number {
+  return within(2 * share(channel, openJobs, 0), GRACE_SECONDS.min, GRACE_SECONDS.max)
 }
 
 function beforeDeadline(wait: number, channel: VideoChannel, elapsedSeconds: number): number {

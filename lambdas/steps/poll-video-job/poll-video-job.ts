@@ -10,7 +10,7 @@ import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
 import { GenerationTimedOutError, JobDeletedError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { nextPollWait, throttledWait } from '#core/jobs/waits.ts'
+import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
 import { judgePoll } from './judge-poll.ts'
 import { learnGenerationTime } from './learn-generation-time.ts'
 
@@ -56,7 +56,7 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
     const nowMilliseconds = context.nowMilliseconds()
     const token = await takePollToken(context.table, { channelId: channel.id, perSecond, nowMilliseconds })
     if (token === undefined) {
-      return await waitOrTimeOut(poll, context, throttledWait)
+      return await waitOrTimeOut(poll, context, { hasPolled: false })
     }
     await context.pause(token.pauseMilliseconds)
   }
@@ -108,26 +108,27 @@ type Waiting = Pick<Poll, 'job'> & {
 }
 
 /**
- * The deadline is judged after the poll, so that a video finished just in time is not lost.
- * @param waitOf the channel's rhythm, or that of a job which got no token.
+ * The deadline is judged after the poll, so that a video finished just in time is not lost; a job that got no token is
+ * given time for one more.
  */
 async function waitOrTimeOut(
   waiting: Waiting,
   context: StepContext,
-  waitOf: typeof nextPollWait = nextPollWait,
+  { hasPolled }: { hasPolled: boolean } = { hasPolled: true },
 ): Promise<NextStep> {
   const { job, channel } = waiting
+  const openJobs = channel?.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
   const elapsedSeconds = context.nowMilliseconds() / 1000 - (job.submittedAt ?? job.createdAt)
-  if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60) {
+  const grace = channel === undefined || hasPolled ? 0 : pollGrace(channel, openJobs)
+  if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60 + grace) {
     await timeOut(waiting, context)
     throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit`)
   }
   if (channel === undefined) {
     return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
   }
-  const openJobs = channel.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
   const wait = { channel, elapsedSeconds, openJobs, random: context.random(), usual: job.timing?.usual }
-  return { step: 'poll', waitSeconds: waitOf(wait) }
+  return { step: 'poll', waitSeconds: hasPolled ? nextPollWait(wait) : throttledWait(wait) }
 }
 
 /** Recorded first: an upstream that hangs on the cancel too must not cost the job its reason. */

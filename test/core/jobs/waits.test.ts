@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { P1Channel, P2Channel, VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
-import { channelWait, firstPollWait, nextPollWait, throttledWait } from '#core/jobs/waits.ts'
+import { channelWait, firstPollWait, nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
 
 const common = {
   id: 'channel',
@@ -130,8 +130,10 @@ describe('nextPollWait', () => {
     fc.assert(
       fc.property(members, channels, (given, poll) => {
         const all = { channel: { ...p2, poll }, ...given }
-        return [nextPollWait(all), throttledWait(all), next(withPoll(poll), given)].every(
-          (wait) => Number.isInteger(wait) && wait >= 1 && wait <= Math.max(1, 3600 - given.elapsedSeconds + 2),
+        const fits = (latest: number) => (wait: number) =>
+          Number.isInteger(wait) && wait >= 1 && wait <= Math.max(1, latest - given.elapsedSeconds + 2)
+        return (
+          [nextPollWait(all), next(withPoll(poll), given)].every(fits(3_600)) && fits(3_600 + 1_800)(throttledWait(all))
         )
       }),
     )
@@ -210,6 +212,7 @@ describe('a wait of a class whose times are known', () => {
 })
 
 describe('throttledWait', () => {
+  const p2Crowded = withPoll({ requests_per_second: 10 })
   const throttled = (openJobs: number, members: Members = {}) =>
     throttledWait({
       channel: withPoll({ requests_per_second: 10 }),
@@ -224,9 +227,11 @@ describe('throttledWait', () => {
     expect([0, LAST].map((random) => throttled(1600, { random }))).toStrictEqual([20, 24])
   })
 
-  it('ends within a second after the deadline', () => {
-    expect(throttled(1_000_000, { elapsedSeconds: 3590 })).toBe(11)
-    expect(throttled(1, { elapsedSeconds: 4000 })).toBe(1)
+  it('ends within a second after the deadline and the grace of a job that had no poll: a minute to half an hour', () => {
+    expect(throttled(1_000_000, { elapsedSeconds: 3590 })).toBe(1_811)
+    expect(throttled(1, { elapsedSeconds: 3_659 })).toBe(2)
+    expect(throttled(1, { elapsedSeconds: 4_000 })).toBe(1)
+    expect([1, 1_000, 1_000_000].map((openJobs) => pollGrace(p2Crowded, openJobs))).toEqual([60, 200, 1_800])
   })
 })
 
