@@ -27,6 +27,20 @@ describe('docs/reliability.md', () => {
     expect(numbers).toEqual(ROWS)
   })
 
+  it('has its rows on the guard, isolation, durability and the stack', () => {
+    const others = [...PAGE.matchAll(/^\| ([GILS])\d+ \|/gm)].map(([, part = '']) => part)
+    expect(
+      Object.fromEntries(['G', 'I', 'L', 'S'].map((part) => [part, others.filter((each) => each === part).length])),
+    ).toEqual({
+      ...{ G: 7, I: 6 },
+      ...{ L: 1, S: 7 },
+    })
+  })
+
+  it('has no figure left to fill in', () => {
+    expect(PAGE).not.toMatch(/[A-Z]+_[A-Z]+_FIGURES/)
+  })
+
   it('names only tests that exist, by their titles', () => {
     const missing = namedTests().filter(({ title, file }) => !sourceOf(file).includes(title))
     expect(missing).toEqual([])

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
-import { resolveVideoJob, settlementOf } from '#adapters/jobs/resolve-video-job.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
+import { type FailInput, failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
 import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
+import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
 import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
 import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
@@ -34,8 +34,6 @@ type State = {
 export function readVideoMachine(): { StartAt: string; TimeoutSeconds: number; States: Record<string, State> } {
   return JSON.parse(readFileSync(new URL('../../lambdas/steps/video-job.asl.json', import.meta.url), 'utf8'))
 }
-
-type FailInput = StepInput & { readonly failure?: { readonly Error?: string } }
 
 /** Runs around one visit of a state (counted from 1): before it, instead of it, or after it. */
 type Interpose = (step: () => Promise<unknown>, visit: number) => Promise<unknown>
@@ -106,14 +104,8 @@ function stepHandlers({ context }: Pipeline): Record<StateName, (input: FailInpu
     Submit: (input) => submitVideoJob(input, context),
     Poll: (input) => pollVideoJob(input, context),
     Store: (input) => storeVideo(input, context),
-    Settle: async (input) => {
-      await resolveVideoJob(input, context, (job, reservation) => settlementOf(job, reservation, context))
-      return { step: 'done' }
-    },
-    Fail: async ({ tenantId, jobId, failure }) => {
-      await endFailedJob({ tenantId, jobId }, context, failure?.Error)
-      return { step: 'done' }
-    },
+    Settle: (input) => settleVideoJob(input, context),
+    Fail: (input) => failVideoJob(input, context),
     Notify: async ({ tenantId, jobId }) => {
       const openUrlSigner =
         async () =>

@@ -1,7 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { v7 as uuidv7 } from 'uuid'
-import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
-import { resolveVideoJob, settlementOf } from '#adapters/jobs/resolve-video-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
@@ -9,7 +7,9 @@ import type { StepInput } from '#core/jobs/next-step.ts'
 import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
 import { reconcile } from '#lambdas/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/reconcile/reconcile-job.ts'
+import { failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
 import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
+import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
 import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
 import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
@@ -131,14 +131,8 @@ export class World {
       Submit: invoke(submitVideoJob),
       Poll: invoke(pollVideoJob),
       Store: invoke(storeVideo),
-      Settle: invoke(async (input: StepInput, context) => {
-        await resolveVideoJob(input, context, (job, reservation) => settlementOf(job, reservation, context))
-        return { step: 'done' }
-      }),
-      Fail: invoke(async (input: StepInput & { failure?: { Error?: string } }, context) => {
-        await endFailedJob(input, context, input.failure?.Error)
-        return { step: 'done' }
-      }),
+      Settle: invoke(settleVideoJob),
+      Fail: invoke(failVideoJob),
       Notify: invoke(async (input: StepInput, context) => {
         await sendJobCallback(input, { ...context, openUrlSigner })
       }),
