@@ -6,11 +6,11 @@ import { REGRESSIONS } from './regressions.ts'
 import type { Outcome } from './run-history.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
-const HISTORIES = 24
-const HISTORIES_RECONCILE_ALONE = 6
+const HISTORIES = 20
+const HISTORIES_RECONCILE_ALONE = 5
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 80
-const HISTORIES_WITH_ONE_GUARD = 4
+const HISTORIES_WITH_ONE_GUARD = 3
 
 let simulation: Simulation
 beforeAll(async () => {
