@@ -3,6 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/upstream-http.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { pollGrace } from '#core/jobs/waits.ts'
+import { p2Channel } from '../adapters/providers/provider-samples.ts'
 import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
@@ -60,7 +63,9 @@ describe('a time limit', () => {
     const [channel] = configuration.properties.channels.items.anyOf ?? configuration.properties.channels.items.oneOf
     const minutes = configuration.properties.queue_minutes.maximum + channel.properties.deadline_minutes.maximum
     const storing = seconds('lambdas/steps/store-video/store-video.ts', 'GIVE_UP_SECONDS')
-    expect(definition.TimeoutSeconds).toBeGreaterThan(minutes * 60 + storing)
+    const crowded: VideoChannel = { ...p2Channel('http://127.0.0.1:9', 'direct'), poll: { requests_per_second: 0.001 } }
+    const grace = pollGrace(crowded, 1_000_000)
+    expect(definition.TimeoutSeconds).toBeGreaterThan(minutes * 60 + grace + storing)
     expect(definition.TimeoutSeconds).toBeLessThanOrEqual(
       seconds('lambdas/reconcile/reconcile-job.ts', 'OVERDUE_SECONDS'),
     )
