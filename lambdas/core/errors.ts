@@ -8,7 +8,14 @@ export abstract class HttpError extends Error {
   abstract readonly statusCode: number
   /** Seconds for `Retry-After`, where trying again helps. */
   readonly retryAfterSeconds: number | undefined = undefined
+  /** Members of the OpenAI shape that the status alone does not tell. */
+  readonly kind: ErrorKind | undefined = undefined
+  /** `false` tells SDKs, which try some statuses again by themselves, that a second try could be billed too. */
+  readonly shouldRetry: false | undefined = undefined
 }
+
+/** `type`, `code` and `param` of the OpenAI error shape. */
+export type ErrorKind = { readonly type: string; readonly code: string | null; readonly param?: string }
 
 export class InvalidRequestError extends HttpError {
   override readonly name = 'InvalidRequestError'
@@ -31,10 +38,25 @@ export class InvalidApiKeyError extends HttpError {
 export class InsufficientQuotaError extends HttpError {
   override readonly name = 'InsufficientQuotaError'
   readonly statusCode = 402
-  constructor() {
-    super('insufficient quota for this video generation')
+  constructor(what = 'video generation') {
+    super(`insufficient quota for this ${what}`)
   }
 }
+
+/** Unknown, disabled, of another kind, or not on the key's list: the answer never tells which. */
+export class ModelNotFoundError extends HttpError {
+  override readonly name = 'ModelNotFoundError'
+  readonly statusCode = 404
+  override readonly kind = { type: 'invalid_request_error', code: 'model_not_found', param: 'model' }
+  constructor(model: string) {
+    super(
+      `the model ${JSON.stringify(model.slice(0, MODEL_CHARACTERS_SHOWN))} does not exist or this api key may not use it`,
+    )
+  }
+}
+
+/** Longer than any id; what a client sends by mistake may be anything. */
+const MODEL_CHARACTERS_SHOWN = 128
 
 /** Unknown, deleted, malformed and other tenants' ids alike: the answer never tells which. */
 export class VideoJobNotFoundError extends HttpError {
@@ -86,5 +108,49 @@ export class ServiceUnavailableError extends HttpError {
   override readonly retryAfterSeconds = 1
   constructor(options?: ErrorOptions) {
     super('service unavailable', options)
+  }
+}
+
+/** Every upstream of a model asks for patience. Nothing was billed. */
+export class RateLimitedError extends HttpError {
+  override readonly name = 'RateLimitedError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number, options?: ErrorOptions) {
+    super('rate limit exceeded', options)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The upstreams of a model failed, or refused the gateway itself. Nothing was billed. */
+export class UpstreamFailedError extends HttpError {
+  override readonly name = 'UpstreamFailedError'
+  readonly statusCode = 502
+  override readonly kind = { type: 'server_error', code: 'upstream_error' }
+  constructor(options?: ErrorOptions) {
+    super('the upstream failed to answer this request', options)
+  }
+}
+
+/** No channel of the model can be tried now: none is configured, or all of them rest after failures. */
+export class NoChannelAvailableError extends HttpError {
+  override readonly name = 'NoChannelAvailableError'
+  readonly statusCode = 503
+  override readonly kind = { type: 'server_error', code: 'no_channel_available' }
+  override readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number) {
+    super('no channel is available for this model')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** The upstream took the request and did not begin to answer in time: it may be at work still, and bill it. */
+export class UpstreamTimeoutError extends HttpError {
+  override readonly name = 'UpstreamTimeoutError'
+  readonly statusCode = 504
+  override readonly kind = { type: 'server_error', code: 'upstream_timeout' }
+  override readonly shouldRetry = false
+  constructor(options?: ErrorOptions) {
+    super('the upstream did not answer in time', options)
   }
 }

@@ -1,7 +1,7 @@
 import type { VideoJobRequest } from '../contract/video-parameters.ts'
-import type { VideoChannel } from './channel.ts'
+import type { RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
-import type { VideoModel } from './model.ts'
+import type { Model, RelayModel, VideoModel } from './model.ts'
 
 /** Look-ups over one validated configuration. */
 export type Catalogue = {
@@ -11,6 +11,15 @@ export type Catalogue = {
   findVideoChannel(id: string): VideoChannel | undefined
   /** Channels that serve the model, lowest priority number first. `directOnly` keeps the direct route. */
   videoChannels(modelId: string, options: { directOnly: boolean }): readonly VideoChannel[]
+  /** An enabled model of one kind. @param allowed ids that a key is limited to; null for all. */
+  findRelayModel<Kind extends RelayModel['kind']>(
+    id: string,
+    options: { kind: Kind; allowed: readonly string[] | null },
+  ): Extract<RelayModel, { kind: Kind }> | undefined
+  /** Channels that a relayed model may go to, in the order of the configuration. */
+  relayChannels(modelId: string): readonly RelayChannel[]
+  /** Every enabled model of every kind that a key may use, in the order of the configuration. */
+  listModels(allowed: readonly string[] | null): readonly Model[]
 }
 
 export function createCatalogue(config: GatewayConfig): Catalogue {
@@ -26,8 +35,10 @@ export function createCatalogue(config: GatewayConfig): Catalogue {
       models.set(model.id, model)
     }
   }
+  const relay = relayLookUps(config)
   return {
     config,
+    ...relay,
     findVideoModel: (id) => models.get(id),
     findVideoChannel: (id) => channels.find((channel) => channel.id === id),
     videoChannels: (modelId, { directOnly }) =>
@@ -35,6 +46,35 @@ export function createCatalogue(config: GatewayConfig): Catalogue {
         (channel) => Object.hasOwn(channel.models, modelId) && (!directOnly || servesMultimodal(channel)),
       ),
   }
+}
+
+function relayLookUps(config: GatewayConfig): Pick<Catalogue, 'findRelayModel' | 'relayChannels' | 'listModels'> {
+  const enabled = config.models.filter((model) => model.enabled)
+  const byId = new Map(enabled.map((model) => [model.id, model]))
+  const channels = new Map(
+    enabled.map(({ id }) => [
+      id,
+      config.channels.filter(
+        (channel): channel is RelayChannel => channel.provider === 'openai' && Object.hasOwn(channel.models, id),
+      ),
+    ]),
+  )
+  return {
+    findRelayModel: (id, { kind, allowed }) => {
+      const model = byId.get(id)
+      return model !== undefined && isOfKind(model, kind) && isAllowed(id, allowed) ? model : undefined
+    },
+    relayChannels: (modelId) => channels.get(modelId) ?? [],
+    listModels: (allowed) => enabled.filter(({ id }) => isAllowed(id, allowed)),
+  }
+}
+
+function isOfKind<Kind extends Model['kind']>(model: Model, kind: Kind): model is Extract<Model, { kind: Kind }> {
+  return model.kind === kind
+}
+
+function isAllowed(id: string, allowed: readonly string[] | null): boolean {
+  return allowed === null || allowed.includes(id)
 }
 
 /** Reference audio and video of family A exist on the direct route only; family B edits go through P1 as they are. */

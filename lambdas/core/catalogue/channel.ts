@@ -82,9 +82,33 @@ const p2Channel = strictObject({
   paths: proxyPaths.default({ submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }),
 })
 
+const timeouts = strictObject({
+  connect_seconds: z.number().positive().max(60).default(5).meta({ description: 'Until the connection stands.' }),
+  first_byte_seconds: z
+    .number()
+    .positive()
+    .max(280)
+    .default(240)
+    .meta({ description: 'Until the answer begins; API Gateway gives up a silent answer after 300.' }),
+  idle_seconds: z.number().positive().max(280).default(120).meta({ description: 'Between two pieces of an answer.' }),
+})
+
+const breaker = strictObject({
+  failures: z.number().int().min(1).max(1000).default(5).meta({ description: 'Failures in a row that open it.' }),
+  pause_seconds: z
+    .number()
+    .positive()
+    .max(3600)
+    .default(10)
+    .meta({ description: 'How long an open channel rests before one request tries it.' }),
+})
+
 const openaiChannel = strictObject({
   ...common,
+  models: z.record(z.string(), z.string().min(1)).meta({ description: 'Public model id to the upstream’s own.' }),
   provider: z.literal('openai'),
+  timeouts: timeouts.default({ connect_seconds: 5, first_byte_seconds: 240, idle_seconds: 120 }),
+  breaker: breaker.default({ failures: 5, pause_seconds: 10 }),
 })
 
 /** One upstream account under one base url. */
@@ -94,3 +118,5 @@ export type Channel = z.infer<typeof channelSchema>
 export type P1Channel = z.infer<typeof p1Channel>
 export type P2Channel = z.infer<typeof p2Channel>
 export type VideoChannel = P1Channel | P2Channel
+/** An upstream that chat, completions, embeddings and images are relayed to. */
+export type RelayChannel = z.infer<typeof openaiChannel>

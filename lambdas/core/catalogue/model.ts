@@ -109,3 +109,8 @@ export const modelSchema = z.discriminatedUnion('kind', [videoModel, chatModel, 
 export type Model = z.infer<typeof modelSchema>
 export type VideoModel = z.infer<typeof videoModel>
 export type VideoPrice = z.infer<typeof videoPrice>
+export type ChatModel = z.infer<typeof chatModel>
+export type EmbeddingModel = z.infer<typeof embeddingModel>
+export type ImageModel = z.infer<typeof imageModel>
+/** A model whose requests are relayed as they come, in contrast to video, which is a job. */
+export type RelayModel = ChatModel | EmbeddingModel | ImageModel
