@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
-import type { Channel, VideoChannel } from '#core/catalogue/channel.ts'
+import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { startOpenAiSimulator } from './simulators/openai-simulator.ts'
 import { startP1Simulator } from './simulators/p1-simulator.ts'
 import { startP2ProxySimulator } from './simulators/p2-proxy-simulator.ts'
 import { startP2Simulator } from './simulators/p2-simulator.ts'
@@ -26,34 +27,42 @@ export type SimulatedUpstreams = {
  */
 export async function startSimulators(config: GatewayConfig, data: DataDirectory): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
+  const trusted: string[] = []
   const lastPorts = readPorts(data)
-  const startFor = async (channel: VideoChannel): Promise<VideoChannel> => {
+  const resolve = async (channel: Channel): Promise<Channel> => {
+    if (channel.base_url !== SIMULATOR) {
+      return channel
+    }
     const options = { stateFile: data.file(`simulator-${channel.id}.json`) }
     const lastPort = lastPorts[channel.id] ?? 0
     const simulator = await start(channel, { ...options, port: lastPort }).catch(() => start(channel, options))
     simulators.push(simulator)
     lastPorts[channel.id] = simulator.port
+    if (channel.provider !== 'openai') {
+      // Videos are downloaded from their upstream; what is relayed holds its own bytes.
+      trusted.push(simulator.baseUrl)
+    }
     return { ...channel, base_url: simulator.baseUrl, api_key: '' }
   }
-  const resolve = async (channel: Channel): Promise<Channel[]> => {
-    if (channel.base_url !== SIMULATOR) {
-      return [channel]
-    }
-    return channel.provider === 'openai' ? [] : [await startFor(channel)]
-  }
-  const channels = (await Promise.all(config.channels.map(resolve))).flat()
+  const channels = await Promise.all(config.channels.map(resolve))
   data.writeJson(PORTS_FILE, lastPorts)
-  const trusted = simulators.map(({ baseUrl }) => baseUrl)
   return { config: { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }, simulators }
 }
 
 type StartOptions = { readonly stateFile: string; readonly port?: number }
 
-function start(channel: VideoChannel, options: StartOptions): Promise<Simulator> {
-  if (channel.provider === 'p1') {
-    return startP1Simulator({ ...options, asyncHeader: channel.async_header })
+function start(channel: Channel, options: StartOptions): Promise<Simulator> {
+  switch (channel.provider) {
+    case 'p1':
+      return startP1Simulator({ ...options, asyncHeader: channel.async_header })
+    case 'p2':
+      return channel.route === 'proxy' ? startP2ProxySimulator(options) : startP2Simulator(options)
+    case 'openai':
+      // It keeps nothing, so it needs no state file.
+      return startOpenAiSimulator(options.port === undefined ? {} : { port: options.port })
+    default:
+      return channel satisfies never
   }
-  return channel.route === 'proxy' ? startP2ProxySimulator(options) : startP2Simulator(options)
 }
 
 function readPorts(data: DataDirectory): Record<string, number> {

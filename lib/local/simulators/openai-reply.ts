@@ -1,0 +1,54 @@
+import { hashText } from './openai-hash.ts'
+
+/** So much of what was said is quoted. */
+const QUOTED_CHARACTERS_MAX = 60
+
+const REPLIES: readonly ((quote: string) => string)[] = [
+  (quote) => `You said ${quote}. I am only a simulated model, but I liked it.`,
+  (quote) => `Ah, ${quote}! A real model would say something clever now.`,
+  (quote) => `Thank you for ${quote}. I turned it over twice in my simulated mind, and I agree.`,
+  (quote) => `${quote}: well said. I make no electricity bill, so ask me again as often as you like.`,
+]
+
+const LONG_REPLY = 'the quick brown fox jumps over the lazy dog and the dog does not mind at all'.split(' ')
+
+/** What was said last. */
+export type Said = {
+  readonly prose: string
+  readonly images: number
+  /** Of several completions, which one this is: each says something else. */
+  readonly choice: number
+}
+
+/** A friendly sentence about it; the same for the same. */
+export function replyTo({ prose, images, choice }: Said): string {
+  if (prose === '' && images === 0) {
+    return 'You sent nothing but magic. I am impressed.'
+  }
+  const reply = REPLIES[(hashText(prose) + choice) % REPLIES.length]
+  const words = prose === '' ? 'nothing at all' : quoteOf(prose)
+  const picture = images === 0 ? '' : images === 1 ? ' Lovely picture, by the way.' : ' Lovely pictures, by the way.'
+  return `${reply?.(words)}${picture}`
+}
+
+/** What is said after a tool has answered. */
+export function replyToTool(result: string): string {
+  return `The tool says ${quoteOf(result)}. I could not have found that out alone.`
+}
+
+/** So many words: `[long:N]`. */
+export function longReply(words: number): string {
+  return Array.from({ length: words }, (_, index) => LONG_REPLY[index % LONG_REPLY.length]).join(' ')
+}
+
+/** One text in quotation marks, cut to sixty characters; never in the middle of a character. */
+function quoteOf(text: string): string {
+  // Two code units at most make one character.
+  const characters = [...text.slice(0, QUOTED_CHARACTERS_MAX * 2 + 2)]
+  return characters.length <= QUOTED_CHARACTERS_MAX
+    ? `“${text}”`
+    : `“${characters
+        .slice(0, QUOTED_CHARACTERS_MAX - 1)
+        .join('')
+        .trimEnd()}…”`
+}
