@@ -12,9 +12,11 @@ try {
   const file: string = app.node.tryGetContext('config') ?? 'config/gateway.yaml'
   const domainName: string | undefined = app.node.tryGetContext('videoDomain')
   const certificateArn: string | undefined = app.node.tryGetContext('videoCertificateArn')
+  const responseStreaming = String(app.node.tryGetContext('responseStreaming') ?? true) !== 'false'
   new ReelgateStack(app, `Reelgate-${stage}`, {
     ...loadGatewayConfig({ file, environment: process.env, mode: 'synth' }),
     stage,
+    responseStreaming,
     ...(account && region ? { env: { account, region } } : {}),
     ...(domainName && certificateArn ? { videoDomain: { domainName, certificateArn } } : {}),
   })

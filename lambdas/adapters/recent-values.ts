@@ -24,4 +24,8 @@ export class RecentValues<Value> {
       this.#values.delete(oldest)
     }
   }
+
+  delete(key: string): void {
+    this.#values.delete(key)
+  }
 }

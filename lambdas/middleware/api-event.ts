@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { Caller } from '#adapters/stores/key-store.ts'
+import type { Caller } from '#adapters/stores/api-key-record.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /** An API Gateway proxy event on its way through the middleware; each piece adds the member that it is named for. */

@@ -1,9 +1,10 @@
 import middy from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
+import { findCaller } from '#adapters/stores/key-store.ts'
 import { openTable, type Table } from '#adapters/stores/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { authenticate, type KeyLookup } from './authenticate.ts'
+import { authenticate, type Found, type ShownKey } from './authenticate.ts'
 import { errorResponse } from './error-response.ts'
 import { jsonBody } from './json-body.ts'
 import { requestLog } from './request-log.ts'
@@ -14,17 +15,23 @@ type ApiOptions = {
   readonly bodyBytesMax?: number
   readonly openTable?: () => Table
   /** In place of reading the key alone. */
-  readonly lookUpKey?: KeyLookup
+  readonly lookUpKey?: (table: Table, shown: ShownKey) => Promise<Found | undefined>
 }
 
 /** The chain of every authenticated operation: log, errors, authentication, then the body (a bad key is told before a bad body). */
 export function apiHandler(
-  { operation, bodyBytesMax, openTable: open = once(openTable), lookUpKey }: ApiOptions,
+  { operation, bodyBytesMax, openTable: open = once(openTable), lookUpKey = readKey }: ApiOptions,
   handle: (event: ApiEvent, context: Context) => Promise<ApiResult>,
 ) {
   const chain = middy<ApiEvent, ApiResult>()
     .use(requestLog(operation))
     .use(errorResponse())
-    .use(authenticate(open, lookUpKey))
+    .use(authenticate((shown) => lookUpKey(open(), shown)))
   return (bodyBytesMax === undefined ? chain : chain.use(jsonBody({ bytesMax: bodyBytesMax }))).handler(handle)
+}
+
+/** One strongly consistent read. */
+async function readKey(table: Table, { keyDigest, nowSeconds }: ShownKey): Promise<Found | undefined> {
+  const caller = await findCaller(table, keyDigest, nowSeconds)
+  return caller === undefined ? undefined : { caller }
 }

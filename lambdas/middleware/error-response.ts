@@ -2,7 +2,13 @@ import type { MiddlewareObj } from '@middy/core'
 import { isContention } from '#adapters/stores/conflict-retry.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
-import { HttpError, InvalidRequestError, MethodNotAllowedError, ServiceUnavailableError } from '#core/errors.ts'
+import {
+  type ErrorKind,
+  HttpError,
+  InvalidRequestError,
+  MethodNotAllowedError,
+  ServiceUnavailableError,
+} from '#core/errors.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
 /** Public text of everything that is not the client's doing. */
@@ -11,31 +17,31 @@ const INTERNAL_ERROR = 'internal error'
 /** The one place where errors become HTTP: the shape follows the path, a 5xx never shows its inside. */
 export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
-    request.response = toResponse(request.error, errorShapeOf(request.event.path))
+    request.response = errorResult(request.error, request.event.path)
   }
   return { onError }
 }
 
-function toResponse(thrown: unknown, shape: ErrorShape): ApiResult {
+/** The answer to a request that failed, in the shape of its path. What is not the client's doing is logged. */
+export function errorResult(thrown: unknown, path: string): ApiResult {
+  const shape = errorShapeOf(path)
   // The table throttles or is out of reach: worth another try, unlike a fault of ours.
   const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
   if (!(error instanceof HttpError)) {
     logger.error('request failed', { error: error instanceof Error ? error : new Error(String(error)) })
-    return result(500, bodyOf(INTERNAL_ERROR, 500, shape), {})
+    return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, shape), {})
   }
   if (error.statusCode >= 500) {
     logger.error('request failed', { error })
   }
-  const body =
-    error instanceof InvalidRequestError
-      ? invalidRequestBody(error, shape)
-      : bodyOf(error.message, error.statusCode, shape)
+  const body = error instanceof InvalidRequestError ? invalidRequestBody(error, shape) : bodyOf(error, shape)
   return result(error.statusCode, body, headersOf(error))
 }
 
 function headersOf(error: HttpError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+    ...(error.shouldRetry === false ? { 'x-should-retry': 'false' } : {}),
     ...(error instanceof MethodNotAllowedError ? { allow: error.allowedMethods.join(', ') } : {}),
   }
 }
@@ -60,7 +66,7 @@ function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): obje
 }
 
 /** Type and code of the OpenAI shape, by status. */
-const OPENAI_KINDS: Readonly<Record<number, { type: string; code: string | null }>> = {
+const OPENAI_KINDS: Readonly<Record<number, ErrorKind>> = {
   401: { type: 'invalid_request_error', code: 'invalid_api_key' },
   402: { type: 'insufficient_quota', code: 'insufficient_quota' },
   404: { type: 'invalid_request_error', code: 'not_found' },
@@ -69,13 +75,17 @@ const OPENAI_KINDS: Readonly<Record<number, { type: string; code: string | null 
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
 }
 
-function bodyOf(message: string, statusCode: number, shape: ErrorShape): object {
+type ErrorFacts = Pick<HttpError, 'message' | 'statusCode'> & Partial<Pick<HttpError, 'kind'>>
+
+function bodyOf({ message, statusCode, kind }: ErrorFacts, shape: ErrorShape): object {
   if (shape === 'video') {
     return { error: message }
   }
-  const { type, code } = OPENAI_KINDS[statusCode] ?? {
-    type: statusCode >= 500 ? 'server_error' : 'invalid_request_error',
-    code: null,
-  }
-  return { error: { message, type, param: null, code } }
+  const { type, code, param = null } = kind ?? kindOf(statusCode)
+  return { error: { message, type, param, code } }
+}
+
+function kindOf(statusCode: number): ErrorKind {
+  const type = statusCode >= 500 ? 'server_error' : 'invalid_request_error'
+  return OPENAI_KINDS[statusCode] ?? { type, code: null }
 }

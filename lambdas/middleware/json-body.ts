@@ -4,8 +4,11 @@ import { isNestedDeeperThan } from '#core/json-depth.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { headerOf } from './api-event.ts'
 
-/** No request of the interface nests deeper; a bomb of brackets does. */
+/** No request for a video nests deeper; a bomb of brackets does. */
 const DEPTH_MAX = 32
+
+/** A body as text and as what it says. */
+export type JsonBody = { readonly text: string; readonly json: unknown }
 
 /**
  * Parses the body into `event.json`, whatever its content type says.
@@ -13,17 +16,25 @@ const DEPTH_MAX = 32
  */
 export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiEvent, ApiResult> {
   const before = ({ event }: { event: ApiEvent }) => {
-    const text = readText(event, bytesMax)
-    if (isNestedDeeperThan(text, DEPTH_MAX)) {
-      throw invalidBody(`the body nests deeper than ${DEPTH_MAX} levels`)
-    }
-    try {
-      event.json = JSON.parse(text)
-    } catch {
-      throw invalidBody('the body is not valid JSON')
-    }
+    event.json = readJsonBody(event, { bytesMax, depthMax: DEPTH_MAX }).json
   }
   return { before }
+}
+
+/** @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}. */
+export function readJsonBody(
+  event: ApiEvent,
+  { bytesMax, depthMax }: { bytesMax: number; depthMax: number },
+): JsonBody {
+  const text = readText(event, bytesMax)
+  if (isNestedDeeperThan(text, depthMax)) {
+    throw invalidBody(`the body nests deeper than ${depthMax} levels`)
+  }
+  try {
+    return { text, json: JSON.parse(text) }
+  } catch {
+    throw invalidBody('the body is not valid JSON')
+  }
 }
 
 function readText(event: ApiEvent, bytesMax: number): string {

@@ -6,7 +6,8 @@ import type { ApiEvent, ApiResult } from './api-event.ts'
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
 /**
- * One id from the client to the logs: API Gateway's own, on the answer as `x-request-id`; one log line per request.
+ * One id from the client to the logs: API Gateway's own, on the answer as `x-request-id`, beside the time that the answer
+ * took in the header that clients of this wire look at; one log line per request.
  * What it knows travels with the request, because the local host serves many at once with one logger.
  */
 export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult, Error, Context> {
@@ -17,10 +18,11 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
     const { event, context } = request
     const response = isResult(request.response) ? request.response : undefined
     const requestId = requestIdOf(event, context)
-    if (response !== undefined) {
-      response.headers = { ...response.headers, 'x-request-id': requestId }
-    }
     const durationMilliseconds = Math.round(performance.now() - (event.startedAt ?? 0))
+    if (response !== undefined) {
+      const timing = { 'x-request-id': requestId, 'openai-processing-ms': String(durationMilliseconds) }
+      response.headers = { ...response.headers, ...timing }
+    }
     const tenantId = event.caller?.tenantId
     logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })
   }

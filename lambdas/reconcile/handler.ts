@@ -6,11 +6,11 @@ const context = openStepContext()
 
 /**
  * The events that wake Reconcile: the one-minute schedule, a changed execution status (best effort, for speed),
- * and the local host's start, after which every execution is gone.
+ * and the local host's start (`startedAt`, in milliseconds), after which every execution and every request of before is gone.
  */
 type ReconcileEvent = {
   readonly 'detail-type'?: string
-  readonly detail?: { readonly input?: string; readonly all?: boolean }
+  readonly detail?: { readonly input?: string; readonly all?: boolean; readonly startedAt?: number }
 }
 
 export async function handler(event: ReconcileEvent): Promise<void> {
@@ -19,5 +19,5 @@ export async function handler(event: ReconcileEvent): Promise<void> {
     await reconcileJob({ tenantId: String(tenantId), jobId: String(jobId) }, context)
     return
   }
-  await reconcile(context, { all: event.detail?.all === true })
+  await reconcile(context, { all: event.detail?.all === true, startedAtMilliseconds: event.detail?.startedAt })
 }

@@ -1,33 +1,45 @@
 import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
-import { dueReservations, type JobKey, openReservations, pendingCleanUps } from '#adapters/stores/due-index.ts'
+import {
+  type DueReservation,
+  dueReservations,
+  type JobKey,
+  openReservations,
+  pendingCleanUps,
+} from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { reconcileJob } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
+import { createRequestReleaser } from './release-request.ts'
 
-/** Jobs looked at side by side: bounded, so that a backlog does not exhaust the table. */
-const PARALLEL_JOBS = 8
+/** Looks side by side: bounded, so that a backlog does not exhaust the table. */
+const PARALLEL_LOOKS = 8
 
 /** One run stops taking up new jobs after this long; the next run goes on. */
 const RUN_MILLISECONDS_MAX = 45_000
 
 /**
- * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, files of
- * deleted jobs, and the open counts of channels. Everything it does is conditional, so runs may overlap.
+ * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
+ * relayed requests, files of deleted jobs, and the open counts of channels. Everything it does is conditional, so runs may overlap.
  * @param options.all looks at every open job now, as the local host does when it starts.
+ * @param options.startedAtMilliseconds with `all`: no request that is older than this lives any more, so that its
+ * reservation is given back at once.
  */
-export async function reconcile(context: StepContext, { all }: { all: boolean }): Promise<void> {
+export async function reconcile(context: StepContext, { all, startedAtMilliseconds }: ReconcileOptions): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
   const open = all ? openReservations(context.table) : dueReservations(context.table, started)
-  await forEachJob(open, hasTime, (job) => reconcileJob(job, context))
-  await forEachJob(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
+  const releaseRequest = createRequestReleaser(context, startedAtMilliseconds)
+  await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
+  await forEachItem(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
   if (all || isRecountMinute(started)) {
     await recountOrLog(context)
   }
 }
+
+type ReconcileOptions = { readonly all: boolean; readonly startedAtMilliseconds?: number | undefined }
 
 async function recountOrLog(context: StepContext): Promise<void> {
   try {
@@ -49,20 +61,20 @@ async function cleanUp({ tenantId, jobId }: JobKey, context: StepContext): Promi
   }
 }
 
-/** One job's fault never stops the others; it is logged and met again by the next run. */
-async function forEachJob(
-  jobs: AsyncGenerator<JobKey>,
+/** One item's fault never stops the others; it is logged and met again by the next run. */
+async function forEachItem<Item extends DueReservation>(
+  items: AsyncGenerator<Item>,
   hasTime: () => boolean,
-  visit: (job: JobKey) => Promise<void>,
+  visit: (item: Item) => Promise<void>,
 ): Promise<void> {
   const worker = async () => {
-    for (let next = await jobs.next(); !next.done && hasTime(); next = await jobs.next()) {
+    for (let next = await items.next(); !next.done && hasTime(); next = await items.next()) {
       try {
         await visit(next.value)
       } catch (error) {
-        logger.error('reconcile failed for a job', { ...next.value, error: error instanceof Error ? error : undefined })
+        logger.error('reconcile failed', { ...next.value, error: error instanceof Error ? error : undefined })
       }
     }
   }
-  await Promise.all(Array.from({ length: PARALLEL_JOBS }, worker))
+  await Promise.all(Array.from({ length: PARALLEL_LOOKS }, worker))
 }

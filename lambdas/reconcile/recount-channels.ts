@@ -48,8 +48,8 @@ function isSame(left: Map<string, number>, right: Map<string, number>): boolean 
 
 async function countSlots(context: StepContext): Promise<Map<string, number>> {
   const counted = new Map<string, number>()
-  for await (const { tenantId, jobId } of openReservations(context.table)) {
-    const job = await getVideoJob(context.table, tenantId, jobId)
+  for await (const open of openReservations(context.table)) {
+    const job = 'jobId' in open ? await getVideoJob(context.table, open.tenantId, open.jobId) : undefined
     if (job?.channelId !== undefined && !isTerminal(job)) {
       counted.set(job.channelId, (counted.get(job.channelId) ?? 0) + 1)
     }

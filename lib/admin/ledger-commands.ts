@@ -18,7 +18,13 @@ export async function showLedger(
   }
   await getTenant(table, tenant)
   const entries = (await readLedgerRows(table, tenant)).slice(0, most).map(toLedgerEntry)
-  const rows = entries.map(({ at, kind, amount, actual, job }) => [at, kind, amount, actual, job])
+  const rows = entries.map(({ at, kind, amount, actual, job, estimated }) => [
+    at,
+    kind,
+    amount,
+    estimated ? `${actual} (estimate)` : actual,
+    job,
+  ])
   return { json: { entries }, text: formatTable(['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB'], rows) }
 }
 

@@ -1,3 +1,4 @@
+import { type OpenRequest, readOpenRequest } from '#adapters/ledger/relay-reservation.ts'
 import { listApiKeys } from '#adapters/stores/key-admin.ts'
 import { queryPartition } from '#adapters/stores/query-items.ts'
 import { type Reservation, readReservationItem } from '#adapters/stores/reservation.ts'
@@ -9,6 +10,7 @@ import { jobIdMilliseconds } from '#core/contract/job-id.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
+import { checkRequests } from './verify-requests.ts'
 
 /** An invariant that does not hold, in words. */
 export type BrokenInvariant = { readonly tenant: string; readonly message: string }
@@ -41,13 +43,20 @@ async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
 
 async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
   const balance = await findBalance(table, tenantId)
-  const { jobs, reservations } = await readJobs(table, tenantId)
-  const rows = await readLedgerRows(table, tenantId)
-  const rowsByJob = Map.groupBy(rows, ({ job }) => job)
+  const { jobs, reservations, requests } = await readJobs(table, tenantId)
+  const malformed: string[] = []
+  const rows = await readLedgerRows(table, tenantId, (sortKey) => malformed.push(sortKey))
+  const rowsByJob = Map.groupBy(
+    rows.filter(({ isOfRequest }) => !isOfRequest),
+    ({ job }) => job,
+  )
+  const held = [...reservations.values()].filter(({ state }) => state === 'held')
   return [
     ...(balance === undefined
       ? ['its record or its balance is missing']
-      : checkBalance(balance, [...reservations.values()], rows)),
+      : checkBalance(balance, [...held, ...requests.values()], rows)),
+    ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
+    ...checkRequests(requests, rows),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
     ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
@@ -70,10 +79,10 @@ async function findBalance(table: Table, tenantId: string): Promise<Tenant['bala
 
 function checkBalance(
   balance: Tenant['balance'],
-  reservations: readonly Reservation[],
+  open: readonly { readonly amount: Microcredits }[],
   rows: readonly LedgerRow[],
 ): string[] {
-  const held = sum(reservations.filter(({ state }) => state === 'held').map(({ amount }) => amount))
+  const held = sum(open.map(({ amount }) => amount))
   const granted = sum(rows.filter(isKind('grant')).map(({ amount }) => amount))
   const settled = sum(rows.filter(isKind('settle')).map(({ actual }) => actual ?? 0n))
   const parts = balance.available + balance.held + balance.spent
@@ -88,6 +97,7 @@ function checkBalance(
 async function readJobs(table: Table, tenantId: string) {
   const jobs = new Map<string, VideoJob>()
   const reservations = new Map<string, Reservation>()
+  const requests = new Map<string, OpenRequest>()
   for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
     if (isCollectable(item)) {
       continue
@@ -97,9 +107,11 @@ async function readJobs(table: Table, tenantId: string) {
       jobs.set(jobId, readVideoJobItem(item))
     } else if (kind === 'HOLD') {
       reservations.set(jobId, readReservationItem(item))
+    } else if (kind === 'REQ') {
+      requests.set(jobId, readOpenRequest(item))
     }
   }
-  return { jobs, reservations }
+  return { jobs, reservations, requests }
 }
 
 /** The table removes the two records of an old, resolved job at different times: neither is missed. */

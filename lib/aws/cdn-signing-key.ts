@@ -30,7 +30,7 @@ export class CdnSigningKey extends Construct {
       folder: 'cdn-signing-key',
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMegabytes: MEMORY_MEGABYTES,
-      shipsConfiguration: false,
+      files: [],
     })
     const grant = Grant.addToPrincipal({
       grantee: maker,

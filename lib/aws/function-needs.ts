@@ -20,16 +20,32 @@ export type FunctionNeeds = {
   readonly invalidatesCdn?: true
   /** Sends the upstreams' keys. */
   readonly callsUpstreams?: true
+  /** Counts tokens exactly: gets the vocabulary beside its code. */
+  readonly shipsTokenizer?: true
 }
 
 /** JSON and a few SDK calls, yet a client waits for it: most of a CPU. */
 const API_MEMORY_MEGABYTES = 1024
+/** Also carries a client's body and an upstream's answer of 64 MB in several copies, one request at a time. */
+const RELAY_MEMORY_MEGABYTES = 1024
 /** Waits for an upstream or the table; nobody waits for it. */
 const STEP_MEMORY_MEGABYTES = 512
 /** A whole CPU and the network share that goes with it, to carry the largest video within the timeout. */
 const STORE_MEMORY_MEGABYTES = 1769
 
 const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
+
+/** Reads a key and the catalogue. */
+const catalogue = { ...api, table: ['GetItem'], readsConfiguration: true } as const satisfies FunctionNeeds
+
+/** Reserves, relays and settles. It has its time also where API Gateway does not stream and gives up after 29 seconds: it settles then. */
+const relay = {
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
+  memoryMegabytes: RELAY_MEMORY_MEGABYTES,
+  table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+  readsConfiguration: true,
+  callsUpstreams: true,
+} as const satisfies FunctionNeeds
 
 /** A new row of ROUTES does not compile until it says here what it needs. */
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
@@ -53,6 +69,12 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     objects: { 'v/': ['DeleteObject'] },
     invalidatesCdn: true,
   },
+  'list-models': catalogue,
+  'get-model': catalogue,
+  'create-chat-completion': relay,
+  'create-completion': relay,
+  'create-embedding': { ...relay, shipsTokenizer: true },
+  'create-image': relay,
   fallback: { ...api, table: [] },
 }
 
@@ -102,10 +124,11 @@ export const WEBHOOK_NEEDS: FunctionNeeds = {
   signsUrls: true,
 }
 
-/** Ends jobs that no execution will. */
+/** Ends jobs that no execution will, and relayed requests that no function will, whose ledger deletes what is no longer open. */
 export const RECONCILE_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
+  table: [...resolution.table, 'DeleteItem', 'ConditionCheckItem'],
   dueIndex: true,
 }

@@ -3,19 +3,28 @@ import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1
 
+/** The id that functions put on their answers: API Gateway's own. */
+const REQUEST_ID = { 'x-request-id': 'context.requestId' }
+
 type ErrorText = {
   readonly message: string
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error'
   readonly code: string | null
 }
 
+type RefusalOptions = Omit<GatewayResponseOptions, 'templates'>
+
 /**
  * Everything that API Gateway refuses by itself, in the one shape that OpenAI clients read.
- * The texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
+ * with the request's id. The texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
  */
 export function addErrorResponses(api: RestApi): void {
-  const add = (id: string, options: Omit<GatewayResponseOptions, 'templates'>, error: ErrorText) =>
-    api.addGatewayResponse(id, { ...options, templates: { 'application/json': bodyOf(error) } })
+  const add = (id: string, { responseHeaders, ...options }: RefusalOptions, error: ErrorText) =>
+    api.addGatewayResponse(id, {
+      ...options,
+      responseHeaders: { ...REQUEST_ID, ...responseHeaders },
+      templates: { 'application/json': bodyOf(error) },
+    })
 
   add('DefaultClientError', { type: ResponseType.DEFAULT_4XX }, refused('request refused', null))
   add('DefaultServerError', { type: ResponseType.DEFAULT_5XX }, broken('internal error'))

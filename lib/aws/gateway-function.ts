@@ -4,6 +4,7 @@ import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { acknowledge } from './acknowledge.ts'
 import { bundleHandler } from './bundle-handler.ts'
 import type { FunctionSources } from './function-sources.ts'
@@ -12,14 +13,25 @@ import { ServiceLogGroup } from './service-log-group.ts'
 /** Where the functions count. */
 export const METRICS_NAMESPACE = 'Reelgate'
 
+/** What may lie beside a function's code, and who writes it. */
+const SHIPPED_FILES = {
+  'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
+  'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
+}
+
+type ShippedFile = keyof typeof SHIPPED_FILES
+
+/** The export that Lambda calls: for an answer in one piece, or for one that is streamed. */
+export type FunctionEntry = 'handler' | 'streamHandler'
+
 type GatewayFunctionProps = {
   readonly sources: FunctionSources
-  /** Folder below `lambdas/` whose `handler.ts` exports `handler`. */
+  /** Folder below `lambdas/` whose `handler.ts` exports the entry. */
   readonly folder: string
+  readonly entry?: FunctionEntry
   readonly timeoutSeconds: number
   readonly memoryMegabytes: number
-  /** Whether `gateway.json` lies beside the code. */
-  readonly shipsConfiguration: boolean
+  readonly files: readonly ShippedFile[]
   readonly reservedConcurrency?: number
 }
 
@@ -36,7 +48,7 @@ export class GatewayFunction extends Construct implements IGrantable {
     acknowledge(role, 'X-Ray has no resources that a policy could name.', 'IAM5[Resource::*]')
     this.function = new LambdaFunction(this, 'Function', {
       code: codeOf(props),
-      handler: 'index.handler',
+      handler: `index.${props.entry ?? 'handler'}`,
       description: `Reelgate ${props.folder}`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -68,16 +80,16 @@ export class GatewayFunction extends Construct implements IGrantable {
 }
 
 /**
- * An asset with `index.mjs`, what that imports and, where the handler reads it, `gateway.json`; named by the hash of what is in it,
+ * An asset with `index.mjs`, what that imports and the files that the handler reads; named by the hash of what is in it,
  * so that a deployment touches only the functions that changed.
  */
-function codeOf({ sources, folder, shipsConfiguration }: GatewayFunctionProps): Code {
+function codeOf({ sources, folder, files }: GatewayFunctionProps): Code {
   const bundleInto = (outputDirectory: string) => {
     for (const { name, code } of bundleHandler({ root: sources.root, folder }).files) {
       writeFileSync(join(outputDirectory, name), code)
     }
-    if (shipsConfiguration) {
-      copyFileSync(sources.configurationFile, join(outputDirectory, 'gateway.json'))
+    for (const name of files) {
+      SHIPPED_FILES[name](join(outputDirectory, name), sources)
     }
     return true
   }

@@ -4,7 +4,14 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 
 /** The DynamoDB actions that a function may be given; a transaction needs those of its parts. */
-export type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
+export type TableAction =
+  | 'BatchGetItem'
+  | 'ConditionCheckItem'
+  | 'DeleteItem'
+  | 'GetItem'
+  | 'PutItem'
+  | 'Query'
+  | 'UpdateItem'
 
 /** Index over what is due: open reservations and pending clean-ups. */
 const DUE_INDEX = 'GSI1'

@@ -4,11 +4,11 @@ import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CdnSigningKey } from './cdn-signing-key.ts'
 import { ChannelSecret } from './channel-secret.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
+import { GatewayApi } from './gateway-api.ts'
 import { JobTable } from './job-table.ts'
 import { ReconcileSchedule } from './reconcile-schedule.ts'
 import { ServiceAlarms } from './service-alarms.ts'
 import type { ServiceResources } from './service-resources.ts'
-import { VideoApi } from './video-api.ts'
 import { VideoBucket } from './video-bucket.ts'
 import { type CustomDomain, VideoCdn } from './video-cdn.ts'
 import { VideoPipeline } from './video-pipeline.ts'
@@ -22,6 +22,8 @@ export type ReelgateStackProps = StackProps & {
   /** What the configuration's loader left out, shown at synth. */
   readonly warnings: readonly string[]
   readonly videoDomain?: CustomDomain
+  /** False where API Gateway cannot stream answers, as in emulators: relayed answers end after 29 seconds or 6 MB there. */
+  readonly responseStreaming?: boolean
   /** Where `lambdas/` is; the checkout unless a test says otherwise. */
   readonly root?: string
 }
@@ -33,7 +35,8 @@ export class ReelgateStack extends Stack {
     this.#report(props)
     const resources = this.#createResources(props)
     const pipeline = new VideoPipeline(this, 'VideoPipeline', resources)
-    const api = new VideoApi(this, 'VideoApi', { resources, pipeline })
+    const { responseStreaming = true } = props
+    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, responseStreaming })
     const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', { resources, pipeline })
     const alarms = new ServiceAlarms(this, 'ServiceAlarms', { api, pipeline, reconcile })
     const outputs = {

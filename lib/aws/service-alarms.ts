@@ -4,9 +4,9 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
+import type { GatewayApi } from './gateway-api.ts'
 import { METRICS_NAMESPACE } from './gateway-function.ts'
 import type { ReconcileSchedule } from './reconcile-schedule.ts'
-import type { VideoApi } from './video-api.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
 
 const PERIOD = Duration.minutes(5)
@@ -27,7 +27,7 @@ const ALARMING_FACTS = {
 const RECONCILE_ERRORS = 3
 
 type ServiceAlarmsProps = {
-  readonly api: VideoApi
+  readonly api: GatewayApi
   readonly pipeline: VideoPipeline
   readonly reconcile: ReconcileSchedule
 }

@@ -4,7 +4,7 @@ import type { CdnSigningKey } from './cdn-signing-key.ts'
 import type { ChannelSecret } from './channel-secret.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
-import { GatewayFunction } from './gateway-function.ts'
+import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import type { ObjectPrefix, VideoBucket } from './video-bucket.ts'
 import type { VideoCdn } from './video-cdn.ts'
@@ -22,6 +22,7 @@ export type ServiceResources = {
 type EquippedFunctionProps = {
   readonly folder: string
   readonly needs: FunctionNeeds
+  readonly entry?: FunctionEntry
   readonly reservedConcurrency?: number
 }
 
@@ -33,10 +34,13 @@ export function createFunction(
   props: EquippedFunctionProps,
 ): GatewayFunction {
   const { folder, needs, ...rest } = props
-  const { timeoutSeconds, memoryMegabytes, readsConfiguration: shipsConfiguration = false } = needs
+  const { timeoutSeconds, memoryMegabytes, readsConfiguration, shipsTokenizer } = needs
+  const files = [
+    ...(readsConfiguration ? (['gateway.json'] as const) : []),
+    ...(shipsTokenizer ? (['cl100k_base.json'] as const) : []),
+  ]
   const { sources } = resources
-  const sized = { sources, folder, timeoutSeconds, memoryMegabytes, shipsConfiguration, ...rest }
-  const created = new GatewayFunction(scope, id, sized)
+  const created = new GatewayFunction(scope, id, { sources, folder, timeoutSeconds, memoryMegabytes, files, ...rest })
   giveTable(created, needs, resources)
   giveObjects(created, needs, resources)
   giveCdn(created, needs, resources)

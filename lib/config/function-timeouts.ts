@@ -5,6 +5,8 @@
 export const FUNCTION_TIMEOUT_SECONDS = {
   /** API Gateway gives up at the same second. */
   api: 29,
+  /** As long as API Gateway streams an answer, and the most that Lambda has. */
+  relay: 900,
   /** Longer than the submit's own limit towards an upstream, so that the outcome is recorded. */
   'submit-video-job': 40,
   /** Three answers of an upstream that takes all of its time: state and cancel of a deleted job, and the poll itself. */

@@ -11,6 +11,7 @@ import { type LocalHost, startLocalHost } from '#local/local-host.ts'
 import { verifyLedgers } from '../admin/ledger-commands.ts'
 import { type ReceivedCallback, startCallbackReceiver } from './callback-receiver.ts'
 import { ProgressBar } from './progress-bar.ts'
+import { showChat, showEmbedding } from './show-relay.ts'
 import { type Job, VideoClient } from './video-client.ts'
 
 const CONFIG_FILE = join(import.meta.dirname, '../../config/demo.yaml')
@@ -20,7 +21,7 @@ const JOB_SECONDS_MAX = 60
 
 const CALLBACK_SECONDS_MAX = 20
 
-/** The main job, end to end, on one machine: create, watch, be called back, download, and see the money. */
+/** The main job, end to end, on one machine: create, watch, be called back, download; a chat and an embedding; and the money. */
 export async function runDemo(): Promise<void> {
   const receiver = await startCallbackReceiver()
   process.env.DEMO_CALLBACK_ORIGIN = receiver.origin
@@ -33,11 +34,13 @@ export async function runDemo(): Promise<void> {
     credits: parseCredits('100'),
   })
   try {
-    console.log(`The gateway listens on ${host.url}; its upstream is a simulated P1 with its own HTTP server.\n`)
+    console.log(`The gateway listens on ${host.url}; its upstreams are simulated, each with its own HTTP server.\n`)
     await showBalance('before')
     const job = await makeVideo(host, `${receiver.origin}/hooks/video`)
     await showCallback(await withinBound(receiver.received), host.tenant.webhookSecret)
     await showDownload(job)
+    await showChat(host)
+    await showEmbedding(host)
     await showBalance('after')
     console.log(`  ledger verify: ${(await verifyLedgers(openTable())).text}`)
   } finally {

@@ -1,87 +1,81 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { matchPath, ROUTES } from '#core/contract/routes.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import { toGatewayEvent } from './api-gateway-event.ts'
-import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'
+import { type RoutedRequest, routeRequest } from './api-routes.ts'
+import { BAD_ANSWER, INTERNAL_ERROR, REQUEST_TOO_LARGE, sendGatewayError } from './gateway-error.ts'
+import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
 import { BodyTooLargeError, readBody } from './read-body.ts'
+import { ResponseStream } from './response-stream.ts'
+import { RunningInvocations } from './running-invocations.ts'
+import { StreamedResponse } from './streamed-response.ts'
 
-/** API Gateway refuses larger requests itself, in the one shape that it has. */
+/** API Gateway's own limit. */
 const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
-type Endpoint = { readonly resource: string; readonly method: string; readonly target: LocalFunction }
+/** A request on its way; the id is API Gateway's, the same in the event, in the logs and on the answer. */
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly requestId: string }
 
-const ENDPOINTS: readonly Endpoint[] = ROUTES.map(({ operation, method, path }) => ({
-  resource: path,
-  method,
-  target: apiFunction(operation),
-}))
+/** Finds the function of a request. */
+type RouteTable = (method: string, path: string) => RoutedRequest
 
-const FALLBACK = apiFunction('fallback')
+/** API Gateway in front of the functions of one host. */
+export class ApiFront {
+  readonly #route: RouteTable
+  readonly #running = new RunningInvocations()
 
-function apiFunction(operation: string): LocalFunction {
-  return {
-    name: operation,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
-    load: () => import(`#lambdas/api/${operation}/handler.ts`),
+  constructor(route: RouteTable = routeRequest) {
+    this.#route = route
   }
-}
 
-/** Loads every handler of the API, so that no first request pays for it. */
-export async function loadApiHandlers(): Promise<void> {
-  await Promise.all([...ENDPOINTS.map(({ target }) => target.load()), FALLBACK.load()])
-}
-
-/** Answers one request as API Gateway would: the route's function, or the fallback for unknown paths and methods. */
-export async function answerApiRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(`http://local${request.url ?? '/'}`)
-  const endpoint = ENDPOINTS.find(
-    ({ method, resource }) => method === request.method && matchPath(resource, url.pathname),
-  )
-  const target = endpoint?.target ?? FALLBACK
-  try {
-    const event = toGatewayEvent({
-      request,
-      url,
-      resource: endpoint?.resource ?? '/{proxy+}',
-      pathParameters:
-        endpoint === undefined
-          ? { proxy: url.pathname.slice(1) }
-          : (matchPath(endpoint.resource, url.pathname) ?? null),
-      body: await readBody(request, REQUEST_BYTES_MAX),
-    })
-    sendResult(await invokeFunction(target, event), response)
-  } catch (error) {
-    if (error instanceof BodyTooLargeError) {
-      sendGatewayError(response, { status: 413, message: 'request body too large', code: 'request_body_too_large' })
-      return
+  /** Answers one request, and resolves when its function has ended; never rejects. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const exchange = { request, response, requestId: randomUUID() }
+    const { requestId } = exchange
+    try {
+      const url = new URL(`http://local${request.url ?? '/'}`)
+      const body = await readBody(request, REQUEST_BYTES_MAX)
+      const routed = this.#route(request.method ?? 'GET', url.pathname)
+      const event = toGatewayEvent({ ...routed, request, requestId, url, body })
+      const answer = routed.streams ? answerAsItComes : answerWhole
+      await this.#running.track(answer(exchange, routed.target, event))
+    } catch (error) {
+      const isTooLarge = error instanceof BodyTooLargeError
+      sendGatewayError(response, requestId, isTooLarge ? REQUEST_TOO_LARGE : INTERNAL_ERROR)
     }
-    sendGatewayError(response, { status: 500, message: 'internal error', code: null })
   }
+
+  /** Resolves when no function runs any more, or after the given time: one may go on behind its answer. */
+  async invocationsEnded(millisecondsMax: number): Promise<void> {
+    await this.#running.settled(millisecondsMax)
+  }
+}
+
+async function answerWhole(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
+  const { response, requestId } = exchange
+  const result = await invokeFunction(target, event)
+  if (!isProxyResult(result)) {
+    sendGatewayError(response, requestId, BAD_ANSWER)
+    return
+  }
+  const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
+  response.writeHead(result.statusCode, { ...result.headers, 'content-length': body.length }).end(body)
 }
 
 function isProxyResult(result: unknown): result is APIGatewayProxyResult {
   return typeof result === 'object' && result !== null && 'statusCode' in result && 'body' in result
 }
 
-function sendResult(result: unknown, response: ServerResponse): void {
-  if (!isProxyResult(result)) {
-    sendGatewayError(response, { status: 502, message: 'internal error', code: null })
-    return
+/** The function goes on when the client leaves, and hears of it by its stream's `close`. */
+async function answerAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
+  const { response, requestId } = exchange
+  const answer = new StreamedResponse(response, requestId)
+  const stream = new ResponseStream(answer)
+  response.once('close', () => stream.destroy())
+  try {
+    await invokeStreamingFunction(target, event, stream)
+  } catch {
+    answer.fail()
+    stream.destroy()
   }
-  const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
-  for (const [name, value] of Object.entries(result.headers ?? {})) {
-    response.setHeader(name, String(value))
-  }
-  response.writeHead(result.statusCode, { 'content-length': body.length }).end(body)
-}
-
-/** What API Gateway itself refuses has one shape, the OpenAI one; the rest of a refused body is not read. */
-function sendGatewayError(
-  response: ServerResponse,
-  { status, message, code }: { status: number; message: string; code: string | null },
-): void {
-  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
-  const body = JSON.stringify({ error: { message, type, param: null, code } })
-  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' }).end(body)
 }

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 
 /** One HTTP request as API Gateway (REST, Lambda proxy) would hand it over. */
 export type GatewayRequest = {
   readonly request: IncomingMessage
+  readonly requestId: string
   readonly url: URL
   /** The path template, such as `/v1/video/generations/{job_id}`. */
   readonly resource: string
@@ -12,29 +13,34 @@ export type GatewayRequest = {
   readonly body: Buffer
 }
 
-export function toGatewayEvent({ request, url, resource, pathParameters, body }: GatewayRequest): APIGatewayProxyEvent {
-  const multiValueHeaders = groupPairs(rawHeaderPairs(request))
-  const multiValueQueryStringParameters = groupPairs([...url.searchParams])
+/** Built for every request before anything else is done, hence by plain loops. */
+export function toGatewayEvent(gatewayRequest: GatewayRequest): APIGatewayProxyEvent {
+  const { request, url, resource, pathParameters, body } = gatewayRequest
+  const headers = new ValuesByName()
+  const { rawHeaders } = request
+  for (let index = 1; index < rawHeaders.length; index += 2) {
+    headers.add(rawHeaders[index - 1] ?? '', rawHeaders[index] ?? '')
+  }
+  const query = url.search === '' ? undefined : readQuery(url.searchParams)
   // Bytes that are no UTF-8 travel as base64, so that the handler can see and refuse them.
-  const text = body.toString('utf8')
-  const isBase64Encoded = !Buffer.from(text, 'utf8').equals(body)
+  const isBase64Encoded = !isUtf8(body)
   return {
     resource,
     path: url.pathname,
     httpMethod: request.method ?? 'GET',
-    headers: lastValues(multiValueHeaders),
-    multiValueHeaders,
-    queryStringParameters: emptyToNull(lastValues(multiValueQueryStringParameters)),
-    multiValueQueryStringParameters: emptyToNull(multiValueQueryStringParameters),
+    headers: headers.last,
+    multiValueHeaders: headers.all,
+    queryStringParameters: query?.last ?? null,
+    multiValueQueryStringParameters: query?.all ?? null,
     pathParameters,
     stageVariables: null,
-    body: body.length === 0 ? null : isBase64Encoded ? body.toString('base64') : text,
+    body: body.length === 0 ? null : body.toString(isBase64Encoded ? 'base64' : 'utf8'),
     isBase64Encoded,
-    requestContext: requestContext(request, url, resource),
+    requestContext: requestContext(gatewayRequest),
   }
 }
 
-function requestContext(request: IncomingMessage, url: URL, resource: string): APIGatewayProxyEvent['requestContext'] {
+function requestContext({ request, requestId, url, resource }: GatewayRequest): APIGatewayProxyEvent['requestContext'] {
   return {
     accountId: '000000000000',
     apiId: 'local',
@@ -48,7 +54,7 @@ function requestContext(request: IncomingMessage, url: URL, resource: string): A
     },
     path: url.pathname,
     stage: 'local',
-    requestId: randomUUID(),
+    requestId,
     requestTimeEpoch: Date.now(),
     resourceId: 'local',
     resourcePath: resource,
@@ -71,24 +77,27 @@ const NO_IDENTITY = {
   userArn: null,
 }
 
-function rawHeaderPairs({ rawHeaders }: IncomingMessage): [string, string][] {
-  return rawHeaders.flatMap((name, index) =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as [string, string]] : [],
-  )
-}
+/** Values in both of API Gateway's forms. Without a prototype, because a client may name a value `__proto__`. */
+class ValuesByName {
+  readonly last: Record<string, string> = Object.create(null)
+  readonly all: Record<string, string[]> = Object.create(null)
 
-function groupPairs(pairs: readonly [string, string][]): Record<string, string[]> {
-  const grouped = new Map<string, string[]>()
-  for (const [name, value] of pairs) {
-    grouped.set(name, [...(grouped.get(name) ?? []), value])
+  add(name: string, value: string): void {
+    const values = this.all[name]
+    if (values === undefined) {
+      this.all[name] = [value]
+    } else {
+      values.push(value)
+    }
+    this.last[name] = value
   }
-  return Object.fromEntries(grouped)
 }
 
-function lastValues(grouped: Record<string, string[]>): Record<string, string> {
-  return Object.fromEntries(Object.entries(grouped).map(([name, values]) => [name, values.at(-1) ?? '']))
-}
-
-function emptyToNull<Value>(record: Record<string, Value>): Record<string, Value> | null {
-  return Object.keys(record).length === 0 ? null : record
+/** Undefined when the query has no member, as after a lone question mark. */
+function readQuery(parameters: URLSearchParams): ValuesByName | undefined {
+  const query = new ValuesByName()
+  for (const [name, value] of parameters) {
+    query.add(name, value)
+  }
+  return parameters.size === 0 ? undefined : query
 }

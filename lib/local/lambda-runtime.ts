@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
+// First of all, because handlers that stream name the global when they are loaded.
+import { isStreaming } from './awslambda.ts'
+import type { ResponseStream } from './response-stream.ts'
 
-/** A function as the local host runs it: the handler that AWS would run, loaded when first invoked. */
+/** A function as the local host runs it: the handlers that AWS would run, loaded when first invoked. */
 export type LocalFunction = {
   readonly name: string
   readonly timeoutSeconds: number
-  readonly load: () => Promise<{ handler: unknown }>
+  readonly load: () => Promise<{ readonly handler?: unknown; readonly streamHandler?: unknown }>
 }
 
 /**
@@ -31,14 +35,48 @@ export async function invokeFunction(target: LocalFunction, event: unknown): Pro
   if (typeof handler !== 'function') {
     throw new FunctionError('Runtime.HandlerNotFound', `${target.name} exports no handler`)
   }
+  return await runInTime({ target, context }, async () => {
+    const result: unknown = await handler(structuredClone(event), context)
+    return result === undefined ? null : JSON.parse(JSON.stringify(result))
+  })
+}
+
+/**
+ * Invokes a function with a stream for its answer. The invocation lasts until the handler's promise has resolved and
+ * the stream has ended, or nobody reads it any more: what a handler does after the end of its answer belongs to it.
+ * The event is handed over as it is, so it must be this invocation's own.
+ * @throws FunctionError like `invokeFunction`; what was written until then was sent.
+ */
+export async function invokeStreamingFunction(
+  target: LocalFunction,
+  event: unknown,
+  responseStream: ResponseStream,
+): Promise<void> {
+  const context = createContext(target)
+  const { streamHandler } = await target.load()
+  if (!isStreaming(streamHandler)) {
+    const message = `${target.name} exports no streamHandler from awslambda.streamifyResponse`
+    throw new FunctionError('Runtime.HandlerNotFound', message)
+  }
+  await runInTime({ target, context }, async () => {
+    await streamHandler(event, responseStream, context)
+    if (!(responseStream.writableFinished || responseStream.destroyed)) {
+      await once(responseStream, 'close')
+    }
+  })
+}
+
+type Invocation = { readonly target: LocalFunction; readonly context: Context }
+
+/** @throws FunctionError when the work throws or has not ended at the function's timeout. */
+async function runInTime<Result>({ target, context }: Invocation, work: () => Promise<Result>): Promise<Result> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     const message = `RequestId: ${context.awsRequestId} Error: Task timed out after ${target.timeoutSeconds.toFixed(2)} seconds`
     reject(new FunctionError('Sandbox.Timedout', message))
   }, target.timeoutSeconds * 1000)
   try {
-    const result: unknown = await Promise.race([handler(structuredClone(event), context), timeout])
-    return result === undefined ? null : JSON.parse(JSON.stringify(result))
+    return await Promise.race([work(), timeout])
   } catch (error) {
     throw error instanceof FunctionError ? error : describe(error)
   } finally {

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
-import { answerApiRequest, loadApiHandlers } from './api-front.ts'
+import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
+import { ApiFront } from './api-front.ts'
+import { loadApiHandlers } from './api-routes.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
 import { CDN_PATH_PREFIX, createCdnFront } from './cdn-front.ts'
 import { type CdnKey, openCdnKey } from './cdn-key.ts'
@@ -22,6 +25,12 @@ const BUCKET_NAME = 'reelgate-videos'
 
 /** As on AWS (the schedule of `lib/aws/reconcile-schedule.ts`). */
 const RECONCILE_MILLISECONDS = 60_000
+
+/**
+ * How long a shutdown waits for functions whose clients are gone: longer than they read their upstream to its usage,
+ * for then they settle. What takes longer is left to the next start, as after a crash.
+ */
+const INVOCATIONS_END_MILLISECONDS_MAX = 40_000
 
 export type LocalHostOptions = {
   /** 0 takes a free one. */
@@ -92,10 +101,13 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     aws: awsUrl,
     cdnKey,
     configFile: data.file('gateway.json'),
+    ranksFile: openRanks(data),
   })
   await createTable(TABLE_NAME)
-  const server = await serve(options.port, cdnKey)
-  closers.push(() => machine.close(), server.close)
+  const apiFront = new ApiFront()
+  const server = await serve({ port: options.port, cdnKey, apiFront })
+  const invocationsEnded = () => apiFront.invocationsEnded(INVOCATIONS_END_MILLISECONDS_MAX)
+  closers.push(() => machine.close(), invocationsEnded, server.close)
   const { openTable } = await import('#adapters/stores/table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
@@ -105,10 +117,26 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   return { ...access, url }
 }
 
-type HostEnvironment = { dynamoDb: string; s3: string; aws: string; cdnKey: CdnKey; configFile: string }
+type HostEnvironment = {
+  dynamoDb: string
+  s3: string
+  aws: string
+  cdnKey: CdnKey
+  configFile: string
+  ranksFile: string
+}
+
+/** The vocabulary lies beside the state, as it does beside the code of a deployed function. */
+function openRanks(data: DataDirectory): string {
+  const file = data.file('cl100k_base.json')
+  if (!existsSync(file)) {
+    writeTokenizerRanks(file)
+  }
+  return file
+}
 
 /** What the stack gives its functions, pointed at the local engines. */
-function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile }: HostEnvironment): void {
+function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile, ranksFile }: HostEnvironment): void {
   const localCredentials = process.env.AWS_ACCESS_KEY_ID === undefined
   Object.assign(process.env, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
@@ -124,19 +152,22 @@ function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile }: HostEnvironme
     CDN_KEY_PAIR_ID: cdnKey.keyPairId,
     CDN_SIGNING_KEY: cdnKey.privateKeyPem,
     GATEWAY_CONFIG_FILE: configFile,
+    TOKENIZER_RANKS_FILE: ranksFile,
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })
 }
 
+type ServeOptions = { readonly port: number; readonly cdnKey: CdnKey; readonly apiFront: ApiFront }
+
 /** One port for the API and the CDN. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve(port: number, cdnKey: CdnKey): Promise<LocalServer> {
+async function serve({ port, cdnKey, apiFront }: ServeOptions): Promise<LocalServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl })
   const answer = (request: IncomingMessage, response: ServerResponse) =>
     request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
       ? answerCdnRequest(request, response)
-      : answerApiRequest(request, response)
+      : apiFront.answer(request, response)
   const server = await listen((request, response) => {
     answer(request, response).catch(() => response.destroy())
   }, port)
@@ -144,12 +175,17 @@ async function serve(port: number, cdnKey: CdnKey): Promise<LocalServer> {
   return server
 }
 
+/** Nothing that was reserved before this can still be at work. Unix time in milliseconds. */
+const PROCESS_STARTED_AT = Math.trunc(performance.timeOrigin)
+
 /** Reconciles everything now, because every execution ended with the last process, then each minute. */
 function startReconciling(): () => Promise<void> {
   const run = (all: boolean) =>
-    invokeFunction(RECONCILE, { source: 'reelgate.local', 'detail-type': 'Scheduled', detail: { all } }).catch(
-      () => undefined,
-    )
+    invokeFunction(RECONCILE, {
+      source: 'reelgate.local',
+      'detail-type': 'Scheduled',
+      detail: { all, startedAt: PROCESS_STARTED_AT },
+    }).catch(() => undefined)
   let running: Promise<unknown> = run(true)
   const timer = setInterval(() => {
     running = run(false)

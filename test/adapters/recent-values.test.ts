@@ -15,6 +15,13 @@ describe('recent values', () => {
     expect(valuesOf(kept, ['a', 'b', 'c'])).toEqual([1, undefined, 3])
   })
 
+  it('are gone when they were deleted', () => {
+    const kept = new RecentValues<number>(2)
+    kept.set('a', 1)
+    kept.delete('a')
+    expect(valuesOf(kept, ['a'])).toEqual([undefined])
+  })
+
   it('are replaced by a newer value of the same key, at the cost of no other', () => {
     const kept = new RecentValues<number>(2)
     kept.set('a', 1)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { ROUTES, type Route } from '#core/contract/routes.ts'
 
 const { files, inputs } = bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/delete-video-job' })
 const code = files.map((file) => file.code).join('\n')
@@ -42,6 +43,19 @@ describe('bundleHandler', () => {
     expect(code).toContain('CreateInvalidation')
     expect(code).not.toContain('UpdateDistribution')
   })
+
+  it.each(ROUTES.filter(({ streams }: Route) => streams === true))(
+    'keeps both handlers of $operation, and no SDK',
+    ({ operation }) => {
+      const bundle = bundleHandler({ root: REPOSITORY_ROOT, folder: `api/${operation}` })
+      const entry = bundle.files.find(({ name }) => name === 'index.mjs')?.code
+      const exported = /export\s*\{([^}]*)\}/.exec(entry ?? '')?.[1]?.split(',') ?? []
+      expect(exported.map((each) => each.replace(/^.* as /, '')).sort()).toEqual(['handler', 'streamHandler'])
+      // The global of Lambda's runtime, asked for before it is used: an emulator may run the other handler without it.
+      expect(entry).toMatch(/awslambda/)
+      expect(bundle.inputs.filter((file) => /node_modules\/(@aws-sdk|@smithy)\//.test(file))).toEqual([])
+    },
+  )
 
   it('fails loudly when a handler does not compile', () => {
     expect(() => bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/no-such-handler' })).toThrow('Could not resolve')

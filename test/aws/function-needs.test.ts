@@ -80,6 +80,10 @@ describe('what a function may reach', () => {
       [
         'api/get-video-job',
         'api/list-video-jobs',
+        'api/create-chat-completion',
+        'api/create-completion',
+        'api/create-embedding',
+        'api/create-image',
         'steps/submit-video-job',
         'steps/poll-video-job',
         'webhook',
@@ -113,6 +117,12 @@ describe('what a function is told', () => {
     ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/delete-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['api/list-models', ['TABLE_NAME']],
+    ['api/get-model', ['TABLE_NAME']],
+    ['api/create-chat-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['api/create-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['api/create-embedding', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['api/create-image', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['api/fallback', []],
     ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
@@ -136,6 +146,13 @@ describe('what a function is told', () => {
   it.each(Object.entries(needsByFolder()))('%s gets the configuration if its code reads it', (folder, needs) => {
     expect(needs.readsConfiguration ?? false).toBe(usageOf(folder).readsConfiguration)
   })
+
+  it.each(Object.entries(needsByFolder()))(
+    '%s gets the vocabulary of the tokenizer if its code reads it',
+    (folder, needs) => {
+      expect(needs.shipsTokenizer ?? false).toBe(usageOf(folder).readsTokenizer)
+    },
+  )
 
   it('never holds a secret itself', () => {
     expect(JSON.stringify(functions)).not.toMatch(/PRIVATE KEY|resolve:secretsmanager/)

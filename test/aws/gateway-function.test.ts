@@ -52,9 +52,13 @@ describe('GatewayFunction', () => {
 
 describe('the code of a function', () => {
   it.each([
-    [true, ['gateway.json', 'index.mjs']],
-    [false, ['index.mjs']],
-  ])('is one ES module without a source map; configuration beside it: %s', (shipsConfiguration, files) => {
+    [[], ['index.mjs']],
+    [['gateway.json'], ['gateway.json', 'index.mjs']],
+    [
+      ['gateway.json', 'cl100k_base.json'],
+      ['cl100k_base.json', 'gateway.json', 'index.mjs'],
+    ],
+  ] as const)('is one ES module without a source map; beside it: %p', (files, all) => {
     const app = createApp({ bundledStacks: ['Bundled'] })
     const stack = new Stack(app, 'Bundled')
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
@@ -63,17 +67,21 @@ describe('the code of a function', () => {
       folder: 'api/fallback',
       timeoutSeconds: 29,
       memoryMegabytes: 128,
-      shipsConfiguration,
+      files,
     })
 
     const { directory } = app.synth()
 
     const asset = join(directory, readdirSync(directory).find((name) => name.startsWith('asset.')) ?? '')
-    expect(readdirSync(asset).sort()).toEqual(files)
+    expect(readdirSync(asset).sort()).toEqual(all)
     expect(readFileSync(join(asset, 'index.mjs'), 'utf8')).toMatch(/export\s*\{[^}]*as handler/)
-    if (shipsConfiguration) {
-      expect(JSON.parse(readFileSync(join(asset, 'gateway.json'), 'utf8'))).toEqual(shippedConfiguration.config)
-    }
+    const shipped = Object.fromEntries(
+      files.map((name) => [name, JSON.parse(readFileSync(join(asset, name), 'utf8'))] as const),
+    )
+    expect(shipped).toEqual({
+      ...(all.length > 1 ? { 'gateway.json': shippedConfiguration.config } : {}),
+      ...(all.length > 2 ? { 'cl100k_base.json': expect.objectContaining({ encoding: 'cl100k_base' }) } : {}),
+    })
   })
 })
 

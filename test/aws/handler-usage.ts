@@ -12,6 +12,7 @@ export type HandlerUsage = {
   /** Names of environment variables. */
   readonly variables: string[]
   readonly readsConfiguration: boolean
+  readonly readsTokenizer: boolean
 }
 
 /** Actions behind what the code says (bundling numbers names that repeat); a transaction is allowed by the actions of its parts. */
@@ -19,7 +20,8 @@ const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
   BatchGetItem: /new BatchGetCommand\d*\(/,
   ConditionCheckItem: /\bConditionCheck: /,
   DeleteItem: /new DeleteCommand\d*\(|\bDelete: /,
-  GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(/,
+  // The relay's own client names the operation.
+  GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(|\bsend\w*\("GetItem"/,
   PutItem: /new PutCommand\d*\(|\bPut: /,
   // Key conditions on the table itself begin so; those on the index name GSI1PK.
   Query: /["'`]PK = :pk/,
@@ -63,5 +65,6 @@ export function usageOf(folder: string): HandlerUsage {
       ([, direct, required]) => direct ?? required ?? [],
     ),
     readsConfiguration: code.includes('gateway.json'),
+    readsTokenizer: code.includes('cl100k_base.json'),
   }
 }

@@ -71,10 +71,29 @@ describe('a time limit', () => {
     )
   })
 
+  it('of a silent relay ends before that of API Gateway, which is five minutes at a regional endpoint', () => {
+    const apiGateway = 300
+    const silence = seconds('lambdas/adapters/relay/call-upstream.ts', 'SILENCE_MILLISECONDS_MAX')
+    const keepAlive = seconds('lambdas/adapters/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
+    expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
+    expect(keepAlive).toBeLessThan(silence)
+  })
+
+  it('of reading on for a client that left, and settling, ends inside what a local shutdown waits', () => {
+    const reading = seconds('lambdas/adapters/relay/relay-stream.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const shutdown = seconds('lib/local/local-host.ts', 'INVOCATIONS_END_MILLISECONDS_MAX')
+    expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
+  })
+
   it('of API Gateway is that of the functions behind it, which is the most that it waits', () => {
     const waits = resourcesOf(template, 'AWS::ApiGateway::Method').map(({ properties }) => properties.Integration)
-    expect(new Set(waits.map(({ TimeoutInMillis }) => TimeoutInMillis / 1000))).toEqual(
-      new Set([functionSeconds('api/create-video-job')]),
-    )
+    const secondsOf = (mode: string | undefined) =>
+      new Set(
+        waits.flatMap(({ ResponseTransferMode, TimeoutInMillis }) =>
+          ResponseTransferMode === mode ? [TimeoutInMillis / 1000] : [],
+        ),
+      )
+    expect(secondsOf(undefined)).toEqual(new Set([functionSeconds('api/create-video-job')]))
+    expect(secondsOf('STREAM')).toEqual(new Set([functionSeconds('api/create-chat-completion')]))
   })
 })

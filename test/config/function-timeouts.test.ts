@@ -16,7 +16,7 @@ describe('FUNCTION_TIMEOUT_SECONDS', () => {
   it('ends every function ten seconds before its task of the state machine', () => {
     const tasks = Object.values(Object(definition).States).filter((state) => Object(state).Type === 'Task')
     const seconds = tasks.map((task) => Number(Object(task).TimeoutSeconds))
-    const { api: _api, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
+    const { api: _api, relay: _relay, reconcile: _reconcile, ...steps } = FUNCTION_TIMEOUT_SECONDS
     expect(new Set(seconds)).toStrictEqual(new Set(Object.values(steps).map((timeout) => timeout + 10)))
   })
 })

@@ -102,7 +102,7 @@ describe('at synth', () => {
     })
     expect(config.channels.map(({ id }) => id)).toStrictEqual(['p1-main'])
     expect(warnings).toStrictEqual(
-      ['p2-direct', 'p2-international', 'p2-proxy'].map(
+      ['p2-direct', 'p2-international', 'p2-proxy', 'openai-main'].map(
         (id) => `channel ${id} has no upstream (base_url is simulator) and is left out`,
       ),
     )

@@ -1,4 +1,5 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb'
+import { readOpenRequest } from '#adapters/ledger/relay-reservation.ts'
 import { readReservationItem } from '#adapters/stores/reservation.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
@@ -41,7 +42,11 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
   )
   const sum = (kind: string, member: string) =>
     rows.filter((row) => row.kind === kind).reduce((total, row) => total + BigInt(Number(row[member] ?? 0)), 0n)
-  const held = reservations.filter(({ state }) => state === 'held').reduce((total, { amount }) => total + amount, 0n)
+  const open = own.filter(({ SK }) => String(SK).startsWith('REQ#')).map(readOpenRequest)
+  const held = [...reservations.filter(({ state }) => state === 'held'), ...open].reduce(
+    (total, { amount }) => total + amount,
+    0n,
+  )
   const statuses = { held: ['queued', 'processing'], settled: ['succeeded'], released: ['failed'] }
   return [
     check(
@@ -58,6 +63,9 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
       ),
     ),
     check(jobs.size === reservations.length, 'I4: a job without a reservation'),
+    ...open.map(({ requestId }) =>
+      check(!rows.some(({ job }) => job === requestId), `I4: request ${requestId} is open and resolved`),
+    ),
   ].flat()
 }
 

@@ -7,7 +7,7 @@ import { makeTenant } from '#adapters/admin/create-tenant.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { parseCredits } from '#core/quota/money.ts'
-import { answerApiRequest } from '#local/api-front.ts'
+import { ApiFront } from '#local/api-front.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { openCdnKey } from '#local/cdn-key.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
@@ -42,6 +42,7 @@ export async function startMeteredService() {
   logger.setLogLevel('SILENT')
   const meter = new CostMeter()
   const begin: { execution: (input: StepInput) => Promise<void> } = { execution: async () => {} }
+  const apiFront = new ApiFront()
   const [engine, bucket, upstream, receiver] = await Promise.all([
     startTestTable(),
     startTestBucket(),
@@ -52,7 +53,7 @@ export async function startMeteredService() {
     startMeteredTable(engine.endpoint, meter),
     startMeteredBucket(bucket.endpoint, meter),
     startMeteredExecutions(meter, { start: (_name, input) => begin.execution(JSON.parse(input)) }),
-    listenHttp((request, response) => void answerApiRequest(request, response)),
+    listenHttp((request, response) => void apiFront.answer(request, response)),
   ])
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',

@@ -4,16 +4,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { v7 as uuidv7 } from 'uuid'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { parseFraming } from '../engines/framing-parser.ts'
 import { type SampleService, startSampleService } from './sample-service.ts'
 
 const EVENTS = join(REPOSITORY_ROOT, 'events')
 
 /** The function that each sample event is for. */
 const TARGETS: Readonly<Record<string, string>> = {
+  'api-create-chat-completion': 'api/create-chat-completion',
+  'api-create-completion': 'api/create-completion',
+  'api-create-embedding': 'api/create-embedding',
+  'api-create-image': 'api/create-image',
   'api-create-video-job': 'api/create-video-job',
   'api-delete-video-job': 'api/delete-video-job',
   'api-fallback': 'api/fallback',
+  'api-get-model': 'api/get-model',
   'api-get-video-job': 'api/get-video-job',
+  'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
   'cdn-signing-key': 'cdn-signing-key',
   'reconcile-execution-status': 'reconcile',
@@ -54,6 +61,16 @@ async function request(name: string): Promise<{ statusCode: number; body: unknow
     throw new TypeError(`${name} answered ${JSON.stringify(result)}`)
   }
   return { statusCode: result.statusCode, body: JSON.parse(result.body) }
+}
+
+/** What a streaming function sends, whose framing is checked. */
+async function stream(name: string, changes: object = {}) {
+  const event = { ...readEvent(name), ...changes }
+  const { statusCode, headers, body } = parseFraming(
+    await service.functions.invokeStreaming(TARGETS[name] ?? '', event),
+  )
+  expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+  return { statusCode, contentType: headers['content-type'], text: body.toString('utf8') }
 }
 
 describe('sample events', () => {
@@ -109,6 +126,61 @@ describe('the deployed API', () => {
 
   it('answers an unknown path below /v1/video in the video error shape', async () => {
     await expect(request('api-fallback')).resolves.toEqual({ statusCode: 404, body: { error: 'not found' } })
+  })
+})
+
+describe('the deployed relay', () => {
+  it('lists the models, and gets one', async () => {
+    const { body } = await request('api-list-models')
+    expect(body).toMatchObject({ object: 'list', data: expect.any(Array) })
+    await expect(request('api-get-model')).resolves.toMatchObject({
+      statusCode: 200,
+      body: { id: 'chat-default', object: 'model' },
+    })
+  })
+
+  it('streams a chat completion with the usage that was asked for, to its end', async () => {
+    const { statusCode, contentType, text } = await stream('api-create-chat-completion')
+    expect({ statusCode, contentType }).toEqual({
+      statusCode: 200,
+      contentType: expect.stringContaining('text/event-stream'),
+    })
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: '))
+    expect(events.at(-1)).toBe('data: [DONE]')
+    expect(JSON.parse(events.at(-2)?.slice(6) ?? '')).toMatchObject({
+      model: 'chat-default',
+      usage: { total_tokens: expect.any(Number) },
+    })
+  })
+
+  it.each([
+    ['api-create-completion', { object: 'text_completion', choices: [expect.objectContaining({ index: 0 })] }],
+    ['api-create-embedding', { object: 'list', data: [{ index: 0 }, { index: 1 }] }],
+    ['api-create-image', { data: [expect.objectContaining({ url: expect.any(String) })] }],
+  ])('answers %s in one piece through its stream', async (name, expected) => {
+    const { statusCode, contentType, text } = await stream(name)
+    expect({ statusCode, contentType }).toEqual({ statusCode: 200, contentType: 'application/json' })
+    expect(JSON.parse(text)).toMatchObject(expected)
+  })
+
+  it('answers whole where answers cannot be streamed, without the global of Lambda’s runtime', async () => {
+    const name = 'api-create-embedding'
+    const result = await service.functions.invoke(TARGETS[name] ?? '', readEvent(name), 'handler')
+    expect(result).toMatchObject({ statusCode: 200, body: expect.stringMatching(/^\{"object":\s*"list"/) })
+  })
+
+  it('refuses in the same framing', async () => {
+    const { statusCode, text } = await stream('api-create-chat-completion', { headers: {}, multiValueHeaders: {} })
+    expect(statusCode).toBe(401)
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'invalid_api_key' } })
+  })
+
+  it.each([
+    [8_000, 200],
+    [8_200, 400],
+  ])('counts %i tokens of a long text with the vocabulary beside its code, and answers %i', async (tokens, status) => {
+    const body = JSON.stringify({ model: 'text-embedding-3-small', input: ' paper'.repeat(tokens) })
+    expect((await stream('api-create-embedding', { body })).statusCode).toBe(status)
   })
 })
 

@@ -4,13 +4,15 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { createApp, createStack, folderOf } from '../aws/synthesize-stack.ts'
-import type { InvocationOutcome } from './invoke-bundle.ts'
+import type { Invocation, InvocationOutcome } from './invoke-bundle.ts'
 
 const STACK_NAME = 'Reelgate-test'
 
 /** A function as the synthesised assembly has it. */
 type DeployedFunction = {
   readonly directory: string
+  /** The export that Lambda calls. */
+  readonly entry: string
   readonly timeoutSeconds: number
   /** Values that the template writes out, and references to what exists only when deployed. */
   readonly variables: Readonly<Record<string, unknown>>
@@ -43,15 +45,27 @@ export class DeployedFunctions {
     return [...this.#functions.keys()].sort()
   }
 
-  /** @returns what the handler returns. @throws FunctionFailedError when it throws. */
-  async invoke(folder: string, event: unknown): Promise<unknown> {
-    const invocation = this.#run(this.#find(folder), event)
+  /**
+   * @param entry the export that the template names; the other one of a function that streams, as an emulator would.
+   * @returns what the handler returns. @throws FunctionFailedError when it throws.
+   */
+  async invoke(folder: string, event: unknown, entry = this.#find(folder).entry): Promise<unknown> {
+    const invocation = this.#run({ ...this.#find(folder), entry }, event)
     this.#running.add(invocation)
     try {
       return await invocation
     } finally {
       this.#running.delete(invocation)
     }
+  }
+
+  /** @returns what the function writes to its stream. @throws FunctionFailedError when it throws. */
+  async invokeStreaming(folder: string, event: unknown): Promise<Buffer> {
+    const written = await this.invoke(folder, event)
+    if (this.#find(folder).entry !== 'streamHandler' || typeof written !== 'string') {
+      throw new TypeError(`${folder} does not stream`)
+    }
+    return Buffer.from(written, 'base64')
   }
 
   /** Resolves when no invocation is under way. */
@@ -67,7 +81,7 @@ export class DeployedFunctions {
     return found
   }
 
-  async #run({ directory, timeoutSeconds, variables }: DeployedFunction, event: unknown): Promise<unknown> {
+  async #run({ directory, entry, timeoutSeconds, variables }: DeployedFunction, event: unknown): Promise<unknown> {
     const child = fork(join(import.meta.dirname, 'invoke-bundle.ts'), [join(directory, 'index.mjs')], {
       env: { ...this.#runtimeVariables(), ...this.#resolve(variables), LAMBDA_TASK_ROOT: directory },
       execArgv: [],
@@ -79,7 +93,8 @@ export class DeployedFunctions {
     const outcome = await new Promise<InvocationOutcome>((resolve) => {
       child.once('message', (message: InvocationOutcome) => resolve(message))
       child.once('close', (code) => resolve({ errorType: 'Runtime.ExitError', cause: `exit status ${code}` }))
-      child.send({ event, timeoutSeconds })
+      const invocation: Invocation = { event, timeoutSeconds, entry }
+      child.send(invocation)
     })
     if ('errorType' in outcome) {
       throw new FunctionFailedError(outcome.errorType, `${outcome.cause}\n${output.join('')}`)
@@ -117,6 +132,7 @@ class FunctionFailedError extends Error {
 type FunctionProperties = {
   readonly Description: string
   readonly Code: { readonly S3Key: string }
+  readonly Handler: string
   readonly Timeout: number
   readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> }
 }
@@ -148,9 +164,13 @@ function synthesize(config: GatewayConfig) {
   return { directory, functions, machine }
 }
 
-function readFunction(directory: string, { Code, Timeout, Environment }: FunctionProperties): DeployedFunction {
+function readFunction(
+  directory: string,
+  { Code, Handler, Timeout, Environment }: FunctionProperties,
+): DeployedFunction {
   return {
     directory: join(directory, `asset.${Code.S3Key.replace('.zip', '')}`),
+    entry: Handler.replace('index.', ''),
     timeoutSeconds: Timeout,
     variables: Environment.Variables,
   }

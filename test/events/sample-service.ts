@@ -15,6 +15,7 @@ import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
+import { startOpenAiSimulator } from '#local/simulators/openai-simulator.ts'
 import { startP1Simulator } from '#local/simulators/p1-simulator.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
@@ -51,7 +52,7 @@ export async function startSampleService() {
     onBroken: () => undefined,
   })
   const awsFront = await startAwsFront(machine)
-  const config = sampleConfig(engines.upstream.baseUrl, engines.receiver.origin)
+  const config = sampleConfig(engines)
   const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`))
   const { receiver, secrets } = engines
   return {
@@ -76,10 +77,10 @@ type Engines = Awaited<ReturnType<typeof startEngines>>
 async function startEngines(directory: string, clock: Clock) {
   const { PATH } = process.env
   const secrets = new Map([
-    ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY })],
+    ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY, OPENAI_API_KEY: UPSTREAM_KEY })],
     ['signing-key-secret', JSON.stringify({ privateKeyPem: createPrivateKeyPem() })],
   ])
-  const [dynamoDb, s3, secretsStub, receiver, upstream] = await Promise.all([
+  const [dynamoDb, s3, secretsStub, receiver, upstream, relayUpstream] = await Promise.all([
     startDynamoDbEngine(join(directory, 'table.sqlite'), { PATH }),
     startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME }, {}),
     startSecretsStub(secrets),
@@ -89,11 +90,12 @@ async function startEngines(directory: string, clock: Clock) {
       behaviour: { queueSeconds: 0, runSeconds: TASK_SECONDS },
       now: () => Date.now() + clock.aheadMilliseconds,
     }),
+    startOpenAiSimulator({ apiKey: UPSTREAM_KEY, gapMilliseconds: 1 }),
   ])
   const close = async () => {
-    await Promise.all([secretsStub, receiver, upstream, s3, dynamoDb].map((part) => part.close()))
+    await Promise.all([secretsStub, receiver, upstream, relayUpstream, s3, dynamoDb].map((part) => part.close()))
   }
-  return { dynamoDb, s3, secrets, secretsStub, receiver, upstream, close }
+  return { dynamoDb, s3, secrets, secretsStub, receiver, upstream, relayUpstream, close }
 }
 
 /** What the deployed names and ARNs are here. */
@@ -151,11 +153,11 @@ function readDefinition() {
   return JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'steps', 'video-job.asl.json'), 'utf8'))
 }
 
-function sampleConfig(upstreamUrl: string, receiverOrigin: string): GatewayConfig {
-  const environment = { P1_BASE_URL: upstreamUrl }
+function sampleConfig({ upstream, relayUpstream, receiver }: Engines): GatewayConfig {
+  const environment = { P1_BASE_URL: upstream.baseUrl, OPENAI_BASE_URL: relayUpstream.baseUrl }
   const file = join(REPOSITORY_ROOT, 'config', 'gateway.yaml')
   const { config } = loadGatewayConfig({ file, environment, mode: 'synth' })
-  return { ...config, trusted_origins: [upstreamUrl], callback_allowlist: [receiverOrigin] }
+  return { ...config, trusted_origins: [upstream.baseUrl], callback_allowlist: [receiver.origin] }
 }
 
 function createPrivateKeyPem(): string {

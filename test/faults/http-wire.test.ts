@@ -55,7 +55,7 @@ describe('a key over the wire', () => {
     ['in a header of another name', [`X-Api-Key: ${KEY}`]],
   ])('(%s) is answered with the same 401, to the byte', async (_, lines) => {
     const { status, headers, body } = await withKeys(...lines)
-    const { 'x-request-id': requestId, date: _date, ...rest } = headers
+    const { 'x-request-id': requestId, date: _date, 'openai-processing-ms': _timing, ...rest } = headers
     expect({ status, body, rest }).toEqual({
       status: 401,
       body: '{"error":"invalid api key"}',

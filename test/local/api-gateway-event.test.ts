@@ -13,7 +13,8 @@ beforeAll(async () => {
   server = await listen(async (request, response) => {
     const body = await readBody(request, 1_000_000)
     const url = new URL(request.url ?? '/', 'http://local')
-    events.push(toGatewayEvent({ request, url, resource: '/v1/things/{id}', pathParameters: { id: 'a' }, body }))
+    const routed = { resource: '/v1/things/{id}', pathParameters: { id: 'a' } }
+    events.push(toGatewayEvent({ ...routed, request, requestId: 'request-1', url, body }))
     response.end()
   }, 0)
 })
@@ -34,7 +35,7 @@ async function eventOf(head: string, body: Buffer | string = ''): Promise<APIGat
 }
 
 describe('an API Gateway event', () => {
-  it('has method, path, resource, parameters and a request id of its own', async () => {
+  it('has method, path, resource, parameters and the id of its request', async () => {
     const event = await eventOf('GET /v1/things/a HTTP/1.1')
     expect(event).toMatchObject({
       httpMethod: 'GET',
@@ -46,8 +47,7 @@ describe('an API Gateway event', () => {
       queryStringParameters: null,
       multiValueQueryStringParameters: null,
     })
-    const other = await eventOf('GET /v1/things/a HTTP/1.1')
-    expect(event.requestContext.requestId).not.toBe(other.requestContext.requestId)
+    expect(event.requestContext.requestId).toBe('request-1')
   })
 
   it('keeps header names as they came, the last value of each, and all of them beside', async () => {
@@ -60,6 +60,26 @@ describe('an API Gateway event', () => {
     const event = await eventOf('GET /v1?limit=5&limit=6&after=a%20b HTTP/1.1')
     expect(event.queryStringParameters).toEqual({ limit: '6', after: 'a b' })
     expect(event.multiValueQueryStringParameters).toEqual({ limit: ['5', '6'], after: ['a b'] })
+  })
+
+  it('has no query after a lone question mark', async () => {
+    const event = await eventOf('GET /v1? HTTP/1.1')
+    expect(event).toMatchObject({ queryStringParameters: null, multiValueQueryStringParameters: null })
+  })
+
+  it('takes names of headers and queries for names, whatever they mean in JavaScript', async () => {
+    const event = await eventOf('GET /v1?__proto__=1&constructor=2 HTTP/1.1\r\n__proto__: 3\r\ntoString: 4')
+    const query = event.multiValueQueryStringParameters
+    expect(Object.entries(query ?? {})).toEqual([
+      ['__proto__', ['1']],
+      ['constructor', ['2']],
+    ])
+    expect(Object.entries(event.headers)).toEqual(
+      expect.arrayContaining([
+        ['__proto__', '3'],
+        ['toString', '4'],
+      ]),
+    )
   })
 
   it('carries a text body as it is', async () => {

@@ -1,4 +1,5 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { expect } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { createDocumentClient } from '#adapters/stores/table.ts'
 import { formatApiKey } from '#core/api-key.ts'
@@ -32,6 +33,10 @@ export async function call(members: Partial<ApiEvent> = {}) {
 /** Every refused key gets exactly this. */
 export const UNAUTHORIZED = {
   statusCode: 401,
-  headers: { 'content-type': 'application/json', 'x-request-id': REQUEST_ID },
+  headers: {
+    'content-type': 'application/json',
+    'x-request-id': REQUEST_ID,
+    'openai-processing-ms': expect.stringMatching(/^\d+$/),
+  },
   body: { error: 'invalid api key' },
 }

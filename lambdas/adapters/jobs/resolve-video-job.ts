@@ -59,7 +59,8 @@ async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<Vi
 }
 
 function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {
-  logger.info('job resolved', { jobId: job.jobId, tenantId: job.tenantId, resolution: resolution.kind, outcome })
+  const { jobId, tenantId, requestId } = job
+  logger.info('job resolved', { jobId, tenantId, requestId, resolution: resolution.kind, outcome })
   if (outcome === 'conflict') {
     logger.error('the reservation was resolved differently before; the first resolution stands', { jobId: job.jobId })
     count('resolution_conflict')

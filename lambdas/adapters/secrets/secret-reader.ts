@@ -1,6 +1,6 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as z from 'zod/mini'
-import { once } from '../once.ts'
+import { callAwsService } from '../aws-json/call-aws-service.ts'
+import { isContention, retryConflicts } from '../stores/conflict-retry.ts'
 
 /** A secret's entry is missing: named, never shown. */
 export class MissingSecretError extends Error {
@@ -11,12 +11,13 @@ export class MissingSecretError extends Error {
 const CACHE_MILLISECONDS = 5 * 60 * 1000
 
 const entries = z.record(z.string(), z.string())
-const client = once(() => new SecretsManagerClient({}))
+const secretValue = z.object({ SecretString: z.optional(z.string()) })
 const cache = new Map<string, { readAt: number; values: Promise<Record<string, string>> }>()
 
 /**
- * Reads one entry of a JSON secret, once per instance and a few minutes.
+ * Reads one entry of a JSON secret, once per instance and a few minutes. Throttling and faults of the service are waited out.
  * @throws MissingSecretError when the secret has no such entry.
+ * @throws ServiceUnavailableError when the service stays out of reach; AwsServiceError when it refuses.
  */
 export async function readSecretEntry(secretArn: string, entry: string): Promise<string> {
   const cached = cache.get(secretArn)
@@ -30,10 +31,24 @@ export async function readSecretEntry(secretArn: string, entry: string): Promise
 }
 
 function fetchSecret(secretArn: string): Promise<Record<string, string>> {
-  const values = client()
-    .send(new GetSecretValueCommand({ SecretId: secretArn }))
-    .then(({ SecretString }) => entries.parse(JSON.parse(SecretString ?? '{}')))
+  const values = readSecret(secretArn)
   cache.set(secretArn, { readAt: Date.now(), values })
   values.catch(() => cache.delete(secretArn))
   return values
+}
+
+async function readSecret(secretArn: string): Promise<Record<string, string>> {
+  const body = JSON.stringify({ SecretId: secretArn })
+  const read = () => callAwsService({ service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', body })
+  const { SecretString } = secretValue.parse(await retryConflicts(read, isContention))
+  return parseEntries(SecretString ?? '{}')
+}
+
+/** An error of a parser would quote the secret. */
+function parseEntries(text: string): Record<string, string> {
+  try {
+    return entries.parse(JSON.parse(text))
+  } catch {
+    throw new MissingSecretError('the secret is not a JSON object of strings')
+  }
 }

@@ -6,12 +6,19 @@ import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from './table-k
 
 export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
+export type RequestKey = { readonly tenantId: string; readonly requestId: string }
+
+/** An open reservation: of a video job, or of a relayed request. */
+export type DueReservation = JobKey | RequestKey
+
 const indexedItem = z.object({ PK: z.string(), SK: z.string() })
 
 /** Open reservations whose next look is due. The index lags behind the table by moments: that delays a look, and a recount counts twice. */
-export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
+export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<DueReservation> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
-    yield* queryDue(table, `OPEN#${shard}`, nowMilliseconds)
+    for await (const { kind, tenantId, id } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
+      yield kind === 'REQ' ? { tenantId, requestId: id } : { tenantId, jobId: id }
+    }
   }
 }
 
@@ -19,16 +26,20 @@ export async function* dueReservations(table: Table, nowMilliseconds: number): A
 const END_OF_TIME = 999_999_999_999_999
 
 /** Every open reservation, due or not. */
-export function openReservations(table: Table): AsyncGenerator<JobKey> {
+export function openReservations(table: Table): AsyncGenerator<DueReservation> {
   return dueReservations(table, END_OF_TIME)
 }
 
 /** Deleted jobs that may have left something in the bucket. */
-export function pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
-  return queryDue(table, CLEANUP_PARTITION, nowMilliseconds)
+export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
+  for await (const { tenantId, id } of queryDue(table, CLEANUP_PARTITION, nowMilliseconds)) {
+    yield { tenantId, jobId: id }
+  }
 }
 
-async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<JobKey> {
+type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string }
+
+async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<DueItem> {
   const due = queryItems(table, {
     IndexName: DUE_INDEX,
     KeyConditionExpression: 'GSI1PK = :partition AND GSI1SK <= :now',
@@ -36,7 +47,8 @@ async function* queryDue(table: Table, partition: string, nowMilliseconds: numbe
   })
   for await (const item of due) {
     const { PK, SK } = indexedItem.parse(item)
-    yield { tenantId: PK.slice('T#'.length), jobId: SK.slice(SK.indexOf('#') + 1) }
+    const end = SK.indexOf('#')
+    yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1) }
   }
 }
 

@@ -3,9 +3,11 @@ import { jobIdMilliseconds } from '#core/contract/job-id.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import { activeKeyCheck } from './active-key-check.ts'
+import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import type { Table } from './table.ts'
 import { dueSortKey, openShard, tableKeys } from './table-keys.ts'
-import { ConditionsNotMetError, type TransactionItem, transact } from './transaction.ts'
+import { type TransactionItem, transact } from './transaction.ts'
 
 /** Seconds after creation at which Reconcile first looks whether the execution exists. */
 const FIRST_CHECK_SECONDS = 60
@@ -21,6 +23,7 @@ export type NewVideoJob = {
   readonly expiresAt: number
   readonly videoKey: string
   readonly callbackUrl: string | undefined
+  readonly requestId?: string | undefined
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
   readonly estimate: Microcredits
   readonly snapshot: PriceSnapshot
@@ -42,7 +45,7 @@ export class IdempotencyKeyTakenError extends Error {
  */
 export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void> {
   const items = [
-    activeKeyCheck(job),
+    { ConditionCheck: { TableName: undefined, ...activeKeyCheck(job.keyDigest, job.createdAt) } },
     lockFunds(job),
     putReservation(job),
     putJob(job),
@@ -67,20 +70,6 @@ function explainRefusal(error: ConditionsNotMetError): Error {
     return new IdempotencyKeyTakenError('the idempotency key was used before', { cause: error })
   }
   return isShortOfFunds ? new InsufficientQuotaError() : error
-}
-
-function activeKeyCheck(job: NewVideoJob): TransactionItem {
-  const keyIsActive = '#state = :active'
-  const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'
-  return {
-    ConditionCheck: {
-      TableName: undefined,
-      Key: tableKeys.apiKey(job.keyDigest),
-      ConditionExpression: [keyIsActive, keyHasNotExpired].join(' AND '),
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':active': 'active', ':now': job.createdAt },
-    },
-  }
 }
 
 function lockFunds(job: NewVideoJob): TransactionItem {
@@ -136,6 +125,7 @@ function putJob(job: NewVideoJob): TransactionItem {
         videoKey: job.videoKey,
         estimate: job.estimate,
         callbackUrl: job.callbackUrl,
+        requestId: job.requestId,
       },
     },
   }

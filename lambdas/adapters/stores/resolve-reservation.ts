@@ -1,9 +1,10 @@
 import { JOB_RECORD_SECONDS, statusesBefore, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/quota/money.ts'
+import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { getReservation, type Reservation } from './reservation.ts'
 import type { Table } from './table.ts'
 import { type TableKey, tableKeys } from './table-keys.ts'
-import { ConditionsNotMetError, type TransactionItem, transact } from './transaction.ts'
+import { type TransactionItem, transact } from './transaction.ts'
 
 /** Seconds that a record outlives its last visible moment, before the table's own expiry may remove it. */
 const RECORD_SLACK_SECONDS = 24 * 60 * 60

@@ -1,10 +1,11 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { conditionalUpdate } from './conditional-update.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
-import { ConditionsNotMetError, transact } from './transaction.ts'
+import { transact } from './transaction.ts'
 import { readVideoJobItem, storedTextAttributes } from './video-job-item.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>

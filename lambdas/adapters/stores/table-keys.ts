@@ -12,6 +12,11 @@ export const tableKeys = {
   /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
   job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
   reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
+  /** Open reservation of a relayed request; its resolution deletes it. */
+  requestReservation: (tenantId: string, requestId: string): TableKey => ({
+    PK: `T#${tenantId}`,
+    SK: `REQ#${requestId}`,
+  }),
   /** The row of a reservation. */
   ledgerReserve: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#1` }),
   /** ONE key for settle and release: a second resolution cannot exist. */
@@ -31,8 +36,9 @@ export const tableKeys = {
 } as const
 
 /** Index partition of an open reservation: any spread will do, it only has to be found again by querying them all. */
-export function openShard(jobId: string): string {
-  return `OPEN#${Number.parseInt(jobId.slice(-2), 16) % OPEN_SHARDS}`
+export function openShard(id: string): string {
+  // An id that does not end in hexadecimal digits has a shard like any other, or its reservation would never be found.
+  return `OPEN#${(Number.parseInt(id.slice(-2), 16) || 0) % OPEN_SHARDS}`
 }
 
 /** Index partition of deleted jobs whose file may still lie in the bucket. */

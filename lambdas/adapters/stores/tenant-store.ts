@@ -1,10 +1,11 @@
 import * as z from 'zod/mini'
 import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { queryPartition } from './query-items.ts'
 import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
-import { ConditionsNotMetError, transact } from './transaction.ts'
+import { transact } from './transaction.ts'
 
 /** A tenant as an operator sees it. Amounts in microcredits. */
 export type Tenant = {

@@ -16,6 +16,7 @@ const videoJobItem = z.object({
   videoKey: z.string(),
   estimate: z.union([z.number(), z.bigint()]),
   callbackUrl: z.optional(z.string()),
+  requestId: z.optional(z.string()),
   deleted: z.optional(z.boolean()),
   isWaitingForChannel: z.optional(z.boolean()),
   submitState: z.optional(z.enum(['sending', 'accepted'])),

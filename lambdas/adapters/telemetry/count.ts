@@ -15,6 +15,7 @@ export type CountedFact =
   | 'callback_failed'
   | 'execution_restarted'
   | 'channel_recounted'
+  | 'reservation_expired'
 
 /** Counts one fact now; a dimension names what it is about (a channel, a model), never a tenant or a job. */
 export function count(fact: CountedFact, dimensions: Readonly<Record<string, string>> = {}): void {

@@ -1,6 +1,6 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { startVideoExecution } from '#adapters/executions/video-executions.ts'
-import type { Caller } from '#adapters/stores/key-store.ts'
+import type { Caller } from '#adapters/stores/api-key-record.ts'
 import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
 import { storeRequest } from '#adapters/stores/text-store.ts'
 import { videoKey } from '#adapters/stores/video-bucket.ts'
@@ -21,7 +21,13 @@ const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 /** The part of the object key that nobody can guess. */
 const KEY_RANDOM_BYTES = 16
 
-type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly idempotencyKey: string | undefined }
+type CreateCommand = {
+  readonly caller: Caller
+  readonly body: unknown
+  readonly idempotencyKey: string | undefined
+  /** Kept on the job. */
+  readonly requestId?: string
+}
 
 /**
  * Validates, reserves the quota and writes the job in one transaction, starts its execution and waits for the submit.
@@ -29,13 +35,13 @@ type CreateCommand = { readonly caller: Caller; readonly body: unknown; readonly
  * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, IdempotencyKeyReusedError, ServiceUnavailableError.
  */
 export async function createVideoJob(
-  { caller, body, idempotencyKey }: CreateCommand,
+  { caller, body, idempotencyKey, requestId }: CreateCommand,
   context: CreateContext,
 ): Promise<string> {
   const request = parseVideoJobRequest(body, { catalogue: context.catalogue, allowedModels: caller.models })
   const requestText = JSON.stringify(request)
   const bodyHash = sha256Hex(requestText)
-  const job = await prepareJob({ caller, request, requestText }, context)
+  const job = await prepareJob({ caller, request, requestText, requestId }, context)
   const idempotency =
     idempotencyKey === undefined
       ? undefined
@@ -53,9 +59,15 @@ export async function createVideoJob(
   return await answerWithSubmit(job, context)
 }
 
-type Prepared = { readonly caller: Caller; readonly request: VideoJobRequest; readonly requestText: string }
+type Prepared = {
+  readonly caller: Caller
+  readonly request: VideoJobRequest
+  readonly requestText: string
+  readonly requestId: string | undefined
+}
 
-async function prepareJob({ caller, request, requestText }: Prepared, context: CreateContext): Promise<NewVideoJob> {
+async function prepareJob(prepared: Prepared, context: CreateContext): Promise<NewVideoJob> {
+  const { caller, request, requestText, requestId } = prepared
   const model = context.catalogue.findVideoModel(request.model)
   if (model === undefined) {
     throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
@@ -71,6 +83,7 @@ async function prepareJob({ caller, request, requestText }: Prepared, context: C
     expiresAt: createdAt + JOB_LIFETIME_SECONDS,
     videoKey: videoKey(context.randomHex(KEY_RANDOM_BYTES), jobId),
     callbackUrl: request.callback_url,
+    requestId,
     request: await storeRequest(context.openBucket, { tenantId: caller.tenantId, jobId, text: requestText }),
     estimate: estimateVideoCost(request, model),
     snapshot: snapshotPrices(model),

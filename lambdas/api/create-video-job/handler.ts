@@ -27,5 +27,7 @@ const context = {
 /** POST /v1/video/generations */
 export const handler = apiHandler({ operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX }, async (event) => {
   const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-  return jsonResult(201, await createVideoJob({ caller: callerOf(event), body: event.json, idempotencyKey }, context))
+  const { requestId } = event.requestContext
+  const command = { caller: callerOf(event), body: event.json, idempotencyKey, requestId }
+  return jsonResult(201, await createVideoJob(command, context))
 })

@@ -1,5 +1,6 @@
 import type { Channel } from './channel.ts'
-import type { Model, VideoModel } from './model.ts'
+import { findImagePrice, imagePriceTiers } from './image-price.ts'
+import type { ChatModel, EmbeddingModel, ImageModel, Model, VideoModel } from './model.ts'
 import { findVideoPrice } from './video-price.ts'
 
 export type ConfigIssue = { path: (string | number)[]; message: string }
@@ -10,7 +11,9 @@ export function crossCheck(config: { channels: readonly Channel[]; models: reado
     ...duplicates(config.channels, 'channels'),
     ...duplicates(config.models, 'models'),
     ...config.channels.flatMap((channel, index) => channelModels(channel, index, config.models)),
-    ...config.models.flatMap((model, index) => (model.kind === 'video' ? videoModelIssues(model, index) : [])),
+    ...config.models.flatMap((model, index) =>
+      modelIssues(model).map(({ path, message }) => ({ path: ['models', index, ...path], message })),
+    ),
   ]
 }
 
@@ -40,25 +43,38 @@ function channelModels(channel: Channel, index: number, models: readonly Model[]
   })
 }
 
-function videoModelIssues(model: VideoModel, index: number): ConfigIssue[] {
-  const at = (...path: (string | number)[]) => ['models', index, ...path]
+function modelIssues(model: Model): ConfigIssue[] {
+  switch (model.kind) {
+    case 'video':
+      return videoModelIssues(model)
+    case 'image':
+      return imageModelIssues(model)
+    case 'chat':
+    case 'embedding':
+      return billingIssues(model)
+    default:
+      return model satisfies never
+  }
+}
+
+function videoModelIssues(model: VideoModel): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   if (model.durations.min > model.durations.max) {
-    issues.push({ path: at('durations'), message: 'min is above max' })
+    issues.push({ path: ['durations'], message: 'min is above max' })
   }
   if (!model.resolutions.includes(model.default_resolution)) {
     issues.push({
-      path: at('default_resolution'),
+      path: ['default_resolution'],
       message: `${model.default_resolution} is not in resolutions; allowed: ${model.resolutions.join(', ')}`,
     })
   }
   if (model.videos.max > 0 && model.input_video_seconds_max === 0) {
     issues.push({
-      path: at('input_video_seconds_max'),
+      path: ['input_video_seconds_max'],
       message: 'a model that takes a reference video needs its longest length, or the estimate is no upper bound',
     })
   }
-  return [...issues, ...unpricedCells(model).map((message) => ({ path: at('prices'), message }))]
+  return [...issues, ...unpricedCells(model).map((message) => ({ path: ['prices'], message }))]
 }
 
 function unpricedCells(model: VideoModel): string[] {
@@ -70,4 +86,31 @@ function unpricedCells(model: VideoModel): string[] {
   return cells
     .filter((cell) => findVideoPrice(model.prices, cell) === undefined)
     .map((cell) => `no price for resolution ${cell.resolution}, audio ${cell.audio}, video_input ${cell.videoInput}`)
+}
+
+/**
+ * Every size at every quality has a price, and no row is for a size or a quality that the model has not: a typing error
+ * there would leave another row to set the price. Paths begin at the model.
+ */
+export function imageModelIssues(model: ImageModel): ConfigIssue[] {
+  const unpriced = imagePriceTiers(model)
+    .filter((tier) => findImagePrice(model.prices, tier) === undefined)
+    .map(({ size, quality }) => `no price for size ${size}${quality === undefined ? '' : `, quality ${quality}`}`)
+  const unknown = model.prices.flatMap((row, index) => [
+    ...rowIssues(['prices', index, 'size'], row.size, model.sizes),
+    ...rowIssues(['prices', index, 'quality'], row.quality, model.qualities),
+  ])
+  return [...unknown, ...unpriced.map((message) => ({ path: ['prices'], message }))]
+}
+
+function rowIssues(path: (string | number)[], value: string, offered: readonly string[]): ConfigIssue[] {
+  const allowed = ['any', ...offered]
+  return allowed.includes(value) ? [] : [{ path, message: `not allowed; allowed: ${allowed.join(', ')}` }]
+}
+
+/** The form of a row decides what is billed: it must say the same as `billing`. */
+function billingIssues({ billing, prices }: ChatModel | EmbeddingModel): ConfigIssue[] {
+  const message = billing === 'token' ? 'billing token needs prices per million' : 'billing per_request needs one price'
+  const others = [...prices.entries()].filter(([, row]) => 'price' in row !== (billing === 'per_request'))
+  return others.map(([index]) => ({ path: ['prices', index], message }))
 }

@@ -12,10 +12,15 @@ export type Route = {
   readonly path: string
   readonly successStatus: number
   readonly errorStatuses: readonly number[]
+  /** The answer may outlast or outgrow a buffered one: the handler also exports `streamHandler`, and the stack picks. */
+  readonly streams?: true
 }
 
 const JOBS = '/v1/video/generations'
 const JOB = `${JOBS}/{job_id}`
+
+/** What a request that is relayed may come to, besides an answer of its upstream. */
+const RELAY_ERRORS = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
 
 export const ROUTES = [
   {
@@ -33,6 +38,46 @@ export const ROUTES = [
     path: JOB,
     successStatus: 200,
     errorStatuses: [401, 404, 500, 503],
+  },
+  { operation: 'list-models', method: 'GET', path: '/v1/models', successStatus: 200, errorStatuses: [401, 500, 503] },
+  {
+    operation: 'get-model',
+    method: 'GET',
+    path: '/v1/models/{model}',
+    successStatus: 200,
+    errorStatuses: [401, 404, 500, 503],
+  },
+  {
+    operation: 'create-chat-completion',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    successStatus: 200,
+    errorStatuses: RELAY_ERRORS,
+    streams: true,
+  },
+  {
+    operation: 'create-completion',
+    method: 'POST',
+    path: '/v1/completions',
+    successStatus: 200,
+    errorStatuses: RELAY_ERRORS,
+    streams: true,
+  },
+  {
+    operation: 'create-embedding',
+    method: 'POST',
+    path: '/v1/embeddings',
+    successStatus: 200,
+    errorStatuses: RELAY_ERRORS,
+    streams: true,
+  },
+  {
+    operation: 'create-image',
+    method: 'POST',
+    path: '/v1/images/generations',
+    successStatus: 200,
+    errorStatuses: RELAY_ERRORS,
+    streams: true,
   },
 ] as const satisfies readonly Route[]
 

@@ -33,6 +33,8 @@ export type VideoJob = {
   readonly videoKey: string
   readonly estimate: Microcredits
   readonly callbackUrl: string | undefined
+  /** `x-request-id` of the request that created it, by which its log lines are found. */
+  readonly requestId?: string | undefined
   /** A submit found no free channel; a waiting client is answered at once. */
   readonly isWaitingForChannel: boolean
   readonly submitState: SubmitState | undefined

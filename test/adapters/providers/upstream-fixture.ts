@@ -8,6 +8,8 @@ export type UpstreamFixture = {
     readonly status: number
     readonly headers: Readonly<Record<string, string>>
     readonly body: unknown
+    /** Raw bytes of an answer that is no JSON: a stream. */
+    readonly body_text?: string
   }
 }
 
@@ -27,5 +29,5 @@ export function fixtureNames(pattern: RegExp): string[] {
 
 /** The bytes that the replay server answers with. */
 export function answerText(fixture: UpstreamFixture): string {
-  return JSON.stringify(fixture.response.body)
+  return fixture.response.body_text ?? JSON.stringify(fixture.response.body)
 }

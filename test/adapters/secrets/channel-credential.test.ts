@@ -1,16 +1,44 @@
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { beforeEach, describe, expect, it } from '@jest/globals'
-import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { AwsServiceError } from '#adapters/aws-json/aws-service-error.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { channelCredential } from '#adapters/secrets/channel-credential.ts'
 import { MissingSecretError, readSecretEntry } from '#adapters/secrets/secret-reader.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { type Loopback, listenHttp } from '../outbound/loopback.ts'
 
-const secrets = mockClient(SecretsManagerClient)
+/** As much of Secrets Manager as the reader asks for. Errors come before any answer. */
+const secrets = new Map<string, string>()
+const errors: { readonly status: number; readonly __type: string }[] = []
+const asked: string[] = []
+const before = { ...process.env }
+let service: Loopback
+beforeAll(async () => {
+  service = await listenHttp(async (request, response) => {
+    const { SecretId } = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
+    asked.push(`${request.headers['x-amz-target']} ${SecretId}`)
+    const { status, __type } = errors.shift() ?? {
+      status: secrets.has(SecretId) ? 200 : 400,
+      __type: 'ResourceNotFoundException',
+    }
+    response
+      .writeHead(status)
+      .end(JSON.stringify(status === 200 ? { SecretString: secrets.get(SecretId) } : { __type }))
+  })
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: service.origin,
+  })
+})
 beforeEach(() => {
-  secrets.reset()
+  asked.length = 0
   delete process.env.CHANNEL_SECRET_ARN
   delete process.env.MAIN_KEY
+})
+afterAll(async () => {
+  process.env = before
+  await service.stop()
 })
 
 /** A channel whose key has this name in the environment or the secret. */
@@ -28,7 +56,7 @@ let secretsMade = 0
 function newSecret(entries: Readonly<Record<string, string>>): string {
   secretsMade += 1
   const SecretId = `arn:secret:${secretsMade}`
-  secrets.on(GetSecretValueCommand, { SecretId }).resolves({ SecretString: JSON.stringify(entries) })
+  secrets.set(SecretId, JSON.stringify(entries))
   return SecretId
 }
 
@@ -47,7 +75,7 @@ describe('the credential of a channel', () => {
 
   it('of a channel without one needs neither', async () => {
     expect(await channelCredential(channel())).toBe('none')
-    expect(secrets.calls()).toEqual([])
+    expect(asked).toEqual([])
   })
 })
 
@@ -55,7 +83,7 @@ describe('a secret', () => {
   it('is read once, however many ask at the same time', async () => {
     const secret = newSecret({ A: '1', B: '2' })
     expect(await Promise.all([readSecretEntry(secret, 'A'), readSecretEntry(secret, 'B')])).toEqual(['1', '2'])
-    expect(secrets.calls()).toHaveLength(1)
+    expect(asked).toEqual([`secretsmanager.GetSecretValue ${secret}`])
   })
 
   it.each([
@@ -67,9 +95,28 @@ describe('a secret', () => {
     expect(String(error)).toContain('A')
   })
 
-  it('that could not be read is asked for again', async () => {
-    secrets.on(GetSecretValueCommand).rejectsOnce(new Error('not now')).resolves({ SecretString: '{"A":"1"}' })
-    await expect(readSecretEntry('arn:secret:late', 'A')).rejects.toThrow('not now')
+  it('that cannot be read is an error of the service, and is asked for again the next time', async () => {
+    await expect(readSecretEntry('arn:secret:late', 'A')).rejects.toBeInstanceOf(AwsServiceError)
+    secrets.set('arn:secret:late', '{"A":"1"}')
     expect(await readSecretEntry('arn:secret:late', 'A')).toBe('1')
   })
+
+  it.each(['ThrottlingException', 'InternalServiceError'])('is read in spite of one %s', async (__type) => {
+    errors.push({ status: __type.startsWith('Internal') ? 500 : 400, __type })
+    expect(await readSecretEntry(newSecret({ A: '1' }), 'A')).toBe('1')
+    expect(asked).toHaveLength(2)
+  })
+
+  it.each(['sk-very-secret', '["sk-very-secret"]', '{"A": {"key": "sk-very-secret"}}'])(
+    'that is %s, and no object of strings, is not quoted by the error',
+    async (text) => {
+      const secret = newSecret({})
+      secrets.set(secret, text)
+      const error = await readSecretEntry(secret, 'A').catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(MissingSecretError)
+      expect(JSON.stringify(error, Object.getOwnPropertyNames(error)) + String(Object(error).cause)).not.toContain(
+        'very',
+      )
+    },
+  )
 })

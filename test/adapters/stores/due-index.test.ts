@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { dueReservations, type JobKey, pendingCleanUps, postponeReservation } from '#adapters/stores/due-index.ts'
+import {
+  type DueReservation,
+  dueReservations,
+  pendingCleanUps,
+  postponeReservation,
+} from '#adapters/stores/due-index.ts'
 import { markDeleted, recordCleanedUp } from '#adapters/stores/job-deletion.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
@@ -21,11 +26,11 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
-async function collect(keys: AsyncGenerator<JobKey>): Promise<string[]> {
+async function collect(keys: AsyncGenerator<DueReservation>): Promise<string[]> {
   const found: string[] = []
-  for await (const { tenantId, jobId } of keys) {
-    expect(tenantId).toBe(tenant.tenantId)
-    found.push(jobId)
+  for await (const key of keys) {
+    expect(key.tenantId).toBe(tenant.tenantId)
+    found.push('jobId' in key ? key.jobId : `request ${key.requestId}`)
   }
   return found.toSorted()
 }

@@ -6,8 +6,9 @@ import {
 import { DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { ConditionsNotMetError } from '#adapters/stores/cancelled-transaction.ts'
 import type { Table } from '#adapters/stores/table.ts'
-import { ConditionsNotMetError, transact } from '#adapters/stores/transaction.ts'
+import { transact } from '#adapters/stores/transaction.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { ConnectionLostError } from '../../engines/break-connection.ts'
 

@@ -6,10 +6,11 @@ import {
   LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
+  ResponseTransferMode,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
-import { ROUTES } from '#core/contract/routes.ts'
+import { ROUTES, type Route } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import { acknowledge } from './acknowledge.ts'
 import { API_NEEDS } from './function-needs.ts'
@@ -24,25 +25,34 @@ const STAGE_NAME = 'live'
 const REQUESTS_PER_SECOND = 5000
 const REQUEST_BURST = 2500
 
-type VideoApiProps = { readonly resources: ServiceResources; readonly pipeline: VideoPipeline }
+type GatewayApiProps = {
+  readonly resources: ServiceResources
+  readonly pipeline: VideoPipeline
+  /** Whether routes that may stream do. */
+  readonly responseStreaming: boolean
+}
 
 /** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
-export class VideoApi extends Construct {
+export class GatewayApi extends Construct {
   readonly restApi: RestApi
 
-  constructor(scope: Construct, id: string, props: VideoApiProps) {
+  constructor(scope: Construct, id: string, props: GatewayApiProps) {
     super(scope, id)
     this.restApi = this.#createRestApi()
     addErrorResponses(this.restApi)
     for (const route of ROUTES) {
+      const streams = props.responseStreaming && isStreaming(route)
       const handler = createFunction(this, pascalCase(route.operation), props.resources, {
         folder: `api/${route.operation}`,
         needs: API_NEEDS[route.operation],
+        entry: streams ? 'streamHandler' : 'handler',
       })
       if (route.operation === 'create-video-job') {
         props.pipeline.grantStart(handler)
       }
-      this.restApi.root.resourceForPath(route.path).addMethod(route.method, integrationOf(handler, 'per-method'))
+      this.restApi.root
+        .resourceForPath(route.path)
+        .addMethod(route.method, streams ? streamOf(handler) : integrationOf(handler, 'per-method'))
     }
     this.#addFallback(props.resources)
     this.#acknowledge()
@@ -124,8 +134,26 @@ const ACCESS_LOG_FIELDS = {
   responseBytes: '$context.responseLength',
   latencyMilliseconds: '$context.responseLatency',
   integrationStatus: '$context.integration.status',
+  functionRequestId: '$context.integration.requestId',
   integrationLatencyMilliseconds: '$context.integration.latency',
+  responseTransferMode: '$context.integration.responseTransferMode',
+  timeToAllHeadersMilliseconds: '$context.integration.timeToAllHeaders',
+  timeToFirstContentMilliseconds: '$context.integration.timeToFirstContent',
   traceId: '$context.xrayTraceId',
+}
+
+function isStreaming({ streams }: Route): boolean {
+  return streams === true
+}
+
+/** Bytes go to the client as the function writes them; said in full, because CDK's default ends them after 29 seconds. */
+function streamOf(handler: GatewayFunction): LambdaIntegration {
+  return new LambdaIntegration(handler.function, {
+    proxy: true,
+    responseTransferMode: ResponseTransferMode.STREAM,
+    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.relay),
+    allowTestInvoke: false,
+  })
 }
 
 /** One permission per method, or for the fallback one that covers them all. */

@@ -1,0 +1,67 @@
+import { createHmac, hash } from 'node:crypto'
+import { RecentValues } from '../recent-values.ts'
+
+/** What requests are signed with. A role's credentials come with a session token. */
+export type AwsCredentials = {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+/** Who signs, when, and for which service of which region. */
+export type SigningScope = {
+  readonly service: string
+  readonly region: string
+  readonly credentials: AwsCredentials
+  readonly nowMilliseconds: number
+}
+
+/** A `POST /`: every header that is to be signed, by its name in lower case, `host` among them. */
+export type UnsignedRequest = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+
+const ALGORITHM = 'AWS4-HMAC-SHA256'
+
+/** A signing key is good for one day, region and service: a process uses one or two at a time. */
+const SIGNING_KEYS_MAX = 8
+
+const signingKeys = new RecentValues<Buffer>(SIGNING_KEYS_MAX)
+
+/**
+ * Signs a `POST /` with AWS Signature Version 4 (IAM user guide, "Create a signed AWS API request").
+ * @returns the headers to send: those given, `x-amz-date`, the session token and `authorization`.
+ */
+export function signRequest({ headers, body }: UnsignedRequest, scope: SigningScope): Record<string, string> {
+  const { accessKeyId, sessionToken } = scope.credentials
+  const time = new Date(scope.nowMilliseconds).toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
+  const date = time.slice(0, 8)
+  const signed: Record<string, string> = { ...headers, 'x-amz-date': time }
+  if (sessionToken !== undefined) {
+    signed['x-amz-security-token'] = sessionToken
+  }
+  const names = Object.keys(signed).sort()
+  const canonicalHeaders = names.map((name) => `${name}:${canonicalValue(signed[name])}\n`).join('')
+  const canonicalRequest = `POST\n/\n\n${canonicalHeaders}\n${names.join(';')}\n${hash('sha256', body)}`
+  const credentialScope = `${date}/${scope.region}/${scope.service}/aws4_request`
+  const toSign = `${ALGORITHM}\n${time}\n${credentialScope}\n${hash('sha256', canonicalRequest)}`
+  const signature = createHmac('sha256', signingKeyOf(scope, date)).update(toSign).digest('hex')
+  signed.authorization = `${ALGORITHM} Credential=${accessKeyId}/${credentialScope}, SignedHeaders=${names.join(';')}, Signature=${signature}`
+  return signed
+}
+
+/** Blanks around a value, and more than one inside it, do not count. */
+function canonicalValue(value = ''): string {
+  return value.trim().replaceAll(/\s+/g, ' ')
+}
+
+function signingKeyOf({ region, service, credentials }: SigningScope, date: string): Buffer {
+  const name = `${date}/${region}/${service}/${credentials.secretAccessKey}`
+  const kept = signingKeys.get(name)
+  if (kept !== undefined) {
+    return kept
+  }
+  const parts = [date, region, service, 'aws4_request']
+  const secret = Buffer.from(`AWS4${credentials.secretAccessKey}`)
+  const key = parts.reduce((previous, part) => createHmac('sha256', previous).update(part).digest(), secret)
+  signingKeys.set(name, key)
+  return key
+}

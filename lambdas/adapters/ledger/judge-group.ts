@@ -1,0 +1,116 @@
+import * as z from 'zod/mini'
+import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
+import { microcredits } from '#core/quota/money.ts'
+import { ConditionsNotMetError } from '../stores/cancelled-transaction.ts'
+import { decodeItem } from './attribute-value.ts'
+import { BALANCE_INDEX, type GroupTransaction, type Order } from './group-transaction.ts'
+import { billedAmount } from './relay-reservation.ts'
+
+/** What a refused transaction means for its orders. */
+export type Verdict = {
+  /** Refused for good, each for a reason of its own. */
+  readonly refused: ReadonlyMap<Order, unknown>
+  /** What is to be tried again, group after group. */
+  readonly groups: readonly (readonly Order[])[]
+}
+
+/**
+ * Finds the guilty of a group whose conditions failed, so that nobody suffers for another: keys are judged before funds.
+ * What is left is tried again in smaller groups, so that this comes to an end.
+ */
+export function judgeGroup(
+  orders: readonly Order[],
+  transaction: GroupTransaction,
+  error: ConditionsNotMetError,
+): Verdict {
+  const guilty = new Map(orders.flatMap((order) => judgeItems(order, transaction, error)))
+  const rest = orders.filter((order) => !guilty.has(order))
+  const funds = error.failed[BALANCE_INDEX]
+    ? judgeFunds(rest, error.stored[BALANCE_INDEX])
+    : { short: [], groups: [rest] }
+  const refused = new Map<Order, unknown>([
+    ...guilty,
+    ...funds.short.map((order) => [order, new InsufficientQuotaError('request')] as const),
+  ])
+  const groups = funds.groups.filter(({ length }) => length > 0)
+  return refused.size > 0 || groups.length > 1 ? { refused, groups } : isolate(orders, error)
+}
+
+/** A key that may not spend, or an item of the order's own that stood in its way. */
+function judgeItems(
+  order: Order,
+  { own, keyChecks }: GroupTransaction,
+  error: ConditionsNotMetError,
+): readonly (readonly [Order, Error])[] {
+  const keyCheck = order.kind === 'reserve' ? keyChecks.get(order.reservation.keyDigest) : undefined
+  if (keyCheck !== undefined && error.failed[keyCheck]) {
+    return [[order, new InvalidApiKeyError()]]
+  }
+  return own.get(order)?.some((index) => error.failed[index]) ? [[order, error]] : []
+}
+
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+const balanceItem = z.object({ available: amount, state: z.string() })
+
+/**
+ * Judges by the balance as it was when it refused the group. Whoever could not have paid alone, with everything that comes
+ * back, is refused; the others go again, first those whom the funds suffice for in their order.
+ */
+function judgeFunds(
+  orders: readonly Order[],
+  stored: unknown,
+): { readonly short: readonly Order[]; readonly groups: readonly (readonly Order[])[] } {
+  if (stored === undefined) {
+    return { short: [], groups: [orders] }
+  }
+  const { available, state } = balanceItem.parse(decodeItem(stored))
+  const resolving = orders.filter(({ kind }) => kind === 'resolve')
+  const reserving = orders.filter(({ kind }) => kind === 'reserve')
+  if (state !== 'active') {
+    return { short: reserving, groups: [resolving] }
+  }
+  const returned = resolving.map(returnedAmount)
+  const fundsMax = returned.reduce((sum, back) => (back > 0n ? sum + back : sum), available + 0n)
+  let funds = returned.reduce((sum, back) => sum + back, available + 0n)
+  const short: Order[] = []
+  const first: Order[] = [...resolving]
+  const later: Order[] = []
+  for (const order of reserving) {
+    const locked = order.reservation.amount
+    if (locked > fundsMax) {
+      short.push(order)
+    } else if (locked > funds) {
+      later.push(order)
+    } else {
+      funds -= locked
+      first.push(order)
+    }
+  }
+  return { short, groups: [first, later] }
+}
+
+/** Negative for an overdraft. */
+function returnedAmount(order: Order): bigint {
+  return order.kind === 'resolve' ? order.reservation.amount - billedAmount(order.resolution) : 0n
+}
+
+/** For an error that names nobody: the group is halved until the guilty stand alone. */
+export function isolate(orders: readonly Order[], error: unknown): Verdict {
+  const [only, ...others] = orders
+  if (only === undefined || others.length > 0) {
+    return { refused: new Map(), groups: halve(orders) }
+  }
+  const isShort = only.kind === 'reserve' && error instanceof ConditionsNotMetError && error.failed[BALANCE_INDEX]
+  return { refused: new Map([[only, isShort ? new InsufficientQuotaError('request') : error]]), groups: [] }
+}
+
+/** Resolutions before reservations, so that money that comes back counts; else the earlier before the later. */
+function halve(orders: readonly Order[]): readonly (readonly Order[])[] {
+  const resolving = orders.filter(({ kind }) => kind === 'resolve')
+  const reserving = orders.filter(({ kind }) => kind === 'reserve')
+  if (resolving.length > 0 && reserving.length > 0) {
+    return [resolving, reserving]
+  }
+  const middle = Math.ceil(orders.length / 2)
+  return [orders.slice(0, middle), orders.slice(middle)]
+}

@@ -1,0 +1,91 @@
+import type { RelayModel } from '#core/catalogue/model.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import { count } from '../telemetry/count.ts'
+import { logger } from '../telemetry/logger.ts'
+import type { RelayContext } from './relay-context.ts'
+import type { RelayRequest } from './relay-request.ts'
+
+/** What a request comes to. Nothing said means that it is free: its reservation is given back. */
+export type Bill = {
+  /** What was locked. */
+  readonly locked: Microcredits
+  settle(actual: Microcredits): void
+  /** Bills without the upstream's word for it, which the ledger marks and a metric counts. */
+  settleByEstimate(actual: Microcredits): void
+}
+
+type Billed = {
+  readonly request: RelayRequest
+  readonly operation: string
+  readonly model: RelayModel
+  readonly estimate: Microcredits
+}
+
+/**
+ * Locks the estimate, runs, and resolves the reservation exactly once, whatever happens in between: by what `run` has
+ * said when it ends or throws. `run` ends after the last byte, so that no client waits for the settlement.
+ * A model whose price is nothing needs no reservation; its key is confirmed by a read instead.
+ * @throws InvalidApiKeyError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
+ */
+export async function billRequest(
+  context: Pick<RelayContext, 'ledger' | 'nowMilliseconds'>,
+  { request, operation, model, estimate }: Billed,
+  run: (bill: Bill) => Promise<void>,
+): Promise<void> {
+  if (estimate === 0n) {
+    await request.confirmCaller()
+    await run({ locked: estimate, settle: () => undefined, settleByEstimate: () => undefined })
+    return
+  }
+  const { tenantId, keyDigest, keyId } = request.caller
+  const reservation = {
+    tenantId,
+    keyDigest,
+    keyId,
+    requestId: request.requestId,
+    model: model.id,
+    operation,
+    amount: estimate,
+    reservedAt: context.nowMilliseconds(),
+  }
+  await context.ledger.reserve(reservation)
+  let settlement: { actual: Microcredits; estimated: boolean } | undefined
+  try {
+    await run({
+      locked: estimate,
+      settle: (actual) => {
+        settlement = { actual, estimated: false }
+      },
+      settleByEstimate: (actual) => {
+        settlement = { actual, estimated: true }
+      },
+    })
+  } finally {
+    report(settlement, { request, model, estimate })
+    await context.ledger.resolve(
+      reservation,
+      settlement === undefined ? { kind: 'release' } : { kind: 'settle', ...settlement },
+    )
+  }
+}
+
+function report(
+  settlement: { actual: Microcredits; estimated: boolean } | undefined,
+  { request, model, estimate }: Pick<Billed, 'request' | 'model' | 'estimate'>,
+): void {
+  if (settlement === undefined) {
+    return
+  }
+  if (settlement.estimated) {
+    count('billed_at_estimate', { model: model.id })
+  }
+  if (settlement.actual > estimate) {
+    const overdraft = settlement.actual - estimate
+    logger.error('the request cost more than its reservation', {
+      requestId: request.requestId,
+      model: model.id,
+      overdraft: overdraft.toString(),
+    })
+    count('overdraft', { model: model.id })
+  }
+}

@@ -1,0 +1,81 @@
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import {
+  admitCall,
+  type BreakerReport,
+  type BreakerState,
+  CLOSED_BREAKER,
+  reportCall,
+  restMilliseconds,
+} from '#core/relay/breaker.ts'
+
+type BreakerChannel = Pick<RelayChannel, 'id' | 'breaker'>
+
+/** One circuit breaker for each channel, in the memory of this process: every instance learns for itself. */
+export class Breakers {
+  readonly #states = new Map<string, BreakerState>()
+
+  /** Lets a call go to a channel, or, while its breaker is open, not. Whoever is let in reports how it went. */
+  admit(channel: BreakerChannel, nowMilliseconds: number): AdmittedCall | undefined {
+    const { state, epoch } = admitCall(this.#stateOf(channel), channel.breaker, nowMilliseconds)
+    this.#states.set(channel.id, state)
+    return epoch === undefined ? undefined : new AdmittedCall((report) => this.#report(channel, epoch, report))
+  }
+
+  /** Milliseconds until a call may try the channel again. */
+  restMilliseconds(channel: BreakerChannel, nowMilliseconds: number): number {
+    return restMilliseconds(this.#stateOf(channel), channel.breaker, nowMilliseconds)
+  }
+
+  /** @returns the row of failures before this report. */
+  #report(channel: BreakerChannel, epoch: number, report: BreakerReport): number {
+    const before = this.#stateOf(channel)
+    this.#states.set(channel.id, reportCall(before, epoch, { report, settings: channel.breaker }))
+    return before.kind === 'closed' ? before.failures : 0
+  }
+
+  #stateOf({ id }: BreakerChannel): BreakerState {
+    return this.#states.get(id) ?? CLOSED_BREAKER
+  }
+}
+
+/** A call that a breaker let in. The first word on how it ended stands, except that a failure may be seen late. */
+export class AdmittedCall {
+  readonly #report: (report: BreakerReport) => number
+  #end: 'completed' | 'failed' | 'undecided' | undefined
+  #failuresBefore = 0
+
+  constructor(report: (report: BreakerReport) => number) {
+    this.#report = report
+  }
+
+  /** The answer began, and it is not one that counts against the channel. */
+  answered(): void {
+    if (this.#end === undefined) {
+      this.#report({ kind: 'answered' })
+    }
+  }
+
+  /** The answer came to its end. */
+  completed(): void {
+    if (this.#end === undefined) {
+      this.#end = 'completed'
+      this.#failuresBefore = this.#report({ kind: 'completed' })
+    }
+  }
+
+  /** The channel failed, before its answer or in the middle of it, or its answer turned out to lack its end. */
+  failed(nowMilliseconds: number): void {
+    if (this.#end !== 'failed') {
+      this.#end = 'failed'
+      this.#report({ kind: 'failed', nowMilliseconds, failuresBefore: this.#failuresBefore })
+    }
+  }
+
+  /** Nobody can tell. Does nothing after another report of the end. */
+  undecided(): void {
+    if (this.#end === undefined) {
+      this.#end = 'undecided'
+      this.#report({ kind: 'undecided' })
+    }
+  }
+}

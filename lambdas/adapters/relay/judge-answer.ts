@@ -1,0 +1,65 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { parseJson } from '../providers/json-reading.ts'
+import { retryAfterSeconds } from '../providers/retry-after.ts'
+import { errorReason, readUpstreamError } from '../providers/upstream-error.ts'
+import { judgeRefusal } from './refusal-verdict.ts'
+import type { UpstreamAnswer } from './upstream-attempt.ts'
+
+/** Why a channel did not take a request. */
+export type ChannelFailure = {
+  /**
+   * `busy`: it asks for patience. `refused`: it refuses the gateway itself. `failed`: it is out of order or out of reach.
+   * `timeout`: it has the request and did not begin to answer, so it may be at work.
+   */
+  readonly kind: 'busy' | 'refused' | 'failed' | 'timeout'
+  /** For the log: a code or a few words of ours. */
+  readonly reason: string
+  readonly upstreamRequestId?: string | undefined
+  /** What a busy channel asks for. */
+  readonly retryAfterSeconds?: number | undefined
+}
+
+/** How long the body of an error may take that decides about the next channel. It nearly always comes with its head. */
+const ERROR_BODY_MILLISECONDS = 1_000
+
+/** Ids are tokens; anything else under their name is not for our logs. */
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * Whether an answer is to be relayed: every 2xx, and a 4xx about the request, whose body stays unread. Any other is let
+ * go of: its connection stays in the pool when its body has come whole.
+ * @returns undefined for an answer to relay
+ */
+export async function judgeAnswer(
+  { status, headers, body }: UpstreamAnswer,
+  nowUnixMilliseconds: number,
+): Promise<ChannelFailure | undefined> {
+  const upstreamRequestId = upstreamRequestIdOf(headers)
+  if (isCompressed(headers)) {
+    // Identity was asked for, and whoever looks for the usage reads plain bytes.
+    body.destroy()
+    return { kind: 'failed', reason: 'compressed answer', upstreamRequestId }
+  }
+  if (status >= 200 && status < 300) {
+    return undefined
+  }
+  const error = readUpstreamError(parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8')))
+  const verdict = judgeRefusal(status, error)
+  if (verdict === 'request') {
+    return undefined
+  }
+  body.destroy()
+  const seconds = verdict === 'busy' ? retryAfterSeconds(headers['retry-after'], nowUnixMilliseconds) : undefined
+  return { kind: verdict, reason: errorReason(status, error), upstreamRequestId, retryAfterSeconds: seconds }
+}
+
+/** The upstream's own id of a request (`x-request-id`). */
+export function upstreamRequestIdOf(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : undefined
+}
+
+function isCompressed(headers: IncomingHttpHeaders): boolean {
+  const coding = headers['content-encoding']
+  return coding !== undefined && !/^\s*(identity)?\s*$/i.test(coding)
+}

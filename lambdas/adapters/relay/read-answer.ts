@@ -1,0 +1,84 @@
+import { UpstreamFailedError } from '#core/errors.ts'
+import type { UpstreamReply } from './call-upstream.ts'
+import type { AnswerWriter } from './relay-request.ts'
+
+/** The largest answer that is held whole: 2,048 vectors of 3,072 numbers with all their digits come to 133 MB. */
+const ANSWER_BYTES_MAX = 160 * 1024 * 1024
+
+/** An error text of an upstream that goes to the client; no real one comes near. */
+export const REFUSAL_BYTES_MAX = 1024 * 1024
+
+type ReadableAnswer = { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
+
+/**
+ * The whole answer of an upstream, as bytes.
+ * @throws UpstreamFailedError when it breaks off or is larger than any answer of this wire.
+ */
+export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYTES_MAX): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > bytesMax) {
+        throw new RangeError(`an answer of more than ${bytesMax} bytes`)
+      }
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    body.destroy()
+    throw new UpstreamFailedError({ cause: error })
+  }
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
+}
+
+/** Whether the upstream took the request; otherwise what it says about the request is relayed as it is. */
+export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
+  return status >= 200 && status < 300
+}
+
+/** Relays what an upstream says against a request: status and body as they are. Nothing is billed for it. */
+export async function relayRefusal(reply: UpstreamReply, answer: AnswerWriter): Promise<void> {
+  const body = await readAnswer(reply, REFUSAL_BYTES_MAX)
+  sendWhole(answer, { statusCode: reply.status, contentType: reply.contentType, body })
+}
+
+/** Sends an answer in one piece, with its length. */
+export function sendWhole(
+  answer: AnswerWriter,
+  { statusCode, contentType, body }: { statusCode: number; contentType?: string | undefined; body: Buffer },
+): void {
+  answer.open({
+    statusCode,
+    headers: { 'content-type': contentType ?? 'application/json', 'content-length': String(body.length) },
+  })
+  answer.write(body)
+  answer.end()
+}
+
+/** Sends an answer whose length is known, piece by piece. A slow client is waited for between two pieces. */
+export async function sendPieces(
+  answer: AnswerWriter,
+  {
+    statusCode,
+    contentType,
+    pieces,
+  }: { statusCode: number; contentType?: string | undefined; pieces: readonly Uint8Array[] },
+): Promise<void> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  answer.open({
+    statusCode,
+    headers: { 'content-type': contentType ?? 'application/json', 'content-length': String(length) },
+  })
+  for (const piece of pieces) {
+    if (!answer.write(asBuffer(piece))) {
+      await answer.drained()
+    }
+  }
+  answer.end()
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}

@@ -1,0 +1,196 @@
+import { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { request as requestTls } from 'node:https'
+import type { Socket } from 'node:net'
+import { UpstreamBody } from './upstream-body.ts'
+
+/** The longest that an upstream may take, each in milliseconds. */
+type UpstreamTimeouts = {
+  /** Name look-up, TCP and TLS together; a connection of the pool has them behind it. */
+  readonly connectMilliseconds: number
+  /** From the open connection to the head of the answer. */
+  readonly firstByteMilliseconds: number
+  /** Between two pieces of the body. */
+  readonly idleMilliseconds: number
+}
+
+/** Where a post goes, worked out once for each url. */
+export type UpstreamTarget = {
+  readonly isTls: boolean
+  readonly hostname: string
+  readonly port: string
+  readonly path: string
+  readonly agent: Agent
+}
+
+/** One post as it goes out. */
+export type OutgoingPost = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeouts: UpstreamTimeouts
+  /** Counts until the connection is open; from then on it does nothing. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** The head of an answer and, as it arrives, its body. */
+export type UpstreamAnswer = {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: UpstreamBody
+}
+
+/** What became of a post. `reason` is a code or a few words of ours: never a url, a key or a body. */
+export type PostOutcome =
+  | UpstreamAnswer
+  /** No byte of the request left: look-up, refused connection, TLS, connect timeout. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** The request, or a part of it, left, and its connection ended without the head of an answer. */
+  | { readonly kind: 'no_answer'; readonly reason: string }
+  /** The request left, and no head came in time: the upstream may be at work. */
+  | { readonly kind: 'first_byte_timeout' }
+  /** The signal fired before a byte of the request left. */
+  | { readonly kind: 'aborted' }
+
+/** `isStale`: a connection of the pool broke before a byte of an answer came, as it does when the upstream closed it while idle. */
+export type Attempted = { readonly outcome: PostOutcome; readonly isStale: boolean }
+
+const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
+
+/** Sends one post over one connection, from the pool or new; never rejects. */
+export function attemptPost(target: UpstreamTarget, post: OutgoingPost): Promise<Attempted> {
+  if (post.signal?.aborted === true) {
+    return Promise.resolve({ outcome: { kind: 'aborted' }, isStale: false })
+  }
+  try {
+    return new Attempt(openRequest(target, post), post, target.isTls).attempted
+  } catch (error) {
+    // Headers that HTTP cannot carry: a key with a line break.
+    return Promise.resolve({ outcome: { kind: 'not_sent', reason: reasonOf(error) }, isStale: false })
+  }
+}
+
+function openRequest({ isTls, hostname, port, path, agent }: UpstreamTarget, { headers }: OutgoingPost): ClientRequest {
+  return (isTls ? requestTls : request)({ method: 'POST', hostname, port, path, agent, headers })
+}
+
+/** Node writes the first byte in the very event that ends a connection's set-up: before that event nothing was sent. */
+class Attempt {
+  readonly attempted: Promise<Attempted>
+  readonly #resolve: (attempted: Attempted) => void
+  readonly #outgoing: ClientRequest
+  readonly #post: OutgoingPost
+  readonly #isTls: boolean
+  #isConnected: boolean
+  #isSettled = false
+  #hasHeard = false
+  #timer: NodeJS.Timeout | undefined
+  #body: UpstreamBody | undefined
+
+  constructor(outgoing: ClientRequest, post: OutgoingPost, isTls: boolean) {
+    const { promise, resolve } = Promise.withResolvers<Attempted>()
+    this.attempted = promise
+    this.#resolve = resolve
+    this.#outgoing = outgoing
+    this.#post = post
+    this.#isTls = isTls
+    // The agent decides while the request is made.
+    this.#isConnected = outgoing.reusedSocket
+    if (this.#isConnected) {
+      this.#awaitHead()
+    } else {
+      this.#timer = setTimeout(() => this.#fail('connect timeout'), post.timeouts.connectMilliseconds)
+      post.signal?.addEventListener('abort', this.#onAbort, { once: true })
+    }
+    outgoing.once('socket', (socket) => this.#onSocket(socket))
+    outgoing.on('error', (error) => this.#fail(reasonOf(error)))
+    outgoing.once('close', () => this.#onClose())
+    outgoing.once('response', (incoming) => this.#onHead(incoming))
+    outgoing.end(post.body)
+  }
+
+  #onSocket(socket: Socket): void {
+    if (this.#isConnected) {
+      // Whatever becomes of the connection, this listener goes with its first bytes or with itself.
+      socket.once('data', () => {
+        this.#hasHeard = true
+      })
+    } else if (this.#isTls || socket.connecting) {
+      socket.once(this.#isTls ? 'secureConnect' : 'connect', () => this.#onConnected())
+    } else {
+      this.#onConnected()
+    }
+  }
+
+  #onConnected(): void {
+    if (!this.#isSettled) {
+      this.#isConnected = true
+      this.#stopWaiting()
+      this.#awaitHead()
+    }
+  }
+
+  #awaitHead(): void {
+    this.#timer = setTimeout(
+      () => this.#settle({ kind: 'first_byte_timeout' }),
+      this.#post.timeouts.firstByteMilliseconds,
+    )
+  }
+
+  readonly #onAbort = (): void => {
+    this.#settle({ kind: 'aborted' })
+  }
+
+  #onHead(incoming: IncomingMessage): void {
+    const { statusCode: status } = incoming
+    if (this.#isSettled || status === undefined) {
+      this.#outgoing.destroy()
+      return
+    }
+    this.#body = new UpstreamBody(incoming, this.#outgoing, this.#post.timeouts.idleMilliseconds)
+    this.#settle({ kind: 'answer', status, headers: incoming.headers, body: this.#body })
+  }
+
+  /** Once there is a head, its body knows better: a connection may close before a whole answer was read. */
+  #onClose(): void {
+    if (this.#body === undefined) {
+      this.#fail('connection closed')
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#body !== undefined) {
+      this.#body.fail(reason)
+    } else if (!this.#isConnected) {
+      this.#settle({ kind: 'not_sent', reason })
+    } else {
+      this.#settle({ kind: 'no_answer', reason }, this.#isStale(reason))
+    }
+  }
+
+  #isStale(reason: string): boolean {
+    return this.#outgoing.reusedSocket && !this.#hasHeard && STALE_CONNECTION_CODES.has(reason)
+  }
+
+  #settle(outcome: PostOutcome, isStale = false): void {
+    if (this.#isSettled) {
+      return
+    }
+    this.#isSettled = true
+    this.#stopWaiting()
+    if (outcome.kind !== 'answer') {
+      this.#outgoing.destroy()
+    }
+    this.#resolve({ outcome, isStale })
+  }
+
+  #stopWaiting(): void {
+    clearTimeout(this.#timer)
+    this.#post.signal?.removeEventListener('abort', this.#onAbort)
+  }
+}
+
+/** Messages of Node name hosts and addresses; its codes do not. */
+function reasonOf(error: unknown): string {
+  const hasCode = typeof error === 'object' && error !== null && 'code' in error
+  return hasCode && typeof error.code === 'string' ? error.code : 'connection error'
+}

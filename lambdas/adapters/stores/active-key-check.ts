@@ -1,0 +1,21 @@
+import { type TableKey, tableKeys } from './table-keys.ts'
+
+/** What a transaction that locks funds checks beside it, so that a key revoked or expired meanwhile cannot spend. */
+export type ActiveKeyCheck = {
+  readonly Key: TableKey
+  readonly ConditionExpression: string
+  readonly ExpressionAttributeNames: Record<string, string>
+  readonly ExpressionAttributeValues: Record<string, unknown>
+}
+
+/** The key exists, is active, and ends later than `nowSeconds` or never. */
+export function activeKeyCheck(keyDigest: string, nowSeconds: number): ActiveKeyCheck {
+  const keyIsActive = '#state = :active'
+  const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'
+  return {
+    Key: tableKeys.apiKey(keyDigest),
+    ConditionExpression: [keyIsActive, keyHasNotExpired].join(' AND '),
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':active': 'active', ':now': nowSeconds },
+  }
+}

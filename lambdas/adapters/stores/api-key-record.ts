@@ -1,0 +1,45 @@
+import * as z from 'zod/mini'
+
+/** Who calls: the tenant, and what the key may do. */
+export type Caller = {
+  readonly tenantId: string
+  readonly keyId: string
+  readonly keyDigest: string
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+}
+
+/** What is stored of an API key. */
+export type ApiKeyRecord = {
+  readonly caller: Caller
+  readonly state: 'active' | 'revoked'
+  /** Unix seconds; a key without it does not expire. */
+  readonly expiresAt: number | undefined
+}
+
+const apiKeyItem = z.object({
+  tenantId: z.string(),
+  keyId: z.string(),
+  state: z.enum(['active', 'revoked']),
+  models: z.nullable(z.array(z.string())),
+  expiresAt: z.optional(z.number()),
+})
+
+/** Reads a stored key. @throws ZodError for a record that nobody of ours wrote. */
+export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
+  const { tenantId, keyId, state, models, expiresAt } = apiKeyItem.parse(item)
+  return { caller: { tenantId, keyId, keyDigest, models }, state, expiresAt }
+}
+
+/** The caller of a key that may be used at this time; undefined for one that is revoked or expired. */
+export function callerOf({ caller, state, expiresAt }: ApiKeyRecord, nowSeconds: number): Caller | undefined {
+  return state === 'active' && (expiresAt === undefined || expiresAt > nowSeconds) ? caller : undefined
+}
+
+/** The caller that a key's record names; undefined for a record that is missing, revoked or expired. */
+export function readCaller(
+  item: unknown,
+  { keyDigest, nowSeconds }: { keyDigest: string; nowSeconds: number },
+): Caller | undefined {
+  return item === undefined ? undefined : callerOf(readApiKeyRecord(item, keyDigest), nowSeconds)
+}

@@ -1,0 +1,57 @@
+import { setImmediate } from 'node:timers/promises'
+import type { EmbeddingModel } from '#core/catalogue/model.ts'
+import type { EmbeddingInputs } from '#core/contract/embedding-request.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { countTokens } from './count-tokens.ts'
+import { readRanks as readRanksOfDeployment } from './read-ranks.ts'
+import type { RankLookup } from './token-ranks.ts'
+
+/** Bytes of the longest token of cl100k_base: a run of spaces. A text of more than so many for each token is too long. */
+export const TOKEN_BYTES_MAX = 128
+
+type Options = {
+  readonly model: Pick<EmbeddingModel, 'max_input_tokens'>
+  /** Called only when a text has to be counted. */
+  readonly readRanks?: () => RankLookup
+}
+
+/**
+ * Checks each input against the most tokens that the model takes, and says how many tokens each has at most, which bounds
+ * the cost: its length in bytes where that is within the limit (a byte-level tokenizer never makes more), else its exact
+ * count.
+ * @throws InvalidRequestError naming the input by its index, never by its content.
+ */
+export async function boundInputTokens(inputs: EmbeddingInputs, options: Options): Promise<readonly number[]> {
+  const { model, readRanks = readRanksOfDeployment } = options
+  const limit = model.max_input_tokens
+  if (inputs.kind === 'tokens') {
+    refuseAbove(limit, inputs.counts, limit)
+    return inputs.counts
+  }
+  const bounds = inputs.texts.map((text) => Buffer.byteLength(text))
+  // What needs no counting is refused before the first text is counted.
+  refuseAbove(limit * TOKEN_BYTES_MAX, bounds, limit)
+  for (const [index, text] of inputs.texts.entries()) {
+    if ((bounds[index] ?? 0) > limit) {
+      const count = countTokens(text, readRanks(), limit)
+      if (count > limit) {
+        throw tooLong(index, limit)
+      }
+      bounds[index] = count
+      // Other requests get their turn between two long texts.
+      await setImmediate()
+    }
+  }
+  return bounds
+}
+
+function refuseAbove(most: number, bounds: readonly number[], limit: number): void {
+  const index = bounds.findIndex((bound) => bound > most)
+  if (index !== -1) {
+    throw tooLong(index, limit)
+  }
+}
+
+function tooLong(index: number, limit: number): InvalidRequestError {
+  return new InvalidRequestError([{ path: 'input', message: `input[${index}] is too long: at most ${limit} tokens` }])
+}

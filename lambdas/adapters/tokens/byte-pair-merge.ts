@@ -1,0 +1,93 @@
+import { PairQueue } from './pair-queue.ts'
+import type { RankLookup } from './token-ranks.ts'
+
+/** Neighbours that make no token together. */
+const NO_RANK = -1
+
+/** The place behind the last part, and before the first. */
+const NONE = -1
+
+/**
+ * Counts the tokens of one piece of text: of all neighbouring parts, beginning with single bytes, those two merge first
+ * whose merged bytes have the lowest rank, the leftmost of equals, until no two make a token.
+ *
+ * The parts form a linked list and the pairs wait in a heap, so that a piece of n bytes takes n log n steps. A list that is
+ * searched for each merge takes n^2: minutes for a megabyte of one letter, which anyone may send.
+ * @param bytes the piece begins at its start.
+ * @param length of the piece in bytes, 1 or more.
+ */
+export function countMerged(bytes: Uint8Array, length: number, ranks: RankLookup): number {
+  const parts = new Parts(bytes, length, ranks)
+  for (let at = 0; at + 1 < length; at += 1) {
+    parts.offer(at)
+  }
+  let count = length
+  for (let at = parts.takeLowest(); at !== NONE; at = parts.takeLowest()) {
+    parts.mergeWithNext(at)
+    count -= 1
+  }
+  return count
+}
+
+/** The parts of a piece; each is known by its first byte. */
+class Parts {
+  readonly #bytes: Uint8Array
+  readonly #length: number
+  readonly #ranks: RankLookup
+  readonly #next: Int32Array
+  readonly #previous: Int32Array
+  /** Rank of each part together with its next one. What the queue holds beside that is out of date. */
+  readonly #pairRanks: Int32Array
+  readonly #queue: PairQueue
+
+  constructor(bytes: Uint8Array, length: number, ranks: RankLookup) {
+    this.#bytes = bytes
+    this.#length = length
+    this.#ranks = ranks
+    this.#next = new Int32Array(length)
+    this.#previous = new Int32Array(length)
+    for (let at = 0; at < length; at += 1) {
+      this.#next[at] = at + 1
+      this.#previous[at] = at - 1
+    }
+    this.#pairRanks = new Int32Array(length).fill(NO_RANK)
+    // A merge takes one pair out and puts two in at most, and there are fewer merges than bytes.
+    this.#queue = new PairQueue(2 * length)
+  }
+
+  /** Puts the pair that begins at a part into the queue, if it makes a token. */
+  offer(at: number): void {
+    const second = this.#next[at] ?? this.#length
+    const end = second < this.#length ? (this.#next[second] ?? this.#length) : NONE
+    const rank = end === NONE ? NO_RANK : this.#ranks.rankOf(this.#bytes, at, end)
+    this.#pairRanks[at] = rank
+    if (rank !== NO_RANK) {
+      this.#queue.push(rank, at)
+    }
+  }
+
+  /** The first part of the pair that merges next. */
+  takeLowest(): number {
+    for (let pair = this.#queue.pop(); pair !== undefined; pair = this.#queue.pop()) {
+      if (this.#pairRanks[pair.at] === pair.rank) {
+        return pair.at
+      }
+    }
+    return NONE
+  }
+
+  mergeWithNext(at: number): void {
+    const merged = this.#next[at] ?? this.#length
+    const next = this.#next[merged] ?? this.#length
+    this.#next[at] = next
+    this.#pairRanks[merged] = NO_RANK
+    if (next < this.#length) {
+      this.#previous[next] = at
+    }
+    this.offer(at)
+    const previous = this.#previous[at] ?? NONE
+    if (previous !== NONE) {
+      this.offer(previous)
+    }
+  }
+}

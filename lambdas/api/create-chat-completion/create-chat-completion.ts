@@ -1,0 +1,104 @@
+import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
+import { callChannel } from '#adapters/relay/call-channel.ts'
+import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import { isSuccess, readAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
+import type { RelayContext } from '#adapters/relay/relay-context.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { relayStream, StreamNotBegunError } from '#adapters/relay/relay-stream.ts'
+import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
+import { readChatAnswer } from '#core/relay/chat-answer.ts'
+import { upstreamChatBody } from '#core/relay/chat-call.ts'
+import { ChatStream } from '#core/relay/chat-stream.ts'
+
+/** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
+export async function createChatCompletion(
+  request: RelayRequest,
+  answer: AnswerWriter,
+  context: RelayContext,
+): Promise<void> {
+  const { json, bodyBytes, caller } = request
+  const chat = parseChatRequest(json, { catalogue: context.catalogue, allowedModels: caller.models, bodyBytes })
+  request.note({ model: chat.model.id, stream: chat.stream })
+  const billed = {
+    request,
+    operation: 'create-chat-completion',
+    model: chat.model,
+    estimate: chatCostMax(chat.model, chat),
+  }
+  await billRequest(context, billed, async (bill) => {
+    const exchange = { request, chat, answer, bill }
+    const failedChannels: string[] = []
+    for (;;) {
+      const reply = await callChannel(context, {
+        request,
+        gone: answer.gone,
+        modelId: chat.model.id,
+        path: '/chat/completions',
+        failedChannels,
+        body: (upstreamModel) => upstreamChatBody(request.bodyText, { upstreamModel, chat }),
+      })
+      try {
+        return await relayReply(reply, exchange)
+      } catch (error) {
+        if (!(error instanceof StreamNotBegunError)) {
+          throw error
+        }
+        reply.failed()
+        failedChannels.push(reply.channel.id)
+      }
+    }
+  })
+}
+
+type Exchange = {
+  readonly request: RelayRequest
+  readonly chat: ChatRequest
+  readonly answer: AnswerWriter
+  readonly bill: Bill
+}
+
+async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<void> {
+  const isEventStream = reply.contentType?.startsWith('text/event-stream') === true
+  if (!isSuccess(reply)) {
+    await relayRefusal(reply, exchange.answer)
+  } else if (isEventStream && exchange.chat.stream) {
+    await relayEvents(reply, exchange)
+  } else {
+    await relayWhole(reply, exchange)
+  }
+}
+
+async function relayWhole(reply: UpstreamReply, { chat, answer, bill }: Exchange): Promise<void> {
+  const bytes = await readAnswer(reply)
+  const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
+  if (read === undefined) {
+    throw new UpstreamFailedError({ cause: new TypeError('the answer is not a JSON object') })
+  }
+  sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
+  if (read.usage === undefined) {
+    bill.settleByEstimate(bill.locked)
+  } else {
+    bill.settle(chatCost(chat.model, read.usage))
+  }
+}
+
+async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }: Exchange): Promise<void> {
+  const { model, choices, includeUsage } = chat
+  const stream = new ChatStream({ publicModel: model.id, relaysUsage: includeUsage, choices })
+  const end = await relayStream(reply, stream, answer)
+  request.note({ streamEnd: end })
+  if (end === 'broken') {
+    reply.failed()
+  }
+  if (stream.usage !== undefined) {
+    bill.settle(chatCost(model, stream.usage))
+  } else if (end === 'whole') {
+    bill.settleByEstimate(bill.locked)
+  } else if (end === 'abandoned' || stream.relayedTextBytes > 0) {
+    const { bodyBytes } = request
+    const { relayedTextBytes } = stream
+    bill.settleByEstimate(brokenStreamCost(model, { bodyBytes, relayedTextBytes, locked: bill.locked }))
+  }
+}

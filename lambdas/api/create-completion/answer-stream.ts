@@ -1,0 +1,86 @@
+import type { Bill } from '#adapters/relay/bill-request.ts'
+import { BROKEN_ANSWER, EventSender } from '#adapters/relay/event-sender.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import type { PromptEnd } from '#core/quota/completion-cost.ts'
+import { ChatStreamBrokenError, CompletionStream } from '#core/relay/completion-stream.ts'
+import { billPrompts } from './bill-prompts.ts'
+import { type CompletionExchange, PROMPTS_AT_ONCE } from './completion-exchange.ts'
+import { inParallel } from './in-parallel.ts'
+import { StreamedPrompts } from './streamed-prompts.ts'
+import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
+
+/** How the stream ended for its client. */
+type StreamEnd = 'whole' | 'broken' | 'abandoned'
+
+/**
+ * Answers with one stream, in which the completions of all prompts come as they come. A failure before its first byte is
+ * an error like any other; after it, one event with the error ends the stream.
+ * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
+ */
+export async function answerStream(exchange: CompletionExchange, bill: Bill): Promise<void> {
+  const { completion, answer, request, fallback } = exchange
+  const stream = new CompletionStream(completion, fallback)
+  const calls = new UpstreamCalls(exchange)
+  const sender = new EventSender(answer)
+  const prompts = new StreamedPrompts({ completion, calls, stream, sender })
+  let end: StreamEnd
+  try {
+    await inParallel(
+      {
+        count: completion.prompts.length,
+        most: PROMPTS_AT_ONCE,
+        mayStart: () => calls.mayCall,
+        onFailure: () => calls.end(),
+      },
+      (promptIndex) => prompts.relay(promptIndex),
+    )
+    end = prompts.areWhole ? 'whole' : 'abandoned'
+    sender.end(end === 'whole' ? stream.finish() : '')
+  } catch (error) {
+    end = calls.isAbandoned ? 'abandoned' : 'broken'
+    if (end === 'broken' && !answer.isOpen) {
+      throw error instanceof ChatStreamBrokenError ? new UpstreamFailedError({ cause: error }) : error
+    }
+    sender.end(end === 'broken' ? errorEvent(error) : '')
+  } finally {
+    sender.stop()
+    calls.stopWaiting()
+  }
+  request.note({ streamEnd: end })
+  billPrompts(exchange, bill, (promptIndex) => promptEnd(promptIndex, { end, calls, prompts, stream }))
+}
+
+type Ended = {
+  readonly end: StreamEnd
+  readonly calls: UpstreamCalls
+  readonly prompts: StreamedPrompts
+  readonly stream: CompletionStream
+}
+
+function promptEnd(promptIndex: number, { end, calls, prompts, stream }: Ended): PromptEnd {
+  const { usage, textBytes } = stream.progress(promptIndex)
+  if (prompts.isWhole(promptIndex)) {
+    return { kind: 'whole', usage }
+  }
+  return calls.wasCalled(promptIndex)
+    ? { kind: end === 'abandoned' ? 'abandoned' : 'broken', usage, textBytes }
+    : { kind: 'unsent' }
+}
+
+/** One event: the upstream's own words, where it has any about the request. */
+function errorEvent(error: unknown): string {
+  const text = error instanceof ChatStreamBrokenError ? error.payload : undefined
+  const refusal = error instanceof UpstreamRefusalError ? error.text : undefined
+  return `data: ${errorPayload(text ?? refusal) ?? BROKEN_ANSWER}\n\n`
+}
+
+/** On one line, as an event needs it. Undefined for text that is no JSON object with an error. */
+function errorPayload(text: string | undefined): string | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text ?? '')
+    const isError = typeof parsed === 'object' && parsed !== null && 'error' in parsed
+    return isError ? JSON.stringify({ error: parsed.error }) : undefined
+  } catch {
+    return undefined
+  }
+}

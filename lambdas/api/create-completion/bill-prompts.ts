@@ -1,0 +1,45 @@
+import type { Bill } from '#adapters/relay/bill-request.ts'
+import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import type { CompletionExchange } from './completion-exchange.ts'
+
+type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall'>
+
+/** What is locked for a request: an upper bound of what its prompts can come to. */
+export function completionEstimate(exchange: Bounded): Microcredits {
+  const { completion } = exchange
+  return completionCostMax(
+    completion.model,
+    completion.prompts.map((_, promptIndex) => promptBounds(promptIndex, exchange)),
+  )
+}
+
+/** Says what a request comes to, by how each prompt ended. One that no upstream has seen is free. */
+export function billPrompts(exchange: Bounded, bill: Bill, endOf: (promptIndex: number) => PromptEnd): void {
+  const { model, prompts } = exchange.completion
+  const ends = prompts.map((_, promptIndex) => ({
+    bounds: promptBounds(promptIndex, exchange),
+    end: endOf(promptIndex),
+  }))
+  if (ends.every(({ end }) => end.kind === 'unsent')) {
+    return
+  }
+  const { actual, isEstimated } = completionCost(model, ends)
+  if (isEstimated) {
+    bill.settleByEstimate(actual)
+  } else {
+    bill.settle(actual)
+  }
+}
+
+/** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */
+function promptBounds(promptIndex: number, { completion, writeCall }: Bounded): PromptBounds {
+  const { model, n, maxTokens } = completion
+  const bodyBytes = Buffer.byteLength(writeCall({ promptIndex, n, model: model.id }))
+  return {
+    bodyBytes,
+    promptTokensMax: Math.min(model.context_tokens, bodyBytes),
+    outputTokensMax: maxTokens,
+    choices: n,
+  }
+}

@@ -1,0 +1,41 @@
+import { billRequest } from '#adapters/relay/bill-request.ts'
+import { sendWhole } from '#adapters/relay/read-answer.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { answerStream } from './answer-stream.ts'
+import { answerWhole } from './answer-whole.ts'
+import { completionEstimate } from './bill-prompts.ts'
+import type { CompletionContext } from './completion-exchange.ts'
+import { UpstreamRefusalError } from './upstream-calls.ts'
+
+/**
+ * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
+ * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own,
+ * and free.
+ */
+export async function createCompletion(
+  request: RelayRequest,
+  answer: AnswerWriter,
+  context: CompletionContext,
+): Promise<void> {
+  const { json, bodyText, caller, requestId } = request
+  const completion = parseCompletionRequest(json, { catalogue: context.catalogue, allowedModels: caller.models })
+  const { model, stream, prompts } = completion
+  request.note({ model: model.id, stream, prompts: prompts.length })
+  const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
+  const writeCall = prepareCompletionCalls(bodyText, completion)
+  const exchange = { request, completion, answer, context, writeCall, fallback }
+  const billed = { request, operation: 'create-completion', model, estimate: completionEstimate(exchange) }
+  await billRequest(context, billed, async (bill) => {
+    try {
+      await (stream ? answerStream(exchange, bill) : answerWhole(exchange, bill))
+    } catch (error) {
+      if (!(error instanceof UpstreamRefusalError)) {
+        throw error
+      }
+      const { status, contentType, text } = error
+      sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text) })
+    }
+  })
+}

@@ -1,0 +1,52 @@
+import { billRequest } from '#adapters/relay/bill-request.ts'
+import { callChannel } from '#adapters/relay/call-channel.ts'
+import { isSuccess, readAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import type { RelayContext } from '#adapters/relay/relay-context.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
+import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import { replaceMembers } from '#core/json-members.ts'
+import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
+import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
+
+const OPERATION = 'create-embedding'
+
+/** POST /v1/embeddings: validates, reserves, relays, and settles by the tokens that the upstream reports. */
+export async function createEmbedding(
+  request: RelayRequest,
+  answer: AnswerWriter,
+  context: RelayContext,
+): Promise<void> {
+  const { catalogue } = context
+  const embedding = parseEmbeddingRequest(request.json, { catalogue, allowedModels: request.caller.models })
+  const { model, inputs, encodingFormat } = embedding
+  const tokenBounds = await boundInputTokens(inputs, { model })
+  request.note({ model: model.id, inputs: tokenBounds.length })
+  const billed = { request, operation: OPERATION, model, estimate: embeddingCostMax(model, tokenBounds) }
+  await billRequest(context, billed, async (bill) => {
+    const reply = await callChannel(context, {
+      request,
+      gone: answer.gone,
+      modelId: model.id,
+      path: '/embeddings',
+      body: (upstreamModel) => replaceMembers(request.bodyText, new Map([['model', JSON.stringify(upstreamModel)]])),
+    })
+    if (!isSuccess(reply)) {
+      return await relayRefusal(reply, answer)
+    }
+    const asked = { publicModel: model.id, inputs: countInputs(inputs), encodingFormat }
+    const read = readEmbeddingAnswer(await readAnswer(reply), asked)
+    if (read.kind === 'unusable') {
+      throw new UpstreamFailedError({ cause: new TypeError(read.reason) })
+    }
+    await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
+    const { promptTokens } = read
+    const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
+    return billedAtEstimate ? bill.settleByEstimate(amount) : bill.settle(amount)
+  })
+}
+
+function countInputs(inputs: EmbeddingInputs): number {
+  return inputs.kind === 'texts' ? inputs.texts.length : inputs.counts.length
+}

@@ -1,0 +1,5 @@
+import { relayHandlers } from '#middleware/relay-handler.ts'
+import { createEmbedding } from './create-embedding.ts'
+
+/** POST /v1/embeddings */
+export const { handler, streamHandler } = relayHandlers('create-embedding', createEmbedding)

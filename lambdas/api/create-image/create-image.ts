@@ -1,0 +1,39 @@
+import { billRequest } from '#adapters/relay/bill-request.ts'
+import { callChannel } from '#adapters/relay/call-channel.ts'
+import { isSuccess, readAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import type { RelayContext } from '#adapters/relay/relay-context.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
+import { readImageAnswer } from '#core/relay/image-answer.ts'
+
+const OPERATION = 'create-image'
+
+/** POST /v1/images/generations: validates, reserves, relays, and settles by the images in the answer. */
+export async function createImage(request: RelayRequest, answer: AnswerWriter, context: RelayContext): Promise<void> {
+  const { catalogue } = context
+  const image = parseImageRequest(request.json, { catalogue, allowedModels: request.caller.models })
+  const { model } = image
+  request.note({ model: model.id, images: image.count })
+  const billed = { request, operation: OPERATION, model, estimate: imageCostMax(image) }
+  await billRequest(context, billed, async (bill) => {
+    const reply = await callChannel(context, {
+      request,
+      gone: answer.gone,
+      modelId: model.id,
+      path: '/images/generations',
+      body: (upstreamModel) => imageRequestBody(request.bodyText, upstreamModel, image),
+    })
+    if (!isSuccess(reply)) {
+      return await relayRefusal(reply, answer)
+    }
+    const read = readImageAnswer(await readAnswer(reply), { publicModel: model.id })
+    if (read.kind === 'unusable') {
+      throw new UpstreamFailedError({ cause: new TypeError(read.reason) })
+    }
+    await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
+    const actual = settledImageCost(image, read.images)
+    return read.images === undefined ? bill.settleByEstimate(actual) : bill.settle(actual)
+  })
+}

@@ -1,0 +1,5 @@
+import { relayHandlers } from '#middleware/relay-handler.ts'
+import { createImage } from './create-image.ts'
+
+/** POST /v1/images/generations */
+export const { handler, streamHandler } = relayHandlers('create-image', createImage)

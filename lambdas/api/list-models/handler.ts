@@ -1,0 +1,8 @@
+import { modelView } from '#core/contract/model-view.ts'
+import { catalogueHandler } from '#middleware/catalogue-handler.ts'
+
+/** GET /v1/models */
+export const handler = catalogueHandler('list-models', (_event, catalogue, allowed) => ({
+  object: 'list',
+  data: catalogue.listModels(allowed).map(modelView),
+}))

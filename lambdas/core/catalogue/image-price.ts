@@ -1,0 +1,20 @@
+import type { ImageModel } from './model.ts'
+
+/** What decides the price row of an image. `quality` is undefined for a model that has none. */
+export type ImagePriceTier = { readonly size: string; readonly quality: string | undefined }
+
+/** The first row that matches the tier; rows hold `any` where a dimension does not count. */
+export function findImagePrice(
+  prices: ImageModel['prices'],
+  { size, quality }: ImagePriceTier,
+): ImageModel['prices'][number] | undefined {
+  return prices.find(
+    (row) => (row.size === 'any' || row.size === size) && (row.quality === 'any' || row.quality === quality),
+  )
+}
+
+/** Every tier that a model offers: the cells of its price table. */
+export function imagePriceTiers({ sizes, qualities }: Pick<ImageModel, 'sizes' | 'qualities'>): ImagePriceTier[] {
+  const offered = qualities.length === 0 ? [undefined] : qualities
+  return sizes.flatMap((size) => offered.map((quality) => ({ size, quality })))
+}

@@ -1,0 +1,78 @@
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { ChatModel } from '../catalogue/model.ts'
+import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
+import { type ChatBody, chatBodySchema, imageUrlOf } from './chat-body.ts'
+import { parseBody } from './request-issues.ts'
+
+/** What the gateway itself needs to know of a chat request; the body goes upstream as the client wrote it. */
+export type ChatRequest = {
+  readonly model: ChatModel
+  readonly stream: boolean
+  /** Whether the client wants the chunk with the usage at the end of its stream. */
+  readonly includeUsage: boolean
+  /** Completions asked for. */
+  readonly choices: number
+  /** Tokens that one completion can have. */
+  readonly outputTokensMax: number
+  /** Tokens that the messages, tools and everything else in the body can come to. */
+  readonly promptTokensMax: number
+  /** The client's own, in which the gateway asks for the usage. */
+  readonly streamOptions: Readonly<Record<string, unknown>>
+}
+
+type Context = {
+  readonly catalogue: Catalogue
+  /** Models the key may use; null for all. */
+  readonly allowedModels: readonly string[] | null
+  /** Length of the body in UTF-8. */
+  readonly bodyBytes: number
+}
+
+/**
+ * Checks a chat body and bounds what it can cost.
+ * @throws InvalidRequestError naming each member that needs mending; ModelNotFoundError. Nothing was reserved yet.
+ */
+export function parseChatRequest(body: unknown, { catalogue, allowedModels, bodyBytes }: Context): ChatRequest {
+  const chat = parseBody(chatBodySchema, body)
+  const model = catalogue.findRelayModel(chat.model, { kind: 'chat', allowed: allowedModels })
+  if (model === undefined) {
+    throw new ModelNotFoundError(chat.model)
+  }
+  return {
+    model,
+    stream: chat.stream === true,
+    includeUsage: chat.stream_options?.include_usage === true,
+    choices: chat.n ?? 1,
+    outputTokensMax: outputTokensMax(chat, model),
+    promptTokensMax: promptTokensMax(chat, model, bodyBytes),
+    streamOptions: chat.stream_options ?? {},
+  }
+}
+
+/** Which of two bounds an upstream obeys is its own affair: the larger one counts. */
+function outputTokensMax(chat: ChatBody, model: ChatModel): number {
+  const asked = (['max_tokens', 'max_completion_tokens'] as const).flatMap((path) => {
+    const tokens = chat[path]
+    return typeof tokens === 'number' ? [{ path, tokens }] : []
+  })
+  const excessive = asked.filter(({ tokens }) => tokens > model.max_output_tokens)
+  if (excessive.length > 0) {
+    const message = `${model.id} makes at most ${model.max_output_tokens} tokens`
+    throw new InvalidRequestError(excessive.map(({ path }) => ({ path, message })))
+  }
+  return asked.length === 0 ? model.max_output_tokens : Math.max(...asked.map(({ tokens }) => tokens))
+}
+
+/**
+ * No tokenizer of this field makes more tokens than there are bytes, and whatever reaches the prompt stands in the body,
+ * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
+ */
+function promptTokensMax(chat: ChatBody, model: ChatModel, bodyBytes: number): number {
+  const images = chat.messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.filter(({ type }) => type === 'image_url').map(imageUrlOf) : [],
+  )
+  // The url of an image is all ASCII, or longer in bytes than in characters: the bound stays one.
+  const imageCharacters = images.reduce((sum, url) => sum + (url?.length ?? 0), 0)
+  const tokens = bodyBytes - imageCharacters + images.length * model.image_tokens
+  return Math.min(model.context_tokens, tokens)
+}

@@ -1,0 +1,105 @@
+/** Where one top-level member of a JSON object stands in its text: `valueStart` up to, not including, `valueEnd`. */
+export type MemberSpan = { readonly name: string; readonly valueStart: number; readonly valueEnd: number }
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+/**
+ * Finds the top-level members of a text that is known to be one valid JSON object. Names are decoded: `"\u0069d"` is `id`.
+ * Bytes given as text, one character for each, will do as well: all that matters to the scan is ASCII.
+ */
+export function* topLevelMembers(text: string): Generator<MemberSpan> {
+  let depth = 0
+  let name: string | undefined
+  let valueStart = 0
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      const stringStart = index
+      index = closingQuote(text, stringStart)
+      if (depth === 1 && name === undefined) {
+        name = String(JSON.parse(text.slice(stringStart, index + 1)))
+      }
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      depth += 1
+    } else if (code === COLON && depth === 1) {
+      valueStart = index + 1
+    } else if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      if (depth === 1 && name !== undefined) {
+        yield { name, ...trimmedSpan(text, valueStart, index) }
+        name = undefined
+      }
+      depth -= code === COMMA ? 0 : 1
+    }
+  }
+}
+
+/** Index of the quote that ends the string which begins at `start`. */
+function closingQuote(text: string, start: number): number {
+  let index = start + 1
+  while (index < text.length && text.charCodeAt(index) !== QUOTE) {
+    index += text.charCodeAt(index) === BACKSLASH ? 2 : 1
+  }
+  return index
+}
+
+/** Leaves the whitespace around a value to the upstream. */
+function trimmedSpan(text: string, start: number, end: number): { valueStart: number; valueEnd: number } {
+  let valueStart = start
+  while (valueStart < end && isJsonWhitespace(text.charCodeAt(valueStart))) {
+    valueStart += 1
+  }
+  let valueEnd = end
+  while (valueEnd > valueStart && isJsonWhitespace(text.charCodeAt(valueEnd - 1))) {
+    valueEnd -= 1
+  }
+  return { valueStart, valueEnd }
+}
+
+/** Space, tab, line feed and carriage return, the four that JSON knows. */
+function isJsonWhitespace(code: number): boolean {
+  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+}
+
+/**
+ * Puts JSON texts in place of top-level members, each occurrence of a repeated name, and appends those that are missing.
+ * @param json a JSON object.
+ */
+export function replaceMembers(json: string, members: ReadonlyMap<string, string>): string {
+  const missing = new Map(members)
+  const pieces: string[] = []
+  let keptFrom = 0
+  let objectEnd = json.indexOf('{') + 1
+  let separator = ''
+  for (const { name, valueStart, valueEnd } of topLevelMembers(json)) {
+    separator = ','
+    objectEnd = valueEnd
+    const value = members.get(name)
+    if (value !== undefined) {
+      pieces.push(json.slice(keptFrom, valueStart), value)
+      keptFrom = valueEnd
+      missing.delete(name)
+    }
+  }
+  const appended = Array.from(missing, ([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')
+  pieces.push(json.slice(keptFrom, objectEnd), appended === '' ? '' : separator + appended, json.slice(objectEnd))
+  return pieces.join('')
+}
+
+/** The first top-level name that is written twice; undefined when none is. Two parsers may read such an object differently. */
+export function repeatedMember(json: string): string | undefined {
+  const seen = new Set<string>()
+  for (const { name } of topLevelMembers(json)) {
+    if (seen.has(name)) {
+      return name
+    }
+    seen.add(name)
+  }
+  return undefined
+}

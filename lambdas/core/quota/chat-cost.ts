@@ -1,0 +1,51 @@
+import type { ChatModel } from '../catalogue/model.ts'
+import type { ChatUsage } from '../relay/token-usage.ts'
+import { divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+
+/** Tokens that one token price buys. */
+const TOKENS_PER_PRICE = 1_000_000n
+
+/** What bounds the cost of one chat call. */
+export type ChatBounds = {
+  readonly promptTokensMax: number
+  readonly outputTokensMax: number
+  readonly choices: number
+}
+
+/** Tokens times prices, rounded half up once at the end; or the fixed price of a request. */
+export function chatCost(model: ChatModel, { promptTokens, completionTokens }: ChatUsage): Microcredits {
+  const [row] = model.prices
+  if (row === undefined) {
+    throw new RangeError(`${model.id} has no price`)
+  }
+  if ('price' in row) {
+    return parseCredits(row.price)
+  }
+  const input = BigInt(promptTokens) * parseCredits(row.input_per_million)
+  const output = BigInt(completionTokens) * parseCredits(row.output_per_million)
+  return divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits
+}
+
+/** What is locked before a chat call: an upper bound of what its usage can come to. */
+export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits {
+  return chatCost(model, {
+    promptTokens: bounds.promptTokensMax,
+    completionTokens: bounds.outputTokensMax * bounds.choices,
+  })
+}
+
+/** Bytes of text that one token stands for, roughly. */
+const BYTES_PER_TOKEN = 4
+
+/**
+ * What is billed for a stream that its upstream broke off without a word about usage: the part that was relayed, counted
+ * by its length, and the prompt likewise; never more than was locked.
+ */
+export function brokenStreamCost(
+  model: ChatModel,
+  { bodyBytes, relayedTextBytes, locked }: { bodyBytes: number; relayedTextBytes: number; locked: Microcredits },
+): Microcredits {
+  const tokensOf = (bytes: number) => Math.ceil(bytes / BYTES_PER_TOKEN)
+  const cost = chatCost(model, { promptTokens: tokensOf(bodyBytes), completionTokens: tokensOf(relayedTextBytes) })
+  return cost < locked ? cost : locked
+}

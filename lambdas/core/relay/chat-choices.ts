@@ -1,0 +1,89 @@
+import { type ChatUsage, readChatUsage } from './token-usage.ts'
+
+/** One completion as a chat upstream gave it. */
+export type ChatChoice = { readonly content: string; readonly finishReason: string }
+
+/** What a chat answer holds that a legacy completion can say. */
+export type ChatChoices = ChatIdentity & {
+  readonly choices: readonly ChatChoice[]
+  /** Undefined when the upstream reports none, or none that can be believed. */
+  readonly usage: ChatUsage | undefined
+}
+
+/** What heads a chat answer and each chunk of a stream; undefined where an upstream leaves it out. */
+export type ChatIdentity = {
+  readonly id: string | undefined
+  /** Unix seconds. */
+  readonly created: number | undefined
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Reads a whole chat answer. Undefined for text that is none: no JSON object, or one without choices. */
+export function readChatChoices(text: string): ChatChoices | undefined {
+  const answer = parseObject(text)
+  if (answer === undefined || !Array.isArray(answer.choices)) {
+    return undefined
+  }
+  return { ...readChatIdentity(answer), choices: inOrder(answer.choices), usage: readChatUsage(answer.usage) }
+}
+
+/** Upstreams may write choices in any order; `index` counts, or the place where there is none. */
+function inOrder(choices: readonly unknown[]): ChatChoice[] {
+  return choices
+    .map((each, place) => {
+      const choice = membersOf(each)
+      return { choice, order: typeof choice.index === 'number' ? choice.index : place }
+    })
+    .toSorted((left, right) => left.order - right.order)
+    .map(({ choice }) => ({
+      content: generatedText(choice.message),
+      finishReason: completionFinishReason(choice.finish_reason) ?? 'stop',
+    }))
+}
+
+/**
+ * The reason in the words of the older interface, where a tool call is a stop; other words are passed on.
+ * Undefined while there is none.
+ */
+export function completionFinishReason(reason: unknown): string | undefined {
+  if (typeof reason !== 'string') {
+    return undefined
+  }
+  return reason === 'tool_calls' || reason === 'function_call' ? 'stop' : reason
+}
+
+/** The text of a message or a delta: its content as such or in parts. A tool call and a refusal have none. */
+export function generatedText(message: unknown): string {
+  const { content } = membersOf(message)
+  if (Array.isArray(content)) {
+    return content.map((part) => textOf(membersOf(part).text)).join('')
+  }
+  return textOf(content)
+}
+
+export function readChatIdentity({ id, created }: Members): ChatIdentity {
+  return {
+    id: typeof id === 'string' && id !== '' ? id : undefined,
+    created: typeof created === 'number' && Number.isSafeInteger(created) && created >= 0 ? created : undefined,
+  }
+}
+
+/** JSON text as an object; undefined for anything else. */
+export function parseObject(text: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The members of what should be an object; none of anything else. */
+export function membersOf(value: unknown): Members {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

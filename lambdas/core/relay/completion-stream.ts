@@ -1,0 +1,189 @@
+import type { CompletionRequest } from '../contract/completion-request.ts'
+import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
+import {
+  type CompletionHead,
+  completionChoice,
+  completionHead,
+  completionUsage,
+  sumOfUsages,
+} from './completion-answer.ts'
+import { newStreamedPrompt, type StreamedChoice, type StreamedPrompt } from './streamed-prompt.ts'
+import { type ChatUsage, readChatUsage } from './token-usage.ts'
+
+/** An upstream reported an error inside its stream, or ended it with completions cut off. */
+export class ChatStreamBrokenError extends Error {
+  override readonly name = 'ChatStreamBrokenError'
+  /** The upstream's own error event, as JSON text, where it sent one. */
+  readonly payload: string | undefined
+  constructor(payload?: string, options?: ErrorOptions) {
+    const message =
+      payload === undefined ? 'the upstream broke off its stream' : 'the upstream reported an error in its stream'
+    super(message, options)
+    this.payload = payload
+  }
+}
+
+const DONE = '[DONE]'
+
+const encoder = new TextEncoder()
+
+/**
+ * Makes one stream of legacy completions of the chat streams of several prompts, whose events may come in any order among
+ * each other. Takes the data of each event, gives what to write to the client.
+ *
+ * The echo stands before the first text of a completion, the suffix with its finish reason. A chunk has one choice.
+ */
+export class CompletionStream {
+  readonly #request: CompletionRequest
+  readonly #fallback: CompletionHead
+  readonly #prompts: readonly StreamedPrompt[]
+  /** Everything of a chunk before the elements of its choices; known with the first chunk. */
+  #opening: string | undefined
+
+  /** @param fallback what stands for an id and a time that the upstream leaves out. */
+  constructor(request: CompletionRequest, fallback: CompletionHead) {
+    const { prompts, n, echo } = request
+    this.#request = request
+    this.#fallback = fallback
+    this.#prompts = prompts.map((text, place) =>
+      newStreamedPrompt({ echo: echo ? text : '', firstIndex: place * n, n }),
+    )
+  }
+
+  /**
+   * What to write for the data of one event of a prompt's stream; empty for an event that says nothing to the client. A
+   * whole answer, where an upstream does not stream, is taken as one event.
+   * @throws ChatStreamBrokenError when the event is an error.
+   */
+  push(promptIndex: number, payload: string): string {
+    const prompt = this.#prompt(promptIndex)
+    if (prompt.isDone) {
+      return ''
+    }
+    if (payload.trim() === DONE) {
+      prompt.isDone = true
+      return this.#finishBegun(prompt)
+    }
+    const chunk = parseObject(payload)
+    if (chunk === undefined) {
+      return ''
+    }
+    if (chunk.error !== undefined && chunk.error !== null) {
+      throw new ChatStreamBrokenError(payload)
+    }
+    prompt.callUsage = readChatUsage(chunk.usage) ?? prompt.callUsage
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.map(membersOf) : []
+    return choices.map((choice) => this.#pushChoice(prompt, choice, chunk)).join('')
+  }
+
+  /** Whether `[DONE]` has come for the call under way: nothing after it counts. */
+  isDone(promptIndex: number): boolean {
+    return this.#prompt(promptIndex).isDone
+  }
+
+  /** Whether the call under way has written anything: if not, another call may take its place ({@link restartCall}). */
+  hasBegun(promptIndex: number): boolean {
+    return this.#prompt(promptIndex).wanted.some(({ state }) => state !== 'unbegun')
+  }
+
+  /**
+   * The stream of a call has ended: well, if `[DONE]` or the usage has come, which is always last, or if every completion
+   * has its finish reason. Completions that the upstream left out altogether may be asked for again: the next events of
+   * this prompt are those of a call for that many.
+   * @returns what to write, and how many completions are missing.
+   * @throws ChatStreamBrokenError when it did not end well.
+   */
+  endCall(promptIndex: number): { readonly text: string; readonly missing: number } {
+    const prompt = this.#prompt(promptIndex)
+    const isWhole = prompt.wanted.every(({ state }) => state === 'finished')
+    if (!prompt.isDone && !isWhole && prompt.callUsage === undefined) {
+      throw new ChatStreamBrokenError()
+    }
+    const text = this.#finishBegun(prompt)
+    prompt.usages.push(prompt.callUsage)
+    prompt.wanted = prompt.wanted.filter(({ state }) => state !== 'finished')
+    this.restartCall(promptIndex)
+    return { text, missing: prompt.wanted.length }
+  }
+
+  /** The next events are those of a call from its beginning. */
+  restartCall(promptIndex: number): void {
+    const prompt = this.#prompt(promptIndex)
+    prompt.isDone = false
+    prompt.callUsage = undefined
+  }
+
+  /** What ends the client's stream when every prompt has come to its end: the usage, if asked for and known, and `[DONE]`. */
+  finish(): string {
+    const usage = sumOfUsages(this.#prompts.flatMap(({ usages }) => usages))
+    const chunk =
+      this.#request.includeUsage && usage !== undefined
+        ? event(`${this.#openingFor({})}],"usage":${JSON.stringify(completionUsage(usage))}}`)
+        : ''
+    return chunk + event(DONE)
+  }
+
+  /** What there is to bill for a prompt, however it ends. */
+  progress(promptIndex: number): { readonly usage: ChatUsage | undefined; readonly textBytes: number } {
+    const { usages, callUsage, wanted, textBytes } = this.#prompt(promptIndex)
+    return { usage: sumOfUsages(wanted.length === 0 ? usages : [...usages, callUsage]), textBytes }
+  }
+
+  #prompt(promptIndex: number): StreamedPrompt {
+    const prompt = this.#prompts[promptIndex]
+    if (prompt === undefined) {
+      throw new RangeError(`no prompt ${promptIndex}`)
+    }
+    return prompt
+  }
+
+  #pushChoice(prompt: StreamedPrompt, chatChoice: Members, chunk: Members): string {
+    const choice = prompt.wanted[typeof chatChoice.index === 'number' ? chatChoice.index : 0]
+    const text = generatedText(chatChoice.delta ?? chatChoice.message)
+    const finishReason = completionFinishReason(chatChoice.finish_reason)
+    if (choice === undefined || choice.state === 'finished' || (text === '' && finishReason === undefined)) {
+      return ''
+    }
+    prompt.textBytes += encoder.encode(text).length
+    return this.#write(choice, { echo: prompt.echo, text, finishReason }, chunk)
+  }
+
+  /** An upstream that says it is done has finished what it began, with or without a reason. */
+  #finishBegun({ wanted, echo }: StreamedPrompt): string {
+    const begun = wanted.filter(({ state }) => state === 'begun')
+    return begun.map((choice) => this.#write(choice, { echo, text: '', finishReason: 'stop' }, {})).join('')
+  }
+
+  #write(choice: StreamedChoice, { echo, text, finishReason }: Piece, chunk: Members): string {
+    const { suffix, includeUsage } = this.#request
+    const before = choice.state === 'unbegun' ? echo : ''
+    const after = finishReason === undefined ? '' : suffix
+    choice.state = finishReason === undefined ? 'begun' : 'finished'
+    const element = completionChoice({
+      text: before + text + after,
+      index: choice.index,
+      finishReason: finishReason ?? null,
+    })
+    return event(`${this.#openingFor(chunk)}${JSON.stringify(element)}]${includeUsage ? ',"usage":null' : ''}}`)
+  }
+
+  /** All chunks of a stream have the same head: that of the first event that anything was written for. */
+  #openingFor(chunk: Members): string {
+    if (this.#opening === undefined) {
+      const { id, created } = completionHead(readChatIdentity(chunk), this.#fallback)
+      const head = { id, object: 'text_completion', created, model: this.#request.model.id }
+      this.#opening = `${JSON.stringify(head).slice(0, -1)},"choices":[`
+    }
+    return this.#opening
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A finish reason is undefined as long as a completion goes on. */
+type Piece = { readonly echo: string; readonly text: string; readonly finishReason: string | undefined }
+
+/** One server-sent event. */
+function event(data: string): string {
+  return `data: ${data}\n\n`
+}

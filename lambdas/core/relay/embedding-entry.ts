@@ -1,0 +1,95 @@
+import type { EncodingFormat } from '../contract/embedding-request.ts'
+import { type Edit, editedPieces } from './answer-pieces.ts'
+import { decodeFloat32Base64, encodeFloat32Base64 } from './float32-base64.ts'
+import { endOfNumbers, endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
+
+/** One element of `data`: where it stands, which input it answers, and what has to be changed in it. */
+export type EmbeddingEntry = {
+  readonly start: number
+  readonly end: number
+  readonly index: number
+  readonly edits: readonly Edit[]
+}
+
+const QUOTE = 0x22
+
+type Vector = { readonly start: number; readonly end: number; readonly format: EncodingFormat }
+
+/**
+ * Reads the entry that begins at `start`.
+ * @param position of the entry in `data`: its index too, where an upstream leaves the index out.
+ * @throws UnexpectedJsonError for anything but an object with one embedding.
+ */
+export function readEntry(
+  bytes: Uint8Array,
+  start: number,
+  { position, encodingFormat }: { position: number; encodingFormat: EncodingFormat },
+): EmbeddingEntry {
+  let index: unknown
+  let vector: Vector | undefined
+  const end = walkMembers(bytes, start, (name, valueStart) => {
+    if (name === 'embedding') {
+      if (vector !== undefined) {
+        throw new UnexpectedJsonError('an entry has two embeddings')
+      }
+      vector = vectorAt(bytes, valueStart)
+      return vector.end
+    }
+    const { value, end: valueEnd } = readValue(bytes, valueStart)
+    index = name === 'index' ? value : index
+    return valueEnd
+  })
+  if (vector === undefined) {
+    throw new UnexpectedJsonError('an entry has no embedding')
+  }
+  const edits = vector.format === encodingFormat ? [] : [converted(bytes, vector)]
+  if (index === undefined) {
+    return { start, end, index: position, edits: [indexPutIn(start + 1, position), ...edits] }
+  }
+  if (typeof index !== 'number' || !Number.isInteger(index)) {
+    throw new UnexpectedJsonError('the index of an entry is no whole number')
+  }
+  return { start, end, index, edits }
+}
+
+/** The bytes of an entry with its changes made. */
+export function entryPieces(bytes: Uint8Array, entry: EmbeddingEntry): Uint8Array[] {
+  return editedPieces(bytes, entry, entry.edits)
+}
+
+function vectorAt(bytes: Uint8Array, start: number): Vector {
+  return bytes[start] === QUOTE
+    ? { start, end: endOfString(bytes, start), format: 'base64' }
+    : { start, end: endOfNumbers(bytes, start), format: 'float' }
+}
+
+/** An upstream that ignores `encoding_format` has its vectors converted; nothing else of the entry changes. */
+function converted(bytes: Uint8Array, { start, end, format }: Vector): Edit {
+  const value = parseValue(bytes, start, end)
+  return { start, end, replacement: format === 'float' ? base64Of(value) : numbersOf(value) }
+}
+
+const QUOTES = Uint8Array.of(QUOTE)
+
+function base64Of(value: unknown): Uint8Array[] {
+  if (!Array.isArray(value) || !value.every((each) => typeof each === 'number')) {
+    throw new UnexpectedJsonError('an embedding is no list of numbers')
+  }
+  return [QUOTES, encodeFloat32Base64(value), QUOTES]
+}
+
+/** Each float32 in the shortest decimal that is exactly it as a double. */
+function numbersOf(value: unknown): Uint8Array[] {
+  const numbers = decodeFloat32Base64(String(value))
+  if (numbers === undefined || !numbers.every(Number.isFinite)) {
+    throw new UnexpectedJsonError('an embedding is no base64 of float32')
+  }
+  // A negative zero has a sign, which String() leaves out.
+  const texts = numbers.map((number) => (Object.is(number, -0) ? '-0.0' : String(number)))
+  return [new TextEncoder().encode(`[${texts.join(',')}]`)]
+}
+
+/** An entry has an embedding, so a comma always follows. */
+function indexPutIn(at: number, index: number): Edit {
+  return { start: at, end: at, replacement: [new TextEncoder().encode(`"index":${index},`)] }
+}

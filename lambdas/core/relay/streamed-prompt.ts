@@ -1,0 +1,37 @@
+import type { ChatUsage } from './token-usage.ts'
+
+/** One completion of the answer, while it is streamed. */
+export type StreamedChoice = {
+  /** Its place among the completions of all prompts. */
+  readonly index: number
+  state: 'unbegun' | 'begun' | 'finished'
+}
+
+/** How far the completions of one prompt have come: those of its first call, and of the calls for missing ones. */
+export type StreamedPrompt = {
+  /** What stands before each completion. */
+  readonly echo: string
+  /** What the call under way is to fill: its choice `k` is the `k`th of them. */
+  wanted: readonly StreamedChoice[]
+  /** `[DONE]` has come for the call under way. */
+  isDone: boolean
+  /** Reported by the call under way: the last one counts, because some upstreams report a running total. */
+  callUsage: ChatUsage | undefined
+  /** Of every call that has ended; undefined where it reported none. */
+  readonly usages: (ChatUsage | undefined)[]
+  /** Generated text so far, in UTF-8. */
+  textBytes: number
+}
+
+export function newStreamedPrompt({
+  echo,
+  firstIndex,
+  n,
+}: {
+  echo: string
+  firstIndex: number
+  n: number
+}): StreamedPrompt {
+  const wanted = Array.from({ length: n }, (_, k): StreamedChoice => ({ index: firstIndex + k, state: 'unbegun' }))
+  return { echo, wanted, isDone: false, callUsage: undefined, usages: [], textBytes: 0 }
+}

@@ -1,0 +1,31 @@
+/** What an upstream says a chat has used. */
+export type ChatUsage = { readonly promptTokens: number; readonly completionTokens: number }
+
+/** More tokens than this is no usage but a fault: hundreds of times the largest context. */
+const TOKENS_MAX = 1_000_000_000
+
+/**
+ * Reads `usage` of a chat answer: `prompt_tokens` and `completion_tokens`, or what `total_tokens` leaves for a missing one.
+ * Undefined when there is none, or none that can be believed. A zero is a zero.
+ */
+export function readChatUsage(usage: unknown): ChatUsage | undefined {
+  if (typeof usage !== 'object' || usage === null) {
+    return undefined
+  }
+  const members: Readonly<Record<string, unknown>> = { ...usage }
+  const prompt = tokenCount(members.prompt_tokens)
+  const completion = tokenCount(members.completion_tokens)
+  const total = tokenCount(members.total_tokens)
+  const promptTokens = prompt ?? difference(total, completion)
+  const completionTokens = completion ?? difference(total, prompt)
+  return promptTokens === undefined || completionTokens === undefined ? undefined : { promptTokens, completionTokens }
+}
+
+/** A whole number of tokens that can be believed; undefined for anything else. */
+export function tokenCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+}
+
+function difference(total: number | undefined, part: number | undefined): number | undefined {
+  return total === undefined || part === undefined || part > total ? undefined : total - part
+}

@@ -1,0 +1,21 @@
+import middy from '@middy/core'
+import { openCallerContext } from '#adapters/relay/caller-context.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { type ApiEvent, type ApiResult, callerOf, jsonResult } from './api-event.ts'
+import { authenticate } from './authenticate.ts'
+import { errorResponse } from './error-response.ts'
+import { requestLog } from './request-log.ts'
+
+type CatalogueAnswer = (event: ApiEvent, catalogue: Catalogue, allowed: readonly string[] | null) => object
+
+/** The chain of operations that answer from the catalogue: one fresh read of the key, which many requests may share, and no more. */
+export function catalogueHandler(operation: string, answer: CatalogueAnswer) {
+  return middy<ApiEvent, ApiResult>()
+    .use(requestLog(operation))
+    .use(errorResponse())
+    .use(authenticate(async ({ keyDigest }) => ({ caller: await openCallerContext().callers.confirm(keyDigest) })))
+    .handler(async (event) => {
+      const { models } = callerOf(event)
+      return jsonResult(200, JSON.stringify(answer(event, openCallerContext().catalogue, models)))
+    })
+}

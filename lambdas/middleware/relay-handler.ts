@@ -1,0 +1,155 @@
+import type { Context } from 'aws-lambda'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
+import { openRelayContext, type RelayContext } from '#adapters/relay/relay-context.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { InvalidApiKeyError, InvalidRequestError } from '#core/errors.ts'
+import { repeatedMember } from '#core/json-members.ts'
+import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
+import { presentedKey } from './authenticate.ts'
+import { BufferedAnswer } from './buffered-answer.ts'
+import { errorResult } from './error-response.ts'
+import { readJsonBody } from './json-body.ts'
+import { type LambdaResponseStream, StreamedAnswer, streamifyResponse } from './streamed-answer.ts'
+
+/** Below Lambda's 6 MB for a whole event. */
+const BODY_BYTES_MAX = 5 * 1024 * 1024
+
+/** JSON schemas of tools nest deep; a bomb of brackets nests deeper. */
+const DEPTH_MAX = 128
+
+/** What an operation does between a request and its answer; it ends after the settlement. */
+type Relay = (request: RelayRequest, answer: AnswerWriter, context: RelayContext) => Promise<void>
+
+/**
+ * The two forms of a relayed operation over one core: `handler` answers in one piece, `streamHandler` byte by byte
+ * through Lambda's response stream; the stack picks. Written without middy, whose streaming mode takes the answer as one
+ * readable stream: here the settlement follows the last byte, and a client that leaves is noticed.
+ */
+export function relayHandlers(operation: string, relay: Relay) {
+  const handler = async (event: ApiEvent, lambda: Context): Promise<ApiResult> => {
+    const answer = new BufferedAnswer()
+    await serve({ operation, relay, event, lambda }, answer)
+    return answer.result()
+  }
+  const streamHandler = streamifyResponse(
+    async (event: ApiEvent, responseStream: LambdaResponseStream, lambda: Context): Promise<void> => {
+      const answer = new StreamedAnswer(responseStream)
+      await serve({ operation, relay, event, lambda }, answer)
+      await answer.finished()
+    },
+  )
+  return { handler, streamHandler }
+}
+
+type Served = {
+  readonly operation: string
+  readonly relay: Relay
+  readonly event: ApiEvent
+  readonly lambda: Context
+}
+
+/** One request from its key to its log line. Never rejects: what is left to say has been answered or logged. */
+async function serve({ operation, relay, event, lambda }: Served, writer: AnswerWriter & Headed): Promise<void> {
+  const startedAt = performance.now()
+  // API Gateway lets a client choose its request id, and this one names money: Lambda's own is nobody's to choose.
+  const requestId = lambda.awsRequestId
+  const facts: Record<string, unknown> = { gatewayRequestId: event.requestContext?.requestId }
+  writer.beforeOpen = (headers) => {
+    const elapsed = Math.round(performance.now() - startedAt)
+    facts.firstByteMilliseconds = elapsed
+    return { ...headers, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
+  }
+  try {
+    await relayEvent({ relay, event, requestId, facts }, writer)
+  } catch (error) {
+    answerError(error, { path: event.path, requestId, writer })
+  }
+  logger.info('request', {
+    operation,
+    requestId,
+    statusCode: writer.statusCode,
+    durationMilliseconds: Math.round(performance.now() - startedAt),
+    ...facts,
+  })
+}
+
+/** What both writers add to an answer on its way out. */
+type Headed = {
+  beforeOpen: (headers: Readonly<Record<string, string>>) => Record<string, string>
+  readonly statusCode: number | undefined
+}
+
+type RelayedEvent = Pick<Served, 'relay' | 'event'> & { requestId: string; facts: Record<string, unknown> }
+
+async function relayEvent({ relay, event, requestId, facts }: RelayedEvent, writer: AnswerWriter): Promise<void> {
+  const context = openRelayContext()
+  const keyDigest = sha256Hex(presentedKey(event))
+  const found = await context.callers.lookUp(keyDigest)
+  if (found === undefined) {
+    throw new InvalidApiKeyError()
+  }
+  facts.tenantId = found.caller.tenantId
+  let isConfirmed = found.isConfirmed
+  const confirmCaller = async () => {
+    if (!isConfirmed) {
+      await context.callers.confirm(keyDigest)
+      isConfirmed = true
+    }
+  }
+  try {
+    const body = readBody(event)
+    const sessionId = headerOf(event, 'x-session-id')
+    const note = (more: Readonly<Record<string, unknown>>) => Object.assign(facts, more)
+    await relay({ requestId, caller: found.caller, confirmCaller, ...body, sessionId, note }, writer, context)
+  } catch (error) {
+    // A key that was revoked in the last minute is told so, and not what is wrong with the request.
+    if (!writer.isOpen && movesNoMoney(error)) {
+      await confirmCaller()
+    }
+    if (error instanceof InvalidApiKeyError) {
+      context.callers.forget(keyDigest)
+    }
+    throw error
+  }
+}
+
+/** Errors that end a request before its reservation, whose transaction would have looked at the key. */
+function movesNoMoney(error: unknown): boolean {
+  return error instanceof Error && /^(InvalidRequest|RequestBodyTooLarge|ModelNotFound)Error$/.test(error.name)
+}
+
+function readBody(event: ApiEvent): Pick<RelayRequest, 'bodyText' | 'bodyBytes' | 'json'> {
+  const { text, json } = readJsonBody(event, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
+  const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedMember(text) : undefined
+  if (repeated !== undefined) {
+    throw new InvalidRequestError([{ path: repeated.slice(0, 64), message: 'a member must not be written twice' }])
+  }
+  return { bodyText: text, bodyBytes: Buffer.byteLength(text), json }
+}
+
+function answerError(
+  error: unknown,
+  { path, requestId, writer }: { path: string; requestId: string; writer: AnswerWriter },
+): void {
+  if (error instanceof ClientGoneError) {
+    return
+  }
+  if (writer.isOpen) {
+    logger.error('request failed after its answer began', {
+      requestId,
+      error: error instanceof Error ? error : new Error(String(error)),
+    })
+    writer.end()
+    return
+  }
+  const { statusCode, headers, body } = errorResult(error, path)
+  writer.open({ statusCode, headers: { ...toTexts(headers), 'content-length': String(Buffer.byteLength(body)) } })
+  writer.write(body)
+  writer.end()
+}
+
+function toTexts(headers: ApiResult['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]))
+}

@@ -1,0 +1,61 @@
+import { once } from '#adapters/once.ts'
+import { matchPath, ROUTES, type Route } from '#core/contract/routes.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import type { LocalFunction } from './lambda-runtime.ts'
+
+/** What API Gateway knows of one method of one resource. */
+type Endpoint = {
+  /** The path template. */
+  readonly resource: string
+  readonly target: LocalFunction
+  readonly streams: boolean
+}
+
+/** The endpoint that answers a request, and what its path names. */
+export type RoutedRequest = Endpoint & { readonly pathParameters: Record<string, string> | null }
+
+const ENDPOINTS = ROUTES.map((route: Route) => ({ method: route.method, endpoint: endpointOf(route) }))
+
+/** Endpoints whose path names nothing, by method and path. */
+const FIXED: ReadonlyMap<string, RoutedRequest> = new Map(
+  ENDPOINTS.filter(({ endpoint }) => !endpoint.resource.includes('{')).map(({ method, endpoint }) => [
+    `${method} ${endpoint.resource}`,
+    { ...endpoint, pathParameters: null },
+  ]),
+)
+
+const VARIABLE = ENDPOINTS.filter(({ endpoint }) => endpoint.resource.includes('{'))
+
+const FALLBACK: Endpoint = { resource: '/{proxy+}', target: apiFunction('fallback', false), streams: false }
+
+function endpointOf({ operation, path, streams }: Route): Endpoint {
+  return { resource: path, target: apiFunction(operation, streams === true), streams: streams === true }
+}
+
+function apiFunction(operation: string, streams: boolean): LocalFunction {
+  return {
+    name: operation,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[streams ? 'relay' : 'api'],
+    load: once(() => import(`#lambdas/api/${operation}/handler.ts`)),
+  }
+}
+
+/** Finds the route's function as API Gateway would, or the fallback for unknown paths and methods. */
+export function routeRequest(method: string, path: string): RoutedRequest {
+  const fixed = FIXED.get(`${method} ${path}`)
+  if (fixed !== undefined) {
+    return fixed
+  }
+  for (const each of VARIABLE) {
+    const pathParameters = each.method === method ? matchPath(each.endpoint.resource, path) : undefined
+    if (pathParameters !== undefined) {
+      return { ...each.endpoint, pathParameters }
+    }
+  }
+  return { ...FALLBACK, pathParameters: { proxy: path.slice(1) } }
+}
+
+/** Loads every handler of the API, so that no first request pays for it. */
+export async function loadApiHandlers(): Promise<void> {
+  await Promise.all([...ENDPOINTS.map(({ endpoint }) => endpoint.target.load()), FALLBACK.target.load()])
+}

@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http'
+import { BAD_ANSWER, sendGatewayError } from './gateway-error.ts'
+import { ResponseFraming, type ResponseHead } from './response-framing.ts'
+import type { ResponseSink } from './response-stream.ts'
+
+/**
+ * Carries a function's stream to the client as API Gateway does: status and headers come out of the prelude, the body
+ * follows as it comes. Without a proper prelude the answer is 502; an answer that breaks after it is cut, with its
+ * connection, so that no client takes the part for the whole.
+ */
+export class StreamedResponse implements ResponseSink {
+  readonly #response: ServerResponse
+  readonly #requestId: string
+  readonly #framing = new ResponseFraming()
+  /** Bytes that the head's content-length still promises. */
+  #promised: number | undefined
+  #hasBody = false
+  #isCut = false
+
+  constructor(response: ServerResponse, requestId: string) {
+    this.#response = response
+    this.#requestId = requestId
+  }
+
+  /** The client's pace is the handler's: bytes count as taken when the connection has room again. */
+  take(bytes: Buffer, taken: () => void): void {
+    const body = this.#isOver() ? undefined : this.#read(bytes)
+    if (body === undefined || body.length === 0 || this.#send(body)) {
+      taken()
+      return
+    }
+    this.#response.once('drain', taken)
+  }
+
+  end(): void {
+    if (this.#isOver()) {
+      return
+    }
+    if (this.#framing.head === undefined) {
+      this.#refuse()
+    } else if (this.#promised === undefined || this.#promised === 0) {
+      this.#response.end()
+    } else {
+      this.#cut()
+    }
+  }
+
+  /** The function failed: an answer that has not ended never will. */
+  fail(): void {
+    if (this.#isOver()) {
+      return
+    }
+    if (this.#framing.head === undefined) {
+      this.#refuse()
+    } else {
+      this.#cut()
+    }
+  }
+
+  #isOver(): boolean {
+    return this.#isCut || this.#response.writableEnded || this.#response.destroyed
+  }
+
+  /** The body's part of these bytes; undefined when they broke the framing. */
+  #read(bytes: Buffer): Buffer | undefined {
+    const isOpen = this.#framing.head !== undefined
+    try {
+      const body = this.#framing.push(bytes)
+      if (!isOpen && this.#framing.head !== undefined) {
+        this.#open(this.#framing.head)
+      }
+      return body
+    } catch {
+      // A prelude that is none, or a name, value or status that HTTP does not have.
+      this.#refuse()
+      return undefined
+    }
+  }
+
+  /** The head waits for the body of the same turn, so that both leave in one packet. */
+  #open({ statusCode, headers }: ResponseHead): void {
+    this.#response.writeHead(statusCode, headers)
+    this.#promised = contentLengthOf(headers)
+    process.nextTick(() => {
+      if (!this.#isOver()) {
+        this.#flushHead()
+      }
+    })
+  }
+
+  /** Whether the connection has room for more. */
+  #send(body: Buffer): boolean {
+    if (this.#promised !== undefined) {
+      this.#promised -= body.length
+      if (this.#promised < 0) {
+        // What is too much would be taken for the next answer of the connection.
+        this.#cut()
+        return true
+      }
+    }
+    this.#hasBody = true
+    return this.#response.write(body)
+  }
+
+  #flushHead(): void {
+    if (!this.#hasBody) {
+      this.#response.flushHeaders()
+    }
+  }
+
+  /** Ends the connection behind what was sent, inside the answer: without its last chunk, or short of its length. */
+  #cut(): void {
+    this.#flushHead()
+    this.#isCut = true
+    const { socket } = this.#response
+    if (socket === null) {
+      this.#response.destroy()
+    } else {
+      socket.destroySoon()
+    }
+  }
+
+  #refuse(): void {
+    sendGatewayError(this.#response, this.#requestId, BAD_ANSWER)
+  }
+}
+
+function contentLengthOf(headers: ResponseHead['headers']): number | undefined {
+  for (const [name, value] of Object.entries(headers)) {
+    if (name.toLowerCase() === 'content-length') {
+      return Number(value)
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { Tiktoken } from 'js-tiktoken/lite'
+import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
+import { countTokens } from '#adapters/tokens/count-tokens.ts'
+import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
+import { ranks } from './written-ranks.ts'
+
+const reference = new Tiktoken(cl100kBase)
+/** With no special token allowed and none forbidden, their names are ordinary text. */
+const expected = (text: string) => reference.encode(text, [], []).length
+const count = (text: string, limit = Number.POSITIVE_INFINITY) => countTokens(text, ranks, limit)
+
+const TEXTS: readonly (readonly [what: string, text: string])[] = [
+  ['nothing', ''],
+  ['a sentence', 'The quick brown fox jumps over the lazy dog.'],
+  ['contractions in both cases', "I'm sure they'LL say we've, you'd, it'S, DON'T and o'clock"],
+  ['each contraction', "'s'S't'T're'rE'Re'RE've'vE'Ve'VE'm'M'll'lL'Ll'LL'd'D'sx'Sx'lLx'DX"],
+  ['code', 'const sum = (a: number[]): number =>\n\t\ta.reduce((x, y) => x + y, 0) // 1_000_000\r\n'],
+  ['special-token look-alikes', '<|endoftext|> <|fim_prefix|><|endofprompt|> <|im_start|>user'],
+  ['digits', '1 12 123 1234 12345 3.14159e-10 ٣٤٥ Ⅻ ½'],
+  ['Chinese, Japanese and Korean', '今天天气很好。ひらがなとカタカナ、한국어도 있습니다！'],
+  ['letters beyond the basic plane', '𠀀𠮷𝒜𝔅 and 𐍈'],
+  ['emoji and their joiners', '😀 👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 🇩🇪'],
+  ['right to left', 'שלום עולם، مرحبا بالعالم'],
+  ['accents, joined and apart', 'Ä Ä é é ﬁ ß ẞ Straße naïve'],
+  ['half a surrogate pair', 'a\ud800b\udc00 \ud83d'],
+  ['control characters', '\u0000\u0001\u007f\u0085\u200b\ufeff\u2028\u2029'],
+  ['white space of every kind', ' \t  \n\n \r\n\u00a0\u3000 x  y \n z   '],
+  ['one letter, many times', 'a'.repeat(700)],
+  ['letters of no word', 'xqzvkjwpfy'.repeat(60)],
+  ['one character of three bytes, many times', '漢'.repeat(200)],
+  ['one emoji, many times', '😀'.repeat(150)],
+  ['spaces', ' '.repeat(600)],
+  ['spaces before a letter', `${' '.repeat(300)}x`],
+  ['lines', '\n'.repeat(300)],
+  ['dashes', '-'.repeat(500)],
+  ['base64', 'TWFuIGlzIGRpc3Rpbmd1aXNoZWQsIG5vdCBvbmx5IGJ5IGhpcyByZWFzb24sIGJ1dCBieSB0aGlz'],
+  ['JSON', '{"a":[1,2,{"b":null}],"c":"\\u00e9","d":-1.5e+10}'],
+]
+
+describe('the tokens of a text', () => {
+  it.each(TEXTS)('of %s are those of the reference', (_, text) => {
+    expect(count(text)).toBe(expected(text))
+  })
+
+  it('are known as numbers of their own', () => {
+    expect(count('hello world')).toBe(2)
+    expect(count('antidisestablishmentarianism')).toBe(6)
+    expect(count('<|endoftext|>')).toBe(7)
+  })
+
+  it('are those of the reference, whatever the text', () => {
+    const scripts = fc.constantFrom(
+      'a',
+      'B',
+      "'s",
+      "'LL",
+      ' ',
+      '\n',
+      '\r\n',
+      '\t',
+      '7',
+      '漢',
+      '語',
+      'é',
+      '😀',
+      '-',
+      '<|',
+      '|>',
+      '\u3000',
+    )
+    const passages = fc.array(fc.oneof(scripts, fc.string({ unit: 'binary' }), fc.lorem({ maxCount: 5 })), {
+      maxLength: 30,
+    })
+    fc.assert(
+      fc.property(passages, (parts) => {
+        const text = parts.join('')
+        expect(count(text)).toBe(expected(text))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('are those of the reference for runs of few different letters, where merges overlap', () => {
+    const runs = fc.string({ unit: fc.constantFrom('a', 'b', 'e', 's', 't'), minLength: 1, maxLength: 60 })
+    fc.assert(
+      fc.property(runs, (text) => {
+        expect(count(text)).toBe(expected(text))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it('are never more than the bytes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => count(text) <= Buffer.byteLength(text)),
+    )
+  })
+
+  it('are counted exactly up to the limit, and are above it beyond', () => {
+    fc.assert(
+      fc.property(fc.lorem({ maxCount: 40 }), fc.nat({ max: 80 }), (text, limit) => {
+        const exact = count(text)
+        const limited = count(text, limit)
+        return exact <= limit ? limited === exact : limited > limit
+      }),
+    )
+  })
+
+  it('are cut into pieces by the pattern of the vocabulary', () => {
+    const pieces: string[] = []
+    const byPiece: RankLookup = {
+      rankOf: (bytes, start, end) => {
+        pieces.push(Buffer.from(bytes.subarray(start, end)).toString())
+        return 0
+      },
+    }
+    for (const [, text] of TEXTS) {
+      countTokens(text, byPiece, Number.POSITIVE_INFINITY)
+    }
+    const pattern = new RegExp(cl100kBase.pat_str, 'gu')
+    const wanted = TEXTS.flatMap(([, text]) => text.match(pattern) ?? [])
+    expect(pieces).toStrictEqual(wanted.map((piece) => piece.toWellFormed()))
+  })
+})
+
+describe('the work of counting', () => {
+  /** The real ranks, and how often they were asked. */
+  function countedRanks() {
+    const lookups = { count: 0 }
+    const counting: RankLookup = {
+      rankOf: (bytes, start, end) => {
+        lookups.count += 1
+        return ranks.rankOf(bytes, start, end)
+      },
+    }
+    return { lookups, counting }
+  }
+
+  it.each([
+    ['one letter', 'a'],
+    ['a long word', 'rawdownloadcloneembedreportprint'],
+    ['letters of no word', 'xqzvkjwpfy'],
+    ['spaces', ' '],
+    ['dashes', '-'],
+    ['ideographs', '漢字'],
+  ])('of %s without end grows with the length, not with its square', (_, part) => {
+    const text = part.repeat(Math.ceil(200_000 / part.length))
+    const { lookups, counting } = countedRanks()
+    countTokens(text, counting, Number.POSITIVE_INFINITY)
+    expect(lookups.count).toBeLessThanOrEqual(3 * Buffer.byteLength(text))
+  })
+
+  // A pattern that took the square of these lengths would not come back for hours.
+  it.each([
+    ['spaces', ' '.repeat(2_000_000), 2],
+    ['spaces before a letter', `${' '.repeat(2_000_000)}x`, 3],
+    ['spaces and lines', ' \n'.repeat(1_000_000), 2],
+    ['lines and letters', ' \nx'.repeat(500_000), 1_000_001],
+    ['tabs before a letter', `${'\t'.repeat(2_000_000)}x`, 3],
+    ['letters', 'a'.repeat(2_000_000), 2],
+    ['signs', '-'.repeat(2_000_000), 2],
+    ['emoji', '😀'.repeat(500_000), 2],
+    ['quotes', "'".repeat(2_000_000), 2],
+    ['digits', '1'.repeat(300_000), 100_001],
+  ])('of splitting %s is linear', (_, text, piecesAtMost) => {
+    const everythingIsAToken: RankLookup = { rankOf: () => 0 }
+    expect(countTokens(text, everythingIsAToken, Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(piecesAtMost)
+  })
+
+  it('ends once the limit is passed', () => {
+    const { lookups, counting } = countedRanks()
+    expect(countTokens('word '.repeat(100_000), counting, 50)).toBe(51)
+    expect(lookups.count).toBeLessThan(100)
+  })
+})

@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from '@jest/globals'
+import { readRanks } from '#adapters/tokens/read-ranks.ts'
+import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tokenizer-ranks-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The asset, where a data directory that is not there yet would have it. */
+export const RANKS_FILE = join(folder, 'data', 'cl100k_base.json')
+writeTokenizerRanks(RANKS_FILE)
+process.env.TOKENIZER_RANKS_FILE = RANKS_FILE
+
+export const ranks = readRanks()

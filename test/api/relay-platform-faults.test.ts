@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateApiKey } from '#adapters/admin/create-api-key.ts'
+import { captureTelemetry } from '../engines/counted-facts.ts'
+import { type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+
+const NAMES = [
+  ['create-chat-completion 500', 'create-chat-completion 503'],
+  ['create-completion 500', 'create-completion 503'],
+  ['create-embedding 500', 'create-embedding 503'],
+  ['create-image 500', 'create-image 503'],
+  ['list-models 500', 'list-models 503'],
+  ['get-model 500', 'get-model 503'],
+] as const
+
+captureTelemetry()
+
+/** A table that refuses everything in one of two ways. */
+let refusal = { status: 400, body: '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"no"}' }
+const table = createServer((_, response) => {
+  response.writeHead(refusal.status, { 'content-type': 'application/x-amz-json-1.0' }).end(refusal.body)
+})
+let rig: RelayRig
+
+beforeAll(async () => {
+  rig = await startRelayRig()
+  table.listen(0, '127.0.0.1')
+  await once(table, 'listening')
+  const address = table.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${port}`
+})
+afterAll(async () => {
+  await rig.close()
+  table.close()
+  table.closeAllConnections()
+})
+
+async function send(name: string) {
+  const operation = name.split(' ')[0]
+  const call = { operation: operation as RelayOperation, key: generateApiKey() }
+  const isRead = operation === 'list-models' || operation === 'get-model'
+  if (!isRead) {
+    const { statusCode, text } = await rig.send({}, call)
+    return { statusCode, body: JSON.parse(text) }
+  }
+  const { statusCode, body } = await rig.sendBuffered('', call)
+  return { statusCode, body: JSON.parse(body) }
+}
+
+describe('a table that fails', () => {
+  it.each(NAMES.map(([refused]) => refused))(
+    '%s: what only an operator can mend shows nothing of its inside',
+    async (name) => {
+      refusal = { status: 400, body: '{"__type":"com.amazon.coral.service#AccessDeniedException","message":"secret"}' }
+      expect(await send(name)).toStrictEqual({
+        statusCode: 500,
+        body: { error: { message: 'internal error', type: 'server_error', param: null, code: null } },
+      })
+    },
+  )
+
+  it(`is told as 503 where a later try may help: ${NAMES.map(([, unavailable]) => unavailable).join(', ')}`, async () => {
+    refusal = { status: 500, body: '{"__type":"com.amazonaws.dynamodb#InternalServerError"}' }
+    const answers = await Promise.all(NAMES.map(([, name]) => send(name)))
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ statusCode: 503, body: { error: { message: 'service unavailable' } } })
+    }
+  })
+})

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig, UNSERVED } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+
+const GOOD: Readonly<Record<string, { body: Record<string, unknown>; unserved: string; answer: object }>> = {
+  'create-chat-completion': {
+    body: { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 },
+    unserved: UNSERVED.chat,
+    answer: chatAnswer(),
+  },
+  'create-completion': { body: { model: CHAT, prompt: 'hi' }, unserved: UNSERVED.chat, answer: chatAnswer() },
+  'create-embedding': {
+    body: { model: 'text-embedding-3-small', input: 'hi' },
+    unserved: UNSERVED.embedding,
+    answer: {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+      model: 'up',
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    },
+  },
+  'create-image': {
+    body: { model: 'image-v2', prompt: 'hi' },
+    unserved: UNSERVED.image,
+    answer: { created: 1, data: [{ url: 'https://example.com/a.png' }] },
+  },
+}
+
+let rig: RelayRig
+
+beforeAll(async () => {
+  rig = await startRelayRig({ channel: { timeouts: { first_byte_seconds: 0.1 } } })
+})
+afterAll(async () => {
+  await rig.close()
+})
+
+type Send = (operation: RelayOperation) => Promise<{ statusCode: number; headers: object; text: string }>
+
+function good(operation: RelayOperation) {
+  const found = GOOD[operation]
+  if (found === undefined) {
+    throw new TypeError(`no request for ${operation}`)
+  }
+  return found
+}
+
+function upstreamAnswers(answer: Parameters<RelayRig['upstreams'][number]['answerWith']>[0]) {
+  rig.upstreams[0]?.answerWith(answer)
+}
+
+const sendGood: Send = (operation) => rig.send(good(operation).body, { operation })
+
+/** How each status comes about, and the code that clients read. */
+const CASES: Readonly<Record<number, { code: string | null; send: Send }>> = {
+  200: {
+    code: null,
+    send: (operation) => {
+      upstreamAnswers((response) => sendJson(response, good(operation).answer))
+      return sendGood(operation)
+    },
+  },
+  400: { code: null, send: (operation) => rig.send({ ...good(operation).body, user: 7 }, { operation }) },
+  401: {
+    code: 'invalid_api_key',
+    send: (operation) => rig.send(good(operation).body, { operation, key: 'nobody' }),
+  },
+  402: {
+    code: 'insufficient_quota',
+    send: async (operation) => {
+      const { key } = await rig.tenant('0')
+      return await rig.send(good(operation).body, { operation, key })
+    },
+  },
+  404: {
+    code: 'model_not_found',
+    send: (operation) => rig.send({ ...good(operation).body, model: 'nothing' }, { operation }),
+  },
+  413: {
+    code: 'request_body_too_large',
+    send: (operation) => rig.send({ ...good(operation).body, more: 'x'.repeat(5 * 1024 * 1024) }, { operation }),
+  },
+  429: {
+    code: 'rate_limit_exceeded',
+    send: (operation) => {
+      upstreamAnswers((response) => sendJson(response, '{}', 429))
+      return sendGood(operation)
+    },
+  },
+  502: {
+    code: 'upstream_error',
+    send: (operation) => {
+      upstreamAnswers((response) => sendJson(response, '{}', 500))
+      return sendGood(operation)
+    },
+  },
+  503: {
+    code: 'no_channel_available',
+    send: (operation) => rig.send({ ...good(operation).body, model: good(operation).unserved }, { operation }),
+  },
+  504: {
+    code: 'upstream_timeout',
+    send: (operation) => {
+      upstreamAnswers(() => undefined)
+      return sendGood(operation)
+    },
+  },
+}
+
+/** Written out, because a test over routes.ts looks for every name. */
+const DECLARED = [
+  ...['create-chat-completion 200', 'create-chat-completion 400', 'create-chat-completion 401'],
+  ...['create-chat-completion 402', 'create-chat-completion 404', 'create-chat-completion 413'],
+  ...['create-chat-completion 429', 'create-chat-completion 502', 'create-chat-completion 503'],
+  ...['create-chat-completion 504'],
+  ...['create-completion 200', 'create-completion 400', 'create-completion 401', 'create-completion 402'],
+  ...['create-completion 404', 'create-completion 413', 'create-completion 429', 'create-completion 502'],
+  ...['create-completion 503', 'create-completion 504'],
+  ...['create-embedding 200', 'create-embedding 400', 'create-embedding 401', 'create-embedding 402'],
+  ...['create-embedding 404', 'create-embedding 413', 'create-embedding 429', 'create-embedding 502'],
+  ...['create-embedding 503', 'create-embedding 504'],
+  ...['create-image 200', 'create-image 400', 'create-image 401', 'create-image 402', 'create-image 404'],
+  ...['create-image 413', 'create-image 429', 'create-image 502', 'create-image 503', 'create-image 504'],
+] as const
+
+describe('every status of every relayed route', () => {
+  it.each(DECLARED)('%s, in the shape that SDKs read, with its request id and nothing held', async (name) => {
+    const [operation = '', status = ''] = name.split(' ')
+    if (!isRelayed(operation)) {
+      throw new TypeError(`${operation} is not relayed`)
+    }
+    const { code, send } = CASES[Number(status)] ?? {}
+    const answer = await send?.(operation)
+    expect(answer?.statusCode).toBe(Number(status))
+    expect(answer?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'openai-processing-ms': expect.stringMatching(/^\d+$/),
+    })
+    if (status !== '200') {
+      expect(JSON.parse(answer?.text ?? '')).toStrictEqual({
+        error: {
+          message: expect.any(String),
+          type: expect.any(String),
+          param: code === 'model_not_found' ? 'model' : status === '400' ? 'user' : null,
+          code,
+        },
+      })
+    }
+  })
+
+  it('says when to come again with 429 and 503, and with 504 that a second try could be billed twice', async () => {
+    const operation = 'create-embedding'
+    expect((await CASES[429]?.send(operation))?.headers).toMatchObject({ 'retry-after': '1' })
+    expect((await CASES[503]?.send(operation))?.headers).toMatchObject({ 'retry-after': '1' })
+    expect((await CASES[504]?.send(operation))?.headers).toMatchObject({ 'x-should-retry': 'false' })
+  })
+})
+
+function isRelayed(operation: string): operation is RelayOperation {
+  return Object.hasOwn(GOOD, operation)
+}

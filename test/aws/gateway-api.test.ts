@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals'
+import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { ROUTES, type Route } from '#core/contract/routes.ts'
+import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+const template = synthesizeStack()
+const buffered = synthesizeStack({ responseStreaming: false })
+const resources = resourcesOf(template, 'AWS::ApiGateway::Resource')
+const methods = methodsOf(template)
+const [streaming, whole] = [true, undefined].map((streams) =>
+  ROUTES.filter((route: Route) => route.streams === streams),
+)
+const [stage] = resourcesOf(template, 'AWS::ApiGateway::Stage')
+
+function methodsOf(from: Template) {
+  return resourcesOf(from, 'AWS::ApiGateway::Method').map(({ properties }) => ({
+    method: properties.HttpMethod,
+    path: pathOf(properties.ResourceId),
+    folder: targetOf(properties.Integration),
+    integration: properties.Integration,
+  }))
+}
+
+/** The integration and the function of a route. */
+function deployed(from: Template, { method, path, operation }: Route) {
+  const integration = methodsOf(from).find((each) => each.method === method && each.path === path)?.integration
+  const [found] = resourcesOf(from, 'AWS::Lambda::Function').filter(
+    ({ properties }) => folderOf(properties) === `api/${operation}`,
+  )
+  return { integration, uri: JSON.stringify(integration.Uri), properties: found?.properties }
+}
+
+/** `/v1/video/generations` of a resource, by way of its parents. */
+function pathOf(reference: { Ref?: string }): string {
+  const found = resources.find(({ id }) => id === reference.Ref)
+  return found === undefined ? '' : `${pathOf(found.properties.ParentId)}/${found.properties.PathPart}`
+}
+
+function targetOf(integration: unknown): string | undefined {
+  const text = JSON.stringify(integration)
+  const found = resourcesOf(template, 'AWS::Lambda::Function').find(({ id }) => text.includes(`"${id}"`))
+  return found === undefined ? undefined : folderOf({ Description: found.properties.Description })
+}
+
+/** The resource that a path leads to when each segment takes its most specific child: exact, variable, greedy. */
+function mostSpecific(path: string): string | undefined {
+  const paths = resources.map(({ id }) => pathOf({ Ref: id }))
+  let current = ''
+  for (const segment of path.split('/').filter((each) => each !== '')) {
+    const children = paths.filter((each) => each.slice(0, each.lastIndexOf('/')) === current)
+    const variable = children.find((each) => each.endsWith('}'))
+    const next = children.find((each) => each === `${current}/${segment}`) ?? variable
+    if (next === undefined || next.endsWith('+}')) {
+      return next
+    }
+    current = next
+  }
+  return current
+}
+
+describe('GatewayApi', () => {
+  it.each(ROUTES)('$method $path goes to $operation', ({ method, path, operation }) => {
+    expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(`api/${operation}`)
+  })
+
+  it('sends every other method of every known resource, and every unknown path, to the fallback', () => {
+    const everyPath = ['', ...resources.map(({ id }) => pathOf({ Ref: id }))]
+    const fallback = methods.filter(({ method }) => method === 'ANY')
+    expect(fallback.map(({ path }) => path).sort()).toEqual(everyPath.sort())
+    expect(new Set(fallback.map(({ folder }) => folder))).toEqual(new Set(['api/fallback']))
+    expect(everyPath).toContain('/{proxy+}')
+  })
+
+  it.each([
+    '/',
+    '/nothing',
+    '/v1',
+    '/v1/nothing/at/all',
+    '/v1/video',
+    '/v1/video/nothing',
+    '/v1/video/generations/some-id/nothing',
+    '/v1/video/generations/some-id/nothing/at/all',
+    '/v1/models/some-model/nothing',
+    '/v1/models/some/model/with/slashes',
+    '/v1/chat',
+    '/v1/chat/nothing',
+    '/v1/chat/completions/some-id',
+    '/v1/completions/nothing',
+    '/v1/embeddings/nothing',
+    '/v1/images',
+    '/v1/images/edits',
+  ])('sends %s to the fallback, without relying on a way back up the tree', (path) => {
+    const resource = mostSpecific(path)
+    const answering = methods.find((each) => each.method === 'ANY' && each.path === resource)
+    expect(answering?.folder).toBe('api/fallback')
+  })
+
+  it('leads a path with a model to its own resource, and one level further to the fallback', () => {
+    expect(mostSpecific('/v1/models/chat-default')).toBe('/v1/models/{model}')
+    expect(mostSpecific('/v1/models')).toBe('/v1/models')
+    expect(mostSpecific('/v1/models/a/b')).toBe('/v1/models/{model}/{proxy+}')
+  })
+
+  it.each<Route>(whole ?? [])(
+    'waits for $operation exactly as long as it may run, and for all of its answer',
+    (route) => {
+      const { integration, uri, properties } = deployed(template, route)
+      expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })
+      expect(integration).not.toHaveProperty('ResponseTransferMode')
+      expect(uri).toMatch(/:lambda:path\/2015-03-31\/functions\/.*\/invocations"/)
+      expect(properties).toMatchObject({ Timeout: 29, Handler: 'index.handler' })
+    },
+  )
+
+  it.each<Route>(streaming ?? [])('passes on what $operation writes as it comes, for 15 minutes', (route) => {
+    const { integration, uri, properties } = deployed(template, route)
+    expect(integration).toMatchObject({ Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 900_000 })
+    expect(uri).toMatch(/:lambda:path\/2021-11-15\/functions\/.*\/response-streaming-invocations"/)
+    expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize: 1024 })
+  })
+
+  it('streams what is relayed, and nothing else', () => {
+    expect(streaming?.map(({ operation }) => operation)).toEqual([
+      'create-chat-completion',
+      'create-completion',
+      'create-embedding',
+      'create-image',
+    ])
+    const streamed = methods.filter(({ integration }) => integration.ResponseTransferMode === 'STREAM')
+    expect(streamed).toHaveLength(4)
+    const handlers = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => properties.Handler)
+    expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(4)
+  })
+
+  it.each<Route>([...ROUTES])('answers $operation in one piece where answers cannot be streamed', (route) => {
+    const { integration, uri, properties } = deployed(buffered, route)
+    expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })
+    expect(integration).not.toHaveProperty('ResponseTransferMode')
+    expect(uri).toMatch(/:lambda:path\/2015-03-31\/functions\/.*\/invocations"/)
+    // Behind an answer that API Gateway has given up, a relaying function still settles.
+    expect(properties).toMatchObject({ Handler: 'index.handler', Timeout: route.streams === true ? 900 : 29 })
+  })
+
+  it('is regional, traced, throttled, and logs no request data', () => {
+    const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi')
+    expect(api?.properties.EndpointConfiguration.Types).toEqual(['REGIONAL'])
+    expect(stage?.properties.TracingEnabled).toBe(true)
+    expect(stage?.properties.MethodSettings).toEqual([
+      expect.objectContaining({
+        HttpMethod: '*',
+        ResourcePath: '/*',
+        DataTraceEnabled: false,
+        ThrottlingRateLimit: 5000,
+        ThrottlingBurstLimit: 2500,
+      }),
+    ])
+  })
+
+  it('writes one line of JSON per request, without the key, the query or an error text that may quote them', () => {
+    const format = stage?.properties.AccessLogSetting.Format
+    expect(JSON.parse(format)).toMatchObject({
+      requestId: '$context.requestId',
+      status: '$context.status',
+      responseTransferMode: '$context.integration.responseTransferMode',
+      timeToAllHeadersMilliseconds: '$context.integration.timeToAllHeaders',
+      timeToFirstContentMilliseconds: '$context.integration.timeToFirstContent',
+    })
+    expect(format).not.toMatch(/authorization|\.header|query|error\.message|\$context\.path/i)
+  })
+
+  it('has the log group of its execution log before API Gateway would make one that never ends', () => {
+    const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi')
+    const [log] = resourcesOf(template, 'AWS::Logs::LogGroup').filter(({ properties }) =>
+      JSON.stringify(properties.LogGroupName ?? '').includes('API-Gateway-Execution-Logs_'),
+    )
+    expect(log?.properties.LogGroupName).toEqual({
+      'Fn::Join': ['', ['API-Gateway-Execution-Logs_', { Ref: api?.id }, '/live']],
+    })
+    template.hasResource('AWS::ApiGateway::Stage', { DependsOn: Match.arrayWith([log?.id]) })
+  })
+})

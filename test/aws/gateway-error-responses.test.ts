@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals'
+import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+
+const template = synthesizeStack()
+
+function gatewayResponse(type: string) {
+  const found = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse').find(
+    ({ properties }) => properties.ResponseType === type,
+  )?.properties
+  return { ...found, body: JSON.parse(found?.ResponseTemplates['application/json']) }
+}
+
+describe('what API Gateway refuses by itself', () => {
+  it.each([
+    ['DEFAULT_4XX', undefined, 'request refused', 'invalid_request_error', null],
+    ['DEFAULT_5XX', undefined, 'internal error', 'server_error', null],
+    ['MISSING_AUTHENTICATION_TOKEN', '404', 'not found', 'invalid_request_error', 'not_found'],
+    ['BAD_REQUEST_BODY', undefined, 'invalid request body', 'invalid_request_error', null],
+    ['REQUEST_TOO_LARGE', '413', 'request body too large', 'invalid_request_error', 'request_body_too_large'],
+    ['INTEGRATION_TIMEOUT', '504', 'gateway timeout', 'server_error', null],
+    ['THROTTLED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
+    ['QUOTA_EXCEEDED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
+  ])('%s has the shape that OpenAI clients read', (responseType, status, message, type, code) => {
+    const response = gatewayResponse(responseType)
+    expect(response.StatusCode).toBe(status)
+    expect(response.body).toEqual({ error: { message, type, param: null, code } })
+  })
+
+  it('tells a throttled client when to come back', () => {
+    expect(gatewayResponse('THROTTLED').ResponseParameters).toMatchObject({
+      'gatewayresponse.header.Retry-After': "'1'",
+    })
+  })
+
+  it('has the id of the request on every answer, as the functions put it on theirs', () => {
+    const responses = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')
+    expect(responses.length).toBeGreaterThan(0)
+    for (const { properties } of responses) {
+      expect(properties.ResponseParameters).toMatchObject({
+        'gatewayresponse.header.x-request-id': 'context.requestId',
+      })
+    }
+  })
+
+  it('never passes on a text of API Gateway, which may quote the Authorization header', () => {
+    expect(JSON.stringify(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'))).not.toContain('$context')
+  })
+})

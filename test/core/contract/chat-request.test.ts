@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals'
+import { parseChatRequest } from '#core/contract/chat-request.ts'
+import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+
+const GOOD = { model: 'chat-default', messages: [{ role: 'user', content: 'Say hi' }] }
+
+function parse(body: unknown, allowedModels: readonly string[] | null = null) {
+  const bodyBytes = Buffer.byteLength(JSON.stringify(body) ?? '')
+  return parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels, bodyBytes })
+}
+
+function issuesOf(body: unknown) {
+  try {
+    parse(body)
+  } catch (error) {
+    return error instanceof InvalidRequestError ? error.issues : error
+  }
+  return []
+}
+
+const withMessage = (message: unknown) => ({ ...GOOD, messages: [message] })
+
+describe('parseChatRequest', () => {
+  it('takes a request with every parameter of the interface and members that it does not know', () => {
+    const body = {
+      ...GOOD,
+      messages: [
+        { role: 'system', content: 'Be brief', name: 'boss' },
+        { role: 'developer', content: 'Be kind' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?' },
+            { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } },
+            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+        },
+        { role: 'tool', content: 'result', tool_call_id: 'c1' },
+      ],
+      stream: true,
+      stream_options: { include_usage: true, extra: 1 },
+      temperature: 2,
+      max_tokens: 16,
+      top_p: 0.5,
+      n: 2,
+      stop: ['a', 'b'],
+      presence_penalty: -2,
+      frequency_penalty: 2,
+      user: 'u',
+      tools: [{ type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' } } }],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      seed: 7,
+      response_format: { type: 'json_object' },
+    }
+    expect(parse(body)).toMatchObject({
+      stream: true,
+      includeUsage: true,
+      choices: 2,
+      outputTokensMax: 16,
+      streamOptions: { include_usage: true, extra: 1 },
+    })
+  })
+
+  it('takes null for a parameter that is not set, as SDKs write it', () => {
+    const nothing = { stream: null, temperature: null, max_tokens: null, n: null, stop: null, tools: null, user: null }
+    expect(parse({ ...GOOD, ...nothing })).toMatchObject({ stream: false, choices: 1, outputTokensMax: 16_384 })
+  })
+
+  it.each<[string, unknown, string]>([
+    ['a body that is a list', [], ''],
+    ['no model', { ...GOOD, model: undefined }, 'model'],
+    ['a model that is no text', { ...GOOD, model: 7 }, 'model'],
+    ['no messages', { model: 'chat-default' }, 'messages'],
+    ['an empty list of messages', { ...GOOD, messages: [] }, 'messages'],
+    ['messages that are a text', { ...GOOD, messages: 'hi' }, 'messages'],
+    ['a message that is a text', withMessage('hi'), 'messages.0'],
+    ['a role that does not exist', withMessage({ role: 'wizard', content: 'hi' }), 'messages.0.role'],
+    ['no content', withMessage({ role: 'user' }), 'messages.0.content'],
+    ['content that is null for a user', withMessage({ role: 'user', content: null }), 'messages.0.content'],
+    ['content that is a number', withMessage({ role: 'user', content: 7 }), 'messages.0.content'],
+    ['content without parts', withMessage({ role: 'user', content: [] }), 'messages.0.content'],
+    ['a part without a type', withMessage({ role: 'user', content: [{ text: 'a' }] }), 'messages.0.content.0.type'],
+    [
+      'a text part without a text',
+      withMessage({ role: 'user', content: [{ type: 'text' }] }),
+      'messages.0.content.0.text',
+    ],
+    [
+      'an image part without a url',
+      withMessage({ role: 'user', content: [{ type: 'image_url', image_url: {} }] }),
+      'messages.0.content.0.image_url',
+    ],
+    ['a tool message without its call', withMessage({ role: 'tool', content: 'x' }), 'messages.0.tool_call_id'],
+    ['tool calls of a user', withMessage({ role: 'user', content: 'x', tool_calls: [] }), 'messages.0.tool_calls'],
+    [
+      'a tool call with arguments that are no text',
+      withMessage({ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: {} } }] }),
+      'messages.0.tool_calls.0.function.arguments',
+    ],
+    ['a temperature above 2', { ...GOOD, temperature: 2.1 }, 'temperature'],
+    ['a temperature below 0', { ...GOOD, temperature: -0.1 }, 'temperature'],
+    ['a temperature that is a text', { ...GOOD, temperature: '1' }, 'temperature'],
+    ['top_p above 1', { ...GOOD, top_p: 1.1 }, 'top_p'],
+    ['no tokens', { ...GOOD, max_tokens: 0 }, 'max_tokens'],
+    ['half a token', { ...GOOD, max_tokens: 1.5 }, 'max_tokens'],
+    ['more tokens than the model makes', { ...GOOD, max_tokens: 16_385 }, 'max_tokens'],
+    ['more tokens by the newer name', { ...GOOD, max_completion_tokens: 16_385 }, 'max_completion_tokens'],
+    ['no choices', { ...GOOD, n: 0 }, 'n'],
+    ['too many choices', { ...GOOD, n: 129 }, 'n'],
+    ['five stops', { ...GOOD, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
+    ['a stop that is a number', { ...GOOD, stop: 7 }, 'stop'],
+    ['a penalty above 2', { ...GOOD, presence_penalty: 2.5 }, 'presence_penalty'],
+    ['a penalty below -2', { ...GOOD, frequency_penalty: -2.5 }, 'frequency_penalty'],
+    ['stream as a text', { ...GOOD, stream: 'yes' }, 'stream'],
+    ['a user that is a number', { ...GOOD, user: 7 }, 'user'],
+    ['tools that are an object', { ...GOOD, tools: {} }, 'tools'],
+    ['a tool of another type', { ...GOOD, tools: [{ type: 'retrieval' }] }, 'tools.0.type'],
+    ['a tool without a name', { ...GOOD, tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
+    ['a tool choice that does not exist', { ...GOOD, tool_choice: 'maybe' }, 'tool_choice'],
+  ])('refuses %s and names the member', (_, body, path) => {
+    expect(issuesOf(body)).toContainEqual({ path, message: expect.any(String) })
+  })
+
+  it('never repeats what the client sent, and never lists a million faults', () => {
+    const issues = issuesOf({ ...GOOD, messages: Array.from({ length: 10_000 }, () => 'secret words') })
+    expect(issues).toHaveLength(20)
+    expect(JSON.stringify(issues)).not.toContain('secret')
+  })
+
+  it.each([
+    ['unknown', 'nothing'],
+    ['of another kind', 'text-embedding-3-small'],
+    ['a member of every object', 'toString'],
+  ])('does not know a model that is %s', (_, model) => {
+    expect(() => parse({ ...GOOD, model })).toThrow(ModelNotFoundError)
+  })
+
+  it('does not know a model that is not on the list of the key', () => {
+    expect(() => parse(GOOD, ['famA-2'])).toThrow(ModelNotFoundError)
+    expect(parse(GOOD, ['chat-default']).model.id).toBe('chat-default')
+  })
+
+  it('bounds the prompt by the bytes of the body, with a fixed number for each image in place of its url', () => {
+    const bodyBytes = Buffer.byteLength(JSON.stringify(GOOD))
+    expect(parse(GOOD).promptTokensMax).toBe(bodyBytes)
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } }
+    const { promptTokensMax } = parse(withMessage({ role: 'user', content: [image] }))
+    expect(promptTokensMax).toBeGreaterThan(1500)
+    expect(promptTokensMax).toBeLessThan(1500 + 300)
+  })
+
+  it('never bounds the prompt above what the model can read', () => {
+    expect(parse(withMessage({ role: 'user', content: 'a'.repeat(500_000) })).promptTokensMax).toBe(128_000)
+  })
+
+  it('bounds the output by the larger of two limits, else by the model', () => {
+    expect(parse({ ...GOOD, max_tokens: 10, max_completion_tokens: 20 }).outputTokensMax).toBe(20)
+    expect(parse(GOOD).outputTokensMax).toBe(16_384)
+  })
+})

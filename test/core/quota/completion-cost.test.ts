@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { ChatModel } from '#core/catalogue/model.ts'
+import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+
+/** A token in costs 1,000 millionths, a token out 2,000. */
+function chatModel(
+  prices: ChatModel['prices'] = [{ input_per_million: '1000', output_per_million: '2000' }],
+): ChatModel {
+  const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
+  if (model === undefined) {
+    throw new TypeError('the shipped configuration has no chat model')
+  }
+  return { ...model, prices }
+}
+
+const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2 }
+const LOCKED = 80n * 1_000n + 20n * 2_000n
+const USAGE = { promptTokens: 9, completionTokens: 3 }
+
+const costOf = (...ends: readonly PromptEnd[]) =>
+  completionCost(
+    chatModel(),
+    ends.map((end) => ({ bounds: BOUNDS, end })),
+  )
+
+describe('completionCostMax', () => {
+  it('is the sum over the prompts', () => {
+    expect(completionCostMax(chatModel(), [BOUNDS])).toBe(LOCKED)
+    expect(completionCostMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS])).toBe(3n * LOCKED)
+  })
+
+  it('is the fixed price once for each prompt, because each is a call', () => {
+    const model = chatModel([{ price: '0.5' }])
+    const prompts = [BOUNDS, BOUNDS]
+    expect(completionCostMax(model, prompts)).toBe(1_000_000n)
+    const ends = prompts.map((bounds) => ({ bounds, end: { kind: 'whole', usage: USAGE } as const }))
+    expect(completionCost(model, ends)).toStrictEqual({ actual: 1_000_000n, isEstimated: false })
+  })
+})
+
+describe('completionCost', () => {
+  it.each<[string, PromptEnd, bigint, boolean]>([
+    ['a prompt that no upstream has seen is free', { kind: 'unsent' }, 0n, false],
+    ['an answer costs its usage', { kind: 'whole', usage: USAGE }, 15_000n, false],
+    ['an answer without a usage costs its share', { kind: 'whole', usage: undefined }, LOCKED, true],
+    ['a broken stream costs its usage', { kind: 'broken', usage: USAGE, textBytes: 0 }, 15_000n, false],
+    [
+      'a stream that broke before its first word is free',
+      { kind: 'broken', usage: undefined, textBytes: 0 },
+      0n,
+      false,
+    ],
+    ['a broken stream costs its text', { kind: 'broken', usage: undefined, textBytes: 9 }, 26_000n, true],
+    ['an abandoned stream costs its usage', { kind: 'abandoned', usage: USAGE, textBytes: 9 }, 15_000n, false],
+    ['an abandoned stream is never free', { kind: 'abandoned', usage: undefined, textBytes: 0 }, 20_000n, true],
+    ['no text costs more than its share', { kind: 'broken', usage: undefined, textBytes: 10_000 }, LOCKED, true],
+  ])('%s', (_, end, actual, isEstimated) => {
+    expect(costOf(end)).toStrictEqual({ actual, isEstimated })
+  })
+
+  it('adds the prompts up, and says when one of them is estimated', () => {
+    expect(
+      costOf({ kind: 'whole', usage: USAGE }, { kind: 'unsent' }, { kind: 'whole', usage: undefined }),
+    ).toStrictEqual({
+      actual: 15_000n + LOCKED,
+      isEstimated: true,
+    })
+  })
+
+  it('never exceeds what was locked while no usage exceeds its bounds', () => {
+    const usage = fc.record({ promptTokens: fc.nat(80), completionTokens: fc.nat(20) })
+    const end = fc.oneof(
+      fc.constant<PromptEnd>({ kind: 'unsent' }),
+      fc.record({ kind: fc.constant('whole' as const), usage: fc.option(usage, { nil: undefined }) }),
+      fc.record({
+        kind: fc.constantFrom('broken' as const, 'abandoned' as const),
+        usage: fc.option(usage, { nil: undefined }),
+        textBytes: fc.nat(10_000),
+      }),
+    )
+    const prices = fc.constantFrom<ChatModel['prices']>(
+      [{ input_per_million: '0.000333', output_per_million: '0.5' }],
+      [{ input_per_million: '1000', output_per_million: '2000' }],
+      [{ price: '0.5' }],
+    )
+    fc.assert(
+      fc.property(fc.array(end, { maxLength: 8 }), prices, (ends, row) => {
+        const model = chatModel(row)
+        const { actual } = completionCost(
+          model,
+          ends.map((each) => ({ bounds: BOUNDS, end: each })),
+        )
+        expect(actual).toBeLessThanOrEqual(
+          completionCostMax(
+            model,
+            ends.map(() => BOUNDS),
+          ),
+        )
+      }),
+    )
+  })
+})

@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { embeddingCost, embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
+import { microcredits, parseCredits } from '#core/quota/money.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+
+const perToken = (price: string) => ({ id: 'm', prices: [{ input_per_million: price }] })
+const PER_REQUEST = { id: 'm', prices: [{ price: '0.5' }] }
+
+describe('the cost of embeddings', () => {
+  it.each([
+    ['0.02', 1_000_000, 20_000n],
+    ['0.02', 24, 0n],
+    ['0.02', 25, 1n],
+    ['0.02', 26, 1n],
+    ['0.02', 75, 2n],
+    ['0.13', 8192, 1065n],
+    ['0.10', 1, 0n],
+    ['0.10', 5, 1n],
+    ['0', 1_000_000_000, 0n],
+    ['1000000000', 1_000_000_000, 1_000_000_000_000_000_000n],
+  ])('at %s per million for %d tokens is %d microcredits, rounded half up once', (price, tokens, amount) => {
+    expect(embeddingCost(perToken(price), tokens)).toBe(amount)
+  })
+
+  it('of a request is its price, whatever its tokens', () => {
+    expect(embeddingCost(PER_REQUEST, 0)).toBe(500_000n)
+    expect(embeddingCost(PER_REQUEST, 1_000_000)).toBe(500_000n)
+  })
+
+  it.each(['text-embedding-3-small', 'text-embedding-3-large', 'text-embedding-ada-002'])('of %s is priced', (id) => {
+    const model = shippedCatalogue.findRelayModel(id, { kind: 'embedding', allowed: null })
+    expect(model && embeddingCost(model, 1_000_000)).toBeGreaterThan(0n)
+  })
+})
+
+describe('what is locked', () => {
+  const bounds = fc.array(fc.integer({ min: 1, max: 8192 }), { minLength: 1, maxLength: 2048 })
+  const prices = fc.bigInt({ min: 0n, max: 1_000_000_000n }).map(microcredits)
+
+  it('covers whatever usage is within the bounds', () => {
+    fc.assert(
+      fc.property(bounds, prices, fc.double({ min: 0, max: 1, noNaN: true }), (tokens, price, share) => {
+        const sum = tokens.reduce((total, each) => total + each, 0)
+        const model = {
+          id: 'm',
+          prices: [{ input_per_million: `0.${(price % 1_000_000n).toString().padStart(6, '0')}` }],
+        }
+        expect(embeddingCostMax(model, tokens)).toBeGreaterThanOrEqual(embeddingCost(model, Math.floor(sum * share)))
+      }),
+    )
+  })
+
+  it('is rounded once for all inputs together', () => {
+    expect(embeddingCostMax(perToken('0.02'), [20, 20, 20])).toBe(1n)
+  })
+
+  it('of a request is its price', () => {
+    expect(embeddingCostMax(PER_REQUEST, [1, 2, 3])).toBe(500_000n)
+  })
+})
+
+describe('what is billed', () => {
+  const locked = parseCredits('0.9')
+
+  it('is the usage', () => {
+    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: 100 })
+    expect(settlement).toStrictEqual({ amount: 2n, billedAtEstimate: false })
+  })
+
+  it('is what was locked when there is no usage, and says so', () => {
+    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: undefined })
+    expect(settlement).toStrictEqual({ amount: locked, billedAtEstimate: true })
+  })
+
+  it.each([undefined, 100])('of a request is its price with usage %p', (promptTokens) => {
+    const settlement = settleEmbeddingCost(PER_REQUEST, { locked, promptTokens })
+    expect(settlement).toStrictEqual({ amount: 500_000n, billedAtEstimate: false })
+  })
+})

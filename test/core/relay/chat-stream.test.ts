@@ -1,0 +1,107 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { ChatStream } from '#core/relay/chat-stream.ts'
+import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+
+function relay(chunks: readonly string[], options: Partial<ConstructorParameters<typeof ChatStream>[0]> = {}) {
+  const stream = new ChatStream({ publicModel: 'chat-a', relaysUsage: true, choices: 1, ...options })
+  const sent = chunks.map((chunk) => stream.push(chunk)).join('') + stream.end()
+  const { state, usage, relayedTextBytes } = stream
+  return { sent, state, usage, relayedTextBytes }
+}
+
+const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
+const chunk = (members: object) => `data: ${JSON.stringify({ id: 'c', model: 'up', ...members })}\n\n`
+const piece = (content: string) => chunk({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
+const FINISH = chunk({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+const USAGE = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 }
+
+describe('ChatStream', () => {
+  it.each(['oai_chat_stream', 'oai_chat_stream_usage', 'oai_chat_stream_tools', 'oai_chat_stream_error'])(
+    'relays %s byte for byte, with the public model id spliced in',
+    (name) => {
+      const text = bytes(readFixture(name).response.body_text ?? '')
+      expect(relay([text]).sent).toBe(text)
+      expect(relay([text], { publicModel: 'public' }).sent).toBe(
+        text.replaceAll('"model":"chat-a"', '"model":"public"'),
+      )
+    },
+  )
+
+  it('keeps every byte but the model, wherever the chunks are cut', () => {
+    const text = bytes(
+      `: hello\r\n\r\n${piece('Grüße, 世界 🌍')}data: {"model":"up",\ndata: "choices":[]}\n\n${FINISH}data: [DONE]\n\n`,
+    )
+    fc.assert(
+      fc.property(fc.array(fc.nat(text.length)), (places) => {
+        const ordered = [...places, text.length].sort((left, right) => left - right)
+        const chunks = ordered.map((end, index) => text.slice(ordered[index - 1] ?? 0, end))
+        const { sent, state } = relay(chunks, { publicModel: 'public' })
+        expect(sent).toBe(text.replaceAll('"model":"up"', '"model":"public"'))
+        expect(state).toBe('done')
+      }),
+    )
+  })
+
+  it('splices nothing but the top-level model, also when its name is written with escapes', () => {
+    const inner =
+      'data: {"choices":[{"model":"up","delta":{"content":"\\"model\\":\\"up\\""}}],"mod\\u0065l" : "up" }\n\n'
+    expect(relay([inner]).sent).toBe(inner.replace('"mod\\u0065l" : "up"', '"mod\\u0065l" : "chat-a"'))
+  })
+
+  it('drops the chunk that holds nothing but the usage unless the client asked for it', () => {
+    const usage = chunk({ choices: [], usage: USAGE })
+    const text = `${piece('Hi')}${FINISH}${usage}data: [DONE]\n\n`
+    const { sent, usage: read } = relay([text], { publicModel: 'up', relaysUsage: false })
+    expect(sent).toBe(text.replace(usage, ''))
+    expect(read).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(relay([text], { publicModel: 'up' }).sent).toBe(text)
+  })
+
+  it('takes the last usage that is no null, never a sum', () => {
+    const counted = (completion: number) => chunk({ choices: [{}], usage: { ...USAGE, completion_tokens: completion } })
+    expect(relay([counted(1), counted(2), chunk({ choices: [{}], usage: null })]).usage).toStrictEqual({
+      promptTokens: 9,
+      completionTokens: 2,
+    })
+  })
+
+  it.each([
+    ['a negative count', { prompt_tokens: -1, completion_tokens: 2 }],
+    ['a fraction', { prompt_tokens: 1.5, completion_tokens: 2 }],
+    ['a text', { prompt_tokens: '1', completion_tokens: 2 }],
+    ['an absurd count', { prompt_tokens: 1, completion_tokens: 1e12 }],
+  ])('does not believe a usage with %s', (_, usage) => {
+    expect(relay([chunk({ choices: [], usage })]).usage).toBeUndefined()
+  })
+
+  it('is finished when every choice has its reason, and done at the word', () => {
+    expect(relay([piece('Hi')]).state).toBe('open')
+    expect(relay([FINISH]).state).toBe('finished')
+    expect(relay([FINISH], { choices: 2 }).state).toBe('open')
+    expect(relay([FINISH, FINISH], { choices: 2 }).state).toBe('finished')
+    expect(relay([FINISH, 'data: [DONE]\n\n']).state).toBe('done')
+  })
+
+  it('does not take words of the model for a finish or an error', () => {
+    const { state } = relay([piece('"finish_reason":"stop" [DONE] {"error":{}}')])
+    expect(state).toBe('open')
+  })
+
+  it('relays an error of the upstream and nothing after it', () => {
+    const error = 'data: {"error":{"message":"no","code":429}}\n\n'
+    const { sent, state } = relay([piece('Hi'), error, 'data: [DONE]\n\n'], { publicModel: 'up' })
+    expect(sent).toBe(piece('Hi') + error)
+    expect(state).toBe('failed')
+  })
+
+  it('relays what is no JSON object as it is', () => {
+    const odd = 'data: hello\n\ndata: [1,2\n\ndata: {"a\n\nevent: ping\n\n'
+    expect(relay([odd]).sent).toBe(odd)
+  })
+
+  it('counts the generated text, tool arguments included', () => {
+    const call = chunk({ choices: [{ delta: { tool_calls: [{ function: { arguments: '{"a":1}' } }] } }] })
+    expect(relay([piece('four'), call]).relayedTextBytes).toBe(4 + '{\\"a\\":1}'.length)
+  })
+})

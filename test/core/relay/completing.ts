@@ -1,0 +1,20 @@
+import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+
+export const CHAT_MODEL = 'chat-default'
+
+/** The facts of a request body for the shipped chat model. */
+export function completionRequest(members: object) {
+  const body = { model: CHAT_MODEL, prompt: 'Once', ...members }
+  return parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null })
+}
+
+/** The chat call of one prompt, parsed. */
+export function chatCall(members: object, { promptIndex = 0, n = 1 } = {}): unknown {
+  const text = JSON.stringify({ model: CHAT_MODEL, prompt: 'Once', ...members })
+  const write = prepareCompletionCalls(text, completionRequest(members))
+  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat' }))
+}
+
+export const FALLBACK = { id: 'cmpl-request', created: 1_700_000_000 }

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { CHAT_MODEL, chatCall, completionRequest } from './completing.ts'
+import { mapExchanges } from './completion-fixture.ts'
+
+describe('prepareCompletionCalls', () => {
+  it('makes the chat calls of the fixture, whole', () => {
+    const { model: _, ...members } = Object(readFixture('oai_completions_map').request.body)
+    const calls = [0, 1].map((promptIndex) => chatCall(members, { promptIndex, n: 2 }))
+    expect(calls).toStrictEqual(mapExchanges().map(({ request }) => ({ ...request, model: 'upstream-chat' })))
+  })
+
+  it('asks for one completion without n, which not every upstream knows, and for 16 tokens', () => {
+    expect(chatCall({ n: 2 }, { n: 1 })).toStrictEqual({
+      model: 'upstream-chat',
+      messages: [{ role: 'user', content: 'Once' }],
+      max_tokens: 16,
+    })
+  })
+
+  it('relays every other member, and none that chat has no word for', () => {
+    const relayed = { temperature: 0.5, top_p: 1, stop: ['\n'], presence_penalty: 1, user: 'u', seed: 3, top_k: 4 }
+    const dropped = {
+      echo: true,
+      suffix: 'x',
+      logprobs: 0,
+      best_of: 1,
+      messages: [],
+      stream_options: {},
+      stream: false,
+    }
+    expect(chatCall({ ...relayed, ...dropped, max_tokens: 9 })).toStrictEqual({
+      model: 'upstream-chat',
+      messages: [{ role: 'user', content: 'Once' }],
+      max_tokens: 9,
+      ...relayed,
+    })
+  })
+
+  it('always asks a stream for its usage', () => {
+    const stream = { stream: true, stream_options: { include_usage: true } }
+    expect(chatCall({ stream: true })).toMatchObject(stream)
+    expect(chatCall({ stream: true, stream_options: { include_usage: false } })).toMatchObject(stream)
+  })
+
+  it('bounds the tokens by the newer member where the client wrote that alone', () => {
+    expect(chatCall({ max_completion_tokens: 9 })).not.toHaveProperty('max_tokens')
+    expect(chatCall({ max_completion_tokens: 9 })).toHaveProperty('max_completion_tokens', 9)
+    expect(chatCall({ max_completion_tokens: 9, max_tokens: 8 })).not.toHaveProperty('max_completion_tokens')
+  })
+
+  it('keeps the bytes of what it relays: a seed of 64 bits stays whole', () => {
+    const text = `{ "seed" : 9007199254740993 ,"model":"${CHAT_MODEL}", "\\u0070rompt":"Once", "temperature":1.0 }`
+    const write = prepareCompletionCalls(text, completionRequest({}))
+    expect(write({ promptIndex: 0, n: 1, model: 'up' })).toBe(
+      '{"model":"up","messages":[{"role":"user","content":"Once"}],"max_tokens":16,"seed":9007199254740993,"temperature":1.0}',
+    )
+  })
+
+  it('writes any prompt and any model id as JSON', () => {
+    const prompt = 'a "quoted"\n\u2028 😀 \ud800'
+    const write = prepareCompletionCalls('{}', completionRequest({ prompt }))
+    const written = write({ promptIndex: 0, n: 1, model: 'a"b' })
+    expect(JSON.parse(written)).toMatchObject({ model: 'a"b', messages: [{ role: 'user', content: prompt }] })
+    expect(written.isWellFormed()).toBe(true)
+  })
+})

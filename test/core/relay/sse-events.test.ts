@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { SseEventReader } from '#core/relay/sse-events.ts'
+
+function read(...chunks: string[]) {
+  const reader = new SseEventReader()
+  const events = chunks.flatMap((chunk) => reader.push(chunk))
+  const rest = reader.end()
+  return rest === undefined ? events : [...events, rest]
+}
+
+function cut(text: string, at: readonly number[]): string[] {
+  const places = [...new Set(at.map((each) => each % (text.length + 1)))].sort((left, right) => left - right)
+  return [...places, text.length].map((end, index) => text.slice(places[index - 1] ?? 0, end))
+}
+
+const EVENTS = ['data: {"a":1}', ': PING', 'event: x\nid: 7\ndata:one\ndata: two\ndata', 'data: [DONE]', 'retry: 1']
+
+describe('SseEventReader', () => {
+  it.each([
+    ['line feeds', '\n'],
+    ['carriage returns with line feeds', '\r\n'],
+    ['carriage returns', '\r'],
+  ])('finds the data of every event in a stream with %s, byte by byte or at once', (_, newline) => {
+    const text = EVENTS.map((event) => `${event}\n\n`.replaceAll('\n', newline)).join('')
+    const data = ['{"a":1}', undefined, 'one\ntwo\n', '[DONE]', undefined]
+    expect(read(text).map((event) => event.data)).toStrictEqual(data)
+    // A carriage return that is cut from its line feed leaves that one to what follows, which changes no event.
+    const pieces = read(...text).filter(({ raw }) => raw !== '\n')
+    expect(pieces.map((event) => event.data)).toStrictEqual(data)
+  })
+
+  it('keeps every byte, however the stream is cut', () => {
+    const newline = fc.constantFrom('\n', '\r\n', '\r')
+    const event = fc.tuple(fc.constantFrom(...EVENTS), newline, newline)
+    fc.assert(
+      fc.property(fc.array(event), fc.array(fc.nat()), (events, places) => {
+        const text = events.map(([body, first, second]) => body.replaceAll('\n', first) + first + second).join('')
+        expect(
+          read(...cut(text, places))
+            .map(({ raw }) => raw)
+            .join(''),
+        ).toBe(text)
+      }),
+    )
+  })
+
+  it('gives an event as soon as its blank line has begun', () => {
+    const reader = new SseEventReader()
+    expect(reader.push('data: 1\r\n\r')).toHaveLength(1)
+    expect(reader.push('\ndata: 2\n')).toHaveLength(0)
+    expect(reader.push('\n').map((event) => event.data)).toStrictEqual(['2'])
+  })
+
+  it('gives what has no blank line at the end of the stream', () => {
+    expect(read('data: 1\n\ndata: 2').map((event) => event.data)).toStrictEqual(['1', '2'])
+  })
+
+  it('tells where a byte of the data stands, also when the data has several lines', () => {
+    const [event] = read('id: 1\r\ndata: {"a":\r\ndata:"model"}\r\n\r\n')
+    const at = event?.data?.indexOf('"model"') ?? -1
+    expect(event?.raw.slice(event.toRaw(at))).toBe('"model"}\r\n\r\n')
+    expect(event?.raw.slice(event.toRaw(0))).toMatch(/^\{"a":/)
+  })
+
+  it('refuses an event that does not end', () => {
+    const reader = new SseEventReader()
+    const megabyte = 'x'.repeat(1024 * 1024)
+    expect(() => {
+      for (let count = 0; count < 20; count += 1) {
+        reader.push(megabyte)
+      }
+    }).toThrow('an event of more than 16777216 bytes')
+  })
+})

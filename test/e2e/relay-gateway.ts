@@ -1,0 +1,88 @@
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { makeTenant } from '#adapters/admin/create-tenant.ts'
+import { revokeApiKey } from '#adapters/stores/key-admin.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import { openAdminTable } from '../../lib/admin/open-admin-table.ts'
+import { readLedgerRows, toLedgerEntry } from '../../lib/admin/read-ledger.ts'
+import { type Gateway, startGateway } from './start-gateway.ts'
+
+/** Nothing to lock or to bill. */
+export const FREE_MODEL = 'chat-free'
+/** In the catalogue, and on no channel. */
+export const UNSERVED_MODEL = 'chat-unserved'
+
+const MORE_MODELS = `
+  - id: ${FREE_MODEL}
+    kind: chat
+    billing: token
+    context_tokens: 128000
+    max_output_tokens: 16384
+    prices: [{ input_per_million: "0", output_per_million: "0" }]
+  - id: ${UNSERVED_MODEL}
+    kind: chat
+    billing: token
+    context_tokens: 128000
+    max_output_tokens: 16384
+    prices: [{ input_per_million: "0.15", output_per_million: "0.60" }]
+`
+
+/**
+ * The shipped configuration with two more models, an upstream that must begin to answer within a second, and a breaker
+ * that the failures of one test do not open for the next.
+ */
+function relayConfig(yaml: string): string {
+  return `${yaml
+    .replace('first_byte_seconds: 240', 'first_byte_seconds: 1')
+    .replace('breaker: { failures: 5', 'breaker: { failures: 1000')
+    .replace('      chat-default: ', `      ${FREE_MODEL}: chat-free-upstream\n      chat-default: `)}${MORE_MODELS}`
+}
+
+/** Far more reads than any settlement takes. */
+const SETTLEMENT_READS_MAX = 2_000
+
+export type RelayGateway = Gateway & {
+  /** A tenant of its own with so many credits, and a key for it; `models` limits the key. */
+  tenant(credits: string, models?: readonly string[]): Promise<{ readonly id: string; readonly key: string }>
+  /** What the tenant has when nothing is held any more: a settlement follows the last byte of its answer. */
+  balance(tenant: string): Promise<{ readonly available: string; readonly held: string; readonly spent: string }>
+  ledger(tenant: string): Promise<readonly LedgerEntry[]>
+  revoke(key: string): Promise<void>
+}
+
+/** A gateway over the simulated upstreams, and its table as the admin command line opens it. */
+export async function startRelayGateway(): Promise<RelayGateway> {
+  const gateway = await startGateway({ changeConfig: relayConfig })
+  const table = await openAdminTable({ local: true, dataDirectory: gateway.dataDirectory, stage: '' })
+  const balance = async (tenant: string) => {
+    const { available, held, spent } = (await getTenant(table, tenant)).balance
+    return { available: formatCredits(available), held: formatCredits(held), spent: formatCredits(spent) }
+  }
+  const settledBalance = async (tenant: string) => {
+    for (let read = 0; read < SETTLEMENT_READS_MAX; read += 1) {
+      const found = await balance(tenant)
+      if (found.held === '0') {
+        return found
+      }
+    }
+    throw new TypeError('a reservation stays open')
+  }
+  return {
+    ...gateway,
+    tenant: async (credits, models) => {
+      const id = crypto.randomUUID()
+      const key = generateApiKey()
+      await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) })
+      await storeApiKey(table, { key, tenantId: id, models: models === undefined ? null : [...models] })
+      return { id, key }
+    },
+    balance: settledBalance,
+    ledger: async (tenant) => {
+      await settledBalance(tenant)
+      return (await readLedgerRows(table, tenant)).map(toLedgerEntry)
+    },
+    revoke: async (key) => await revokeApiKey(table, keyIdOf(key) ?? ''),
+  }
+}

@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import '#local/awslambda.ts'
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { makeTenant } from '#adapters/admin/create-tenant.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import { type LedgerRow, readLedgerRows } from '../../lib/admin/read-ledger.ts'
+import { apiEvent } from '../middleware/api-exchange.ts'
+import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
+import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
+import { startTestTable } from './start-test-table.ts'
+
+export const CHAT = 'chat-a'
+export const FREE = 'chat-free'
+/** In the catalogue, and on no channel. */
+export const UNSERVED = { chat: 'chat-unserved', embedding: 'embedding-unserved', image: 'image-unserved' } as const
+
+const PATHS = {
+  'list-models': '/v1/models',
+  'get-model': '/v1/models/{model}',
+  'create-chat-completion': '/v1/chat/completions',
+  'create-completion': '/v1/completions',
+  'create-embedding': '/v1/embeddings',
+  'create-image': '/v1/images/generations',
+} as const
+
+export type RelayOperation = keyof typeof PATHS
+
+type Call = {
+  readonly operation?: RelayOperation
+  readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly client?: StreamClient
+  readonly requestId?: string
+  readonly pathParameters?: Record<string, string>
+}
+
+/** The deployed relay handlers over the local table engine and upstreams that a test scripts. */
+export type RelayRig = {
+  readonly table: Table
+  /** One for each channel, in order of priority. */
+  readonly upstreams: readonly RelayUpstream[]
+  /** A tenant of its own, with one key. */
+  tenant(credits?: string): Promise<{ readonly id: string; readonly key: string }>
+  /** Sends a body (an object, or its text) through the streaming handler. */
+  send(body: unknown, call?: Call): Promise<StreamRun>
+  /** The same through the buffered handler. */
+  sendBuffered(body: unknown, call?: Call): Promise<{ statusCode: number; headers: object; body: string }>
+  balance(tenant: string): Promise<{ available: string; held: string; spent: string }>
+  /** Rows of requests, newest first. */
+  rows(tenant: string): Promise<readonly LedgerRow[]>
+  close(): Promise<void>
+}
+
+type RigOptions = {
+  /** Members of every channel. */
+  readonly channel?: Readonly<Record<string, unknown>>
+  readonly channels?: number
+}
+
+/** One per test file, because handlers keep what they opened. Sets the environment that a deployment would. */
+export async function startRelayRig({ channel = {}, channels = 1 }: RigOptions = {}): Promise<RelayRig> {
+  const engine = await startTestTable()
+  const upstreams = await Promise.all(Array.from({ length: channels }, startRelayUpstream))
+  const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
+  const configFile = join(directory, 'gateway.json')
+  writeFileSync(configFile, JSON.stringify(relayConfig(upstreams, channel)))
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+    TABLE_NAME: engine.table.name,
+    GATEWAY_CONFIG_FILE: configFile,
+    POWERTOOLS_METRICS_DISABLED: 'true',
+    LOG_LEVEL: 'SILENT',
+  })
+  const { table } = engine
+  let defaultKey: string | undefined
+  const tenant = async (credits = '1') => {
+    const id = crypto.randomUUID()
+    const key = generateApiKey()
+    await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) })
+    await storeApiKey(table, { key, tenantId: id, models: null })
+    return { id, key }
+  }
+  const eventOf = async (
+    body: unknown,
+    { operation = 'create-chat-completion', key, headers = {}, pathParameters }: Call,
+  ) => {
+    defaultKey ??= (await tenant('1000')).key
+    const event = apiEvent({
+      path: PATHS[operation],
+      headers: { authorization: `Bearer ${key ?? defaultKey}`, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      pathParameters: pathParameters ?? null,
+    })
+    return event
+  }
+  return {
+    table,
+    upstreams,
+    tenant,
+    send: async (body, call = {}) => {
+      const { streamHandler } = await loadHandler(call)
+      const context = { awsRequestId: call.requestId ?? crypto.randomUUID() }
+      return await runStreamHandler({
+        streamHandler,
+        event: await eventOf(body, call),
+        context,
+        client: call.client ?? {},
+      })
+    },
+    sendBuffered: async (body, call = {}) => {
+      const { handler } = await loadHandler(call)
+      return await handler(await eventOf(body, call), { awsRequestId: call.requestId ?? crypto.randomUUID() })
+    },
+    balance: async (id) => {
+      const { available, held, spent } = (await getTenant(table, id)).balance
+      return { available: formatCredits(available), held: formatCredits(held), spent: formatCredits(spent) }
+    },
+    rows: async (id) => (await readLedgerRows(table, id)).filter(({ kind }) => kind !== 'grant'),
+    close: async () => {
+      await Promise.all([engine.close(), ...upstreams.map((upstream) => upstream.close())])
+      rmSync(directory, { recursive: true })
+    },
+  }
+}
+
+function loadHandler({ operation = 'create-chat-completion' }: Call) {
+  return import(`#lambdas/api/${operation}/handler.ts`)
+}
+
+function relayConfig(upstreams: readonly RelayUpstream[], channel: Readonly<Record<string, unknown>>) {
+  const models = {
+    [CHAT]: 'upstream-chat',
+    [FREE]: 'upstream-free',
+    'text-embedding-3-small': 'upstream-embedding',
+    'text-embedding-ada-002': 'upstream-ada',
+    'image-v3': 'upstream-image',
+    'image-v2': 'upstream-image-2',
+  }
+  const chat = { kind: 'chat', billing: 'token', context_tokens: 8192, max_output_tokens: 1000 }
+  const embedding = { kind: 'embedding', billing: 'token', max_input_tokens: 8192, default_dimensions: 1536 }
+  return gatewayConfigSchema.parse({
+    channels: upstreams.map(({ baseUrl }, index) => ({
+      id: `channel-${index}`,
+      provider: 'openai',
+      base_url: baseUrl,
+      models,
+      priority: index,
+      // The failures of one test open no breaker for the next.
+      breaker: { failures: 1000 },
+      ...channel,
+    })),
+    models: [
+      { ...chat, id: CHAT, prices: [{ input_per_million: '1000', output_per_million: '2000' }] },
+      { ...chat, id: UNSERVED.chat, prices: [{ input_per_million: '1', output_per_million: '1' }] },
+      { ...embedding, id: UNSERVED.embedding, dimensions: true, prices: [{ input_per_million: '1' }] },
+      {
+        id: UNSERVED.image,
+        kind: 'image',
+        billing: 'per_image',
+        sizes: ['1024x1024'],
+        n: { max: 1 },
+        prices: [{ price: '0.01' }],
+      },
+      { ...chat, id: FREE, prices: [{ input_per_million: '0', output_per_million: '0' }] },
+      { ...embedding, id: 'text-embedding-3-small', dimensions: true, prices: [{ input_per_million: '1000' }] },
+      { ...embedding, id: 'text-embedding-ada-002', dimensions: false, prices: [{ input_per_million: '1000' }] },
+      {
+        id: 'image-v3',
+        kind: 'image',
+        billing: 'per_image',
+        sizes: ['1024x1024', '1792x1024', '1024x1792'],
+        n: { max: 1 },
+        qualities: ['standard', 'hd'],
+        styles: ['vivid', 'natural'],
+        max_prompt_characters: 4000,
+        prices: [
+          { quality: 'standard', price: '0.04' },
+          { quality: 'hd', price: '0.08' },
+        ],
+      },
+      {
+        id: 'image-v2',
+        kind: 'image',
+        billing: 'per_image',
+        sizes: ['256x256', '512x512', '1024x1024'],
+        n: { max: 10 },
+        prices: [{ price: '0.02' }],
+      },
+    ],
+  })
+}

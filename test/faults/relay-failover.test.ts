@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import {
+  chatAnswer,
+  DONE,
+  FINISH,
+  openStream,
+  sendJson,
+  sendStream,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-upstream.ts'
+
+const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100 }
+const STREAMED = { ...BODY, stream: true }
+
+let rig: RelayRig
+let tenant: { id: string; key: string }
+
+beforeAll(async () => {
+  rig = await startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 0.2 } } })
+})
+beforeEach(async () => {
+  tenant = await rig.tenant('1')
+})
+afterAll(async () => {
+  await rig.close()
+})
+
+function upstream(index: number) {
+  const found = rig.upstreams[index]
+  if (found === undefined) {
+    throw new TypeError(`there is no upstream ${index}`)
+  }
+  return found
+}
+
+async function callsOf(send: () => Promise<unknown>): Promise<number[]> {
+  const before = rig.upstreams.map(({ calls }) => calls.length)
+  await send()
+  return rig.upstreams.map(({ calls }, index) => calls.length - (before[index] ?? 0))
+}
+
+describe('before the first byte', () => {
+  it.each<[string, Parameters<ReturnType<typeof upstream>['answerWith']>[0]]>([
+    ['a reset', (response) => void response.destroy()],
+    ['a 500', (response) => sendJson(response, '{}', 500)],
+    ['a 503', (response) => sendJson(response, '{}', 503)],
+    ['a 429', (response) => sendJson(response, '{}', 429)],
+    ['a refused key', (response) => sendJson(response, '{}', 401)],
+    [
+      'a stream that breaks off before its first event',
+      (response) => {
+        openStream(response).flushHeaders()
+        setImmediate(() => response.destroy())
+      },
+    ],
+  ])('%s of one channel is answered by the next, and billed once', async (_, fault) => {
+    upstream(0).answerWith(fault)
+    upstream(1).answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE))
+    const calls = await callsOf(async () => {
+      const { statusCode, text } = await rig.send(STREAMED, { key: tenant.key })
+      expect(statusCode).toBe(200)
+      expect(text).toBe(`${word('Hi')}${FINISH}${DONE}`.replaceAll('upstream-chat', CHAT))
+    })
+    expect(calls).toStrictEqual([1, 1])
+    expect((await rig.rows(tenant.id)).filter(({ kind }) => kind === 'settle')).toMatchObject([{ actual: 15_000n }])
+  })
+
+  it('a refusal of the request itself is not tried elsewhere', async () => {
+    upstream(0).answerWith((response) => sendJson(response, '{"error":{"message":"no"}}', 422))
+    upstream(1).answerWith((response) => sendJson(response, chatAnswer()))
+    const calls = await callsOf(async () => {
+      expect((await rig.send(BODY, { key: tenant.key })).statusCode).toBe(422)
+    })
+    expect(calls).toStrictEqual([1, 0])
+  })
+
+  it('an upstream that does not begin to answer is not replaced: both could bill', async () => {
+    upstream(0).answerWith(() => undefined)
+    upstream(1).answerWith((response) => sendJson(response, chatAnswer()))
+    const calls = await callsOf(async () => {
+      const { statusCode, headers } = await rig.send(BODY, { key: tenant.key })
+      expect(statusCode).toBe(504)
+      expect(headers['x-should-retry']).toBe('false')
+    })
+    expect(calls).toStrictEqual([1, 0])
+    expect(await rig.balance(tenant.id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
+  })
+})
+
+describe('after the first byte', () => {
+  it('nothing is tried a second time', async () => {
+    upstream(0).answerWith((response) => {
+      openStream(response).write(word('Hi'), () => response.destroy())
+    })
+    upstream(1).answerWith((response) => sendStream(response, word('Other'), FINISH, DONE))
+    const calls = await callsOf(async () => {
+      const { text } = await rig.send(STREAMED, { key: tenant.key })
+      expect(text).not.toContain('Other')
+      expect(text).toContain('upstream_error')
+    })
+    expect(calls).toStrictEqual([1, 0])
+  })
+})

@@ -1,0 +1,249 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { revokeApiKey } from '#adapters/stores/key-admin.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { chatEvent, DONE, FINISH, openStream, sendStream, USAGE, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+
+const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100, stream: true }
+/** What USAGE comes to: 9 tokens at 1,000 and 3 at 2,000 per million. */
+const COST = 15_000n
+const BROKEN = {
+  error: { message: 'the upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
+}
+
+let rig: RelayRig
+let tenant: { id: string; key: string }
+
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+beforeEach(async () => {
+  tenant = await rig.tenant('1')
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+afterAll(async () => {
+  await rig.close()
+})
+
+function answerWith(answer: (response: ServerResponse) => void | Promise<void>) {
+  rig.upstreams[0]?.answerWith(answer)
+}
+
+/** The one settlement of this test's tenant, whose ledger must hold nothing else and whose balance must add up. */
+async function settlement() {
+  const rows = (await rig.rows(tenant.id)).filter(({ kind }) => kind !== 'reserve')
+  expect(rows).toHaveLength(1)
+  expect(await rig.balance(tenant.id)).toMatchObject({ held: '0' })
+  return rows[0]
+}
+
+const asPublic = (events: string) => events.replaceAll('upstream-chat', CHAT)
+
+describe('an upstream that dies in the middle of a stream', () => {
+  it('ends it with one error event and without [DONE], and bills what was relayed, once', async () => {
+    answerWith((response) => {
+      openStream(response).write(`${word('Hello ')}${word('world')}`, () => response.destroy())
+    })
+    const { statusCode, text } = await rig.send(BODY, { key: tenant.key })
+    expect(statusCode).toBe(200)
+    expect(text).toBe(`${asPublic(word('Hello ') + word('world'))}data: ${JSON.stringify(BROKEN)}\n\n`)
+    const row = await settlement()
+    expect(row).toMatchObject({ kind: 'settle' })
+    const actual = row?.actual ?? 0n
+    expect(actual > 0n && actual < (row?.amount ?? 0n)).toBe(true)
+  })
+
+  it('drops the half of an event, which no client could read', async () => {
+    answerWith((response) => {
+      openStream(response).write(`${word('Hi')}data: {"choices":[{"del`, () => response.destroy())
+    })
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text).toBe(`${asPublic(word('Hi'))}data: ${JSON.stringify(BROKEN)}\n\n`)
+  })
+
+  it('bills its usage where that came before the break', async () => {
+    answerWith((response) => {
+      openStream(response).write(`${word('Hi')}${chatEvent({ choices: [{}], usage: USAGE })}`, () => response.destroy())
+    })
+    await rig.send(BODY, { key: tenant.key })
+    expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
+  })
+
+  it('has a status of its own before the first byte, and costs nothing', async () => {
+    answerWith((response) => {
+      openStream(response).flushHeaders()
+      response.destroy()
+    })
+    const { statusCode, text } = await rig.send(BODY, { key: tenant.key })
+    expect(statusCode).toBe(502)
+    expect(JSON.parse(text)).toMatchObject({ error: { code: 'upstream_error' } })
+    expect(await settlement()).toMatchObject({ kind: 'release' })
+  })
+
+  it('relays the error that the upstream reports itself, and adds none', async () => {
+    const error = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
+    answerWith((response) => sendStream(response, word('Hi'), error, DONE))
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text).toBe(asPublic(word('Hi')) + error)
+    expect(await settlement()).toMatchObject({ kind: 'settle' })
+  })
+})
+
+describe('a stream whose bytes come as they please', () => {
+  it('is the same for the client when every byte comes alone, characters cut in pieces', async () => {
+    const events = `: hi\r\n\r\n${word('Grüße, 世界 🌍')}${FINISH}${USAGE_CHUNK}${DONE}`
+    answerWith(async (response) => {
+      openStream(response)
+      for (const byte of Buffer.from(events)) {
+        if (!response.write(Buffer.of(byte))) {
+          await once(response, 'drain')
+        }
+      }
+      response.end()
+    })
+    const { text } = await rig.send({ ...BODY, stream_options: { include_usage: true } }, { key: tenant.key })
+    expect(text).toBe(asPublic(events))
+    expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
+  it('gets a comment for every quarter of a minute of silence', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    })
+    const silent = Promise.withResolvers<void>()
+    answerWith(async (response) => {
+      openStream(response).write(word('Hi'))
+      await silent.promise
+      response.end(`${FINISH}${USAGE_CHUNK}${DONE}`)
+    })
+    let comments = 0
+    const read = (chunk: Buffer) => {
+      comments += chunk.toString().match(/: keep-alive\n\n/g)?.length ?? 0
+      if (chunk.includes('"Hi"')) {
+        // Four minutes.
+        setImmediate(() => {
+          jest.advanceTimersByTime(240_000)
+          silent.resolve()
+        })
+      }
+    }
+    const { text } = await rig.send(BODY, { key: tenant.key, client: { read } })
+    expect(comments).toBe(16)
+    expect(text.replaceAll(': keep-alive\n\n', '')).toBe(asPublic(word('Hi') + FINISH + DONE))
+    expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
+  it('waits for a slow client, and so does the upstream', async () => {
+    const events = word('x'.repeat(10_000)).repeat(2_000)
+    const stuck = Promise.withResolvers<void>()
+    let waits = 0
+    answerWith(async (response) => {
+      openStream(response)
+      for (let sent = 0; sent < events.length; sent += 1_000_000) {
+        if (!response.write(events.slice(sent, sent + 1_000_000))) {
+          waits += 1
+          stuck.resolve()
+          await once(response, 'drain')
+        }
+      }
+      response.end(`${FINISH}${DONE}`)
+    })
+    let held = false
+    const read = async () => {
+      if (!held) {
+        held = true
+        await stuck.promise
+      }
+    }
+    const { text } = await rig.send(BODY, { key: tenant.key, client: { read, highWaterMark: 16_384 } })
+    expect(waits).toBeGreaterThan(0)
+    expect(text).toBe(asPublic(events + FINISH + DONE))
+  })
+})
+
+describe('a client that leaves', () => {
+  it('at the first word is billed by the usage at the end of the stream, once', async () => {
+    answerWith((response) => {
+      const rest = `${word('there')}${FINISH}${USAGE_CHUNK}${DONE}`
+      openStream(response).write(word('Hi'), () => setImmediate(() => response.end(rest)))
+    })
+    const { hasLeft, text } = await rig.send(BODY, { key: tenant.key, client: { leavesAfterBytes: 1 } })
+    expect(hasLeft).toBe(true)
+    expect(text).not.toContain('there')
+    expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
+  })
+
+  it('is billed for what was generated when the usage does not come in time, never nothing', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    })
+    const closed = Promise.withResolvers<void>()
+    answerWith((response) => {
+      openStream(response).write(word('Hi'))
+      response.on('close', () => closed.resolve())
+    })
+    const running = rig.send(BODY, { key: tenant.key, client: { leavesAfterBytes: 1 } })
+    const pushTime = setInterval(() => jest.advanceTimersByTime(31_000), 20)
+    await closed.promise
+    await running
+    clearInterval(pushTime)
+    const row = await settlement()
+    expect(row?.kind).toBe('settle')
+    expect((row?.actual ?? 0n) > 0n).toBe(true)
+  })
+})
+
+describe('an upstream that leaves something out', () => {
+  it.each<[string, string[]]>([
+    ['its usage', [word('Hi'), FINISH, DONE]],
+    ['its usage and [DONE]', [word('Hi'), FINISH]],
+    ['the last blank line too', [word('Hi'), FINISH.trimEnd()]],
+  ])('%s: the stream ends as it came, billed at the estimate', async (_, events) => {
+    answerWith((response) => sendStream(response, ...events))
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text).toBe(asPublic(events.join('')))
+    const row = await settlement()
+    expect(row).toMatchObject({ kind: 'settle' })
+    expect(row?.actual).toBe(row?.amount)
+  })
+
+  it('[DONE] alone: the usage is billed', async () => {
+    answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK))
+    await rig.send(BODY, { key: tenant.key })
+    expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
+  it('an end without a finish is told as the break that it is', async () => {
+    answerWith((response) => sendStream(response, word('Hi')))
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text).toContain('upstream_error')
+    expect(await settlement()).toMatchObject({ kind: 'settle' })
+  })
+})
+
+describe('a key that is revoked in the middle of a stream', () => {
+  it('lets that stream come to its end, settled, and is refused at its next request, with a price or without', async () => {
+    const revoked = Promise.withResolvers<void>()
+    answerWith(async (response) => {
+      openStream(response).write(word('Hi'))
+      await revoked.promise
+      response.end(`${FINISH}${USAGE_CHUNK}${DONE}`)
+    })
+    const read = async (chunk: Buffer) => {
+      if (chunk.includes('"Hi"')) {
+        await revokeApiKey(rig.table, keyIdOf(tenant.key) ?? '')
+        revoked.resolve()
+      }
+    }
+    const { text } = await rig.send(BODY, { key: tenant.key, client: { read } })
+    expect(text).toContain('[DONE]')
+    expect(await settlement()).toMatchObject({ actual: COST })
+    for (const body of [BODY, { ...BODY, model: FREE }, { ...BODY, model: 'nothing' }, { model: CHAT }]) {
+      expect((await rig.send(body, { key: tenant.key })).statusCode).toBe(401)
+    }
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals'
+import { ROUTES, type Route } from '#core/contract/routes.ts'
+import { routeRequest } from '#local/api-routes.ts'
+
+describe('a route of the local API', () => {
+  it.each<Route>([...ROUTES])(
+    '$method $path goes to $operation, which streams or not, for as long as on AWS',
+    (route) => {
+      const path = route.path.replace(/\{\w+\}/, 'some%20id')
+      const { target, resource, pathParameters, streams } = routeRequest(route.method, path)
+      expect({ name: target.name, resource, streams }).toEqual({
+        name: route.operation,
+        resource: route.path,
+        streams: route.streams === true,
+      })
+      expect(target.timeoutSeconds).toBe(route.streams === true ? 900 : 29)
+      const name = /\{(\w+)\}/.exec(route.path)?.[1]
+      expect(pathParameters).toEqual(name === undefined ? null : { [name]: 'some id' })
+    },
+  )
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v1/models/'],
+    ['GET', '/v1/models/a/b'],
+    ['DELETE', '/v1/models/a'],
+    ['GET', '/v1/chat/completions'],
+    ['POST', '/v1/chat/completions/'],
+    ['POST', '/v1/%63hat/completions'],
+    ['PUT', '/v1/video/generations'],
+    ['post', '/v1/chat/completions'],
+  ])('%s %s goes to the fallback', (method, path) => {
+    const { target, pathParameters, streams } = routeRequest(method, path)
+    expect({ name: target.name, streams }).toEqual({ name: 'fallback', streams: false })
+    expect(pathParameters).toEqual({ proxy: path.slice(1) })
+  })
+})

@@ -1,0 +1,171 @@
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { answering, refusal, refused, startLocalApi } from './local-api.ts'
+
+let api: Awaited<ReturnType<typeof startLocalApi>>
+beforeAll(async () => {
+  api = await startLocalApi()
+})
+afterAll(() => api.close())
+
+const TEXT = { 'content-type': 'text/plain' }
+const OPEN = { statusCode: 200, headers: TEXT }
+const BAD_ANSWER = refused(502, 'internal error', 'server_error', null)
+
+describe('a streamed answer over the local front', () => {
+  it('has the status and the headers of its prelude and the bytes of its body, in chunks', async () => {
+    api.serve({ streamHandler: answering({ statusCode: 201, headers: { ...TEXT, 'X-Thing': 'a' } }, 'one ', 'two') })
+    const { status, headers, text, isWhole } = await api.post()
+    expect({ status, text, isWhole }).toEqual({ status: 201, text: 'one two', isWhole: true })
+    expect(headers).toMatchObject({ 'x-thing': 'a', 'transfer-encoding': 'chunked' })
+  })
+
+  it('keeps a content-length, and is then not chunked', async () => {
+    api.serve({ streamHandler: answering({ headers: { 'Content-Length': '7' } }, 'one ', 'two') })
+    const { headers, text } = await api.post()
+    expect({ text, length: headers['content-length'] }).toEqual({ text: 'one two', length: '7' })
+    expect(headers).not.toHaveProperty('transfer-encoding')
+  })
+
+  it('goes out with its head in one packet when it comes in one turn', async () => {
+    api.serve({ streamHandler: answering({ headers: { 'content-length': '4' } }, 'body') })
+    const socket = await api.open()
+    const [packet] = await once(socket, 'data')
+    expect(packet.toString()).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nbody$/)
+    socket.destroy()
+  })
+
+  it('reaches the client as it is written: the head before the body, each chunk before the next', async () => {
+    const seen = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    api.serve({
+      streamHandler: async (_event, responseStream) => {
+        const stream = awslambda.HttpResponseStream.from(responseStream, OPEN)
+        stream.write('')
+        await seen[0]?.promise
+        stream.write('one')
+        await seen[1]?.promise
+        stream.end('two')
+      },
+    })
+    const socket = await api.open()
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\n$/)
+    seen[0]?.resolve()
+    expect(String(await once(socket, 'data'))).toBe('3\r\none\r\n')
+    seen[1]?.resolve()
+    expect(String(await once(socket, 'data'))).toBe('3\r\ntwo\r\n0\r\n\r\n')
+    socket.destroy()
+  })
+
+  it('may end after its handler has resolved', async () => {
+    const release = Promise.withResolvers<void>()
+    api.serve({
+      streamHandler: async (_event, responseStream) => {
+        const stream = awslambda.HttpResponseStream.from(responseStream, OPEN)
+        stream.write('one')
+        void release.promise.then(() => stream.end('two'))
+      },
+    })
+    const answer = api.post()
+    release.resolve()
+    expect(await answer).toMatchObject({ text: 'onetwo', isWhole: true })
+  })
+
+  it('leaves its connection to the next request', async () => {
+    api.serve({ streamHandler: answering({ headers: { 'content-length': '4' } }, 'body') })
+    const socket = await api.open()
+    await once(socket, 'data')
+    socket.write('POST /v1/things HTTP/1.1\r\nhost: local\r\ncontent-length: 0\r\n\r\n')
+    expect(String(await once(socket, 'data'))).toContain('200 OK')
+    socket.destroy()
+  })
+})
+
+describe('a stream that is no answer', () => {
+  it.each([
+    ['ends without a byte', async (stream: NodeJS.WritableStream) => void stream.end()],
+    ['ends without a prelude', async (stream: NodeJS.WritableStream) => void stream.end('{"statusCode":200}')],
+    ['begins with something else', async (stream: NodeJS.WritableStream) => void stream.end(`<html>${'\0'.repeat(8)}`)],
+    ['never has a delimiter', async (stream: NodeJS.WritableStream) => void stream.write('x'.repeat(20_000))],
+    ['is left by an error', () => Promise.reject(new TypeError('secret inside'))],
+  ])('is a 502 of the gateway: one that %s', async (_, streamHandler) => {
+    api.serve({ streamHandler: (_event, stream) => streamHandler(stream) })
+    expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+  })
+
+  it.each([
+    ['a line break in a header', { a: 'b\nc' }],
+    ['a blank in a name', { 'a b': 'c' }],
+    ['a letter that HTTP does not have', { a: '船' }],
+  ])('is a 502 of the gateway, whatever its length said: %s', async (_, headers) => {
+    api.serve({ streamHandler: answering({ headers: { 'content-length': '4', ...headers } }, 'body') })
+    expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+  })
+
+  it('is a 502 of the gateway when no prelude came in time, and its handler hears of it', async () => {
+    const closed = Promise.withResolvers<void>()
+    api.serve({
+      timeoutSeconds: 0.05,
+      streamHandler: async (_event, stream) => {
+        stream.once('close', closed.resolve)
+        await new Promise(() => {})
+      },
+    })
+    expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+    await closed.promise
+  })
+
+  it('is a 502 of the gateway when Lambda would not take the handler for a streaming one', async () => {
+    api.serve({ streamHandler: answering(OPEN, 'body'), isPlain: true })
+    expect(refusal(await api.post())).toEqual(BAD_ANSWER)
+  })
+})
+
+describe('an answer that breaks after its prelude', () => {
+  it('is cut, so that nobody takes it for whole', async () => {
+    api.serve({
+      streamHandler: async (_event, responseStream) => {
+        const stream = awslambda.HttpResponseStream.from(responseStream, OPEN)
+        stream.write('part')
+        await new Promise(setImmediate)
+        throw new TypeError('broken')
+      },
+    })
+    expect(await api.post()).toMatchObject({ status: 200, text: 'part', isWhole: false })
+  })
+
+  it('is cut when the function has no more time', async () => {
+    api.serve({
+      timeoutSeconds: 0.05,
+      streamHandler: async (_event, responseStream) => {
+        awslambda.HttpResponseStream.from(responseStream, OPEN).write('part')
+        await new Promise(() => {})
+      },
+    })
+    expect(await api.post()).toMatchObject({ text: 'part', isWhole: false })
+  })
+
+  it.each([
+    ['less', 'bod', /\r\n\r\nbod$/],
+    ['more', 'body and soul', /\r\n\r\n$/],
+  ])(
+    'is cut, with a connection that would have lived on, when there is %s of it than its content-length said',
+    async (_, body, end) => {
+      api.serve({ streamHandler: answering({ headers: { 'content-length': '4' } }, body) })
+      const socket = await api.open()
+      const received: Buffer[] = []
+      socket.on('data', (data) => received.push(data))
+      await once(socket, 'end')
+      expect(Buffer.concat(received).toString()).toMatch(end)
+    },
+  )
+
+  it('is whole when the handler fails behind its end', async () => {
+    api.serve({
+      streamHandler: async (...invocation) => {
+        await answering(OPEN, 'body')(...invocation)
+        throw new TypeError('the settlement failed')
+      },
+    })
+    expect(await api.post()).toMatchObject({ status: 200, text: 'body', isWhole: true })
+  })
+})
