@@ -5,17 +5,24 @@ export type Guard = {
   readonly item: string
   /** The clause; the rest of the condition stays. */
   readonly clause: string
+  /** The first history that noticed its absence when this was written: where the search begins. */
+  readonly noticedIn: number
 }
 
 export const GUARDS = {
-  funds: { name: 'funds check', item: '', clause: 'available >= :amount' },
-  activeKey: { name: 'key check', item: '', clause: '#state = :active AND (attribute_not_exists(expiresAt)' },
-  submitClaim: { name: 'submit claim', item: 'JOB#', clause: 'attribute_not_exists(submitState)' },
-  channelSlot: { name: 'channel slot', item: '0', clause: '#open < :max' },
-  resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)' },
-  reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held' },
-  jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0' },
-  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)' },
+  funds: { name: 'funds check', item: '', clause: 'available >= :amount', noticedIn: 3 },
+  activeKey: {
+    name: 'key check',
+    item: '',
+    clause: '#state = :active AND (attribute_not_exists(expiresAt)',
+    noticedIn: 7,
+  },
+  submitClaim: { name: 'submit claim', item: 'JOB#', clause: 'attribute_not_exists(submitState)', noticedIn: 16 },
+  channelSlot: { name: 'channel slot', item: '0', clause: '#open < :max', noticedIn: 1 },
+  resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
+  reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held', noticedIn: 1 },
+  jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
+  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 15 },
 } as const satisfies Record<string, Guard>
 
 /** True in place of a clause. */

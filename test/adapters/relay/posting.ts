@@ -53,7 +53,7 @@ export function usePosting(): Posting {
         credential: 'secret-key',
         requestId: 'request-1',
         body: POST_BODY,
-        timeouts: { connectMilliseconds: 2_000, firstByteMilliseconds: 2_000, idleMilliseconds: 2_000 },
+        timeouts: { connectMilliseconds: 20_000, firstByteMilliseconds: 20_000, idleMilliseconds: 20_000 },
         signal: undefined,
         ...members,
       }),
