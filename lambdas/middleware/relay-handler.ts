@@ -4,7 +4,7 @@ import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
 import { openRelayContext, type RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { InvalidApiKeyError, InvalidRequestError } from '#core/errors.ts'
+import { InvalidApiKeyError, InvalidRequestError, ModelNotFoundError, RequestBodyTooLargeError } from '#core/errors.ts'
 import { repeatedMember } from '#core/json-members.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 import { presentedKey } from './authenticate.ts'
@@ -18,6 +18,12 @@ const BODY_BYTES_MAX = 5 * 1024 * 1024
 
 /** JSON schemas of tools nest deep; a bomb of brackets nests deeper. */
 const DEPTH_MAX = 128
+
+/**
+ * What a function needs at the end of its time: an upstream is read on for its usage for 30 s, and the ledger, should it
+ * be out of reach, is tried for up to a minute. A function that is killed before that has served and not billed.
+ */
+const SETTLING_MILLISECONDS = 95_000
 
 /** What an operation does between a request and its answer; it ends after the settlement. */
 type Relay = (request: RelayRequest, answer: AnswerWriter, context: RelayContext) => Promise<void>
@@ -36,8 +42,10 @@ export function relayHandlers(operation: string, relay: Relay) {
   const streamHandler = streamifyResponse(
     async (event: ApiEvent, responseStream: LambdaResponseStream, lambda: Context): Promise<void> => {
       const answer = new StreamedAnswer(responseStream)
+      const timeUp = setTimeout(() => answer.giveUp(), lambda.getRemainingTimeInMillis() - SETTLING_MILLISECONDS)
       await serve({ operation, relay, event, lambda }, answer)
       await answer.finished()
+      clearTimeout(timeUp)
     },
   )
   return { handler, streamHandler }
@@ -61,10 +69,11 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
     facts.firstByteMilliseconds = elapsed
     return { ...headers, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
   }
+  const tellFailure = onlyOnce((error) => answerError(error, { path: event.path, requestId, writer }))
   try {
-    await relayEvent({ relay, event, requestId, facts }, writer)
+    await relayEvent({ relay, event, requestId, facts, tellFailure }, writer)
   } catch (error) {
-    answerError(error, { path: event.path, requestId, writer })
+    tellFailure(error)
   }
   logger.info('request', {
     operation,
@@ -75,15 +84,30 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
   })
 }
 
+/** A failure is told where it happens, and once. */
+function onlyOnce(tell: (error: unknown) => void): (error: unknown) => void {
+  let isTold = false
+  return (error) => {
+    if (!isTold) {
+      isTold = true
+      tell(error)
+    }
+  }
+}
+
 /** What both writers add to an answer on its way out. */
 type Headed = {
   beforeOpen: (headers: Readonly<Record<string, string>>) => Record<string, string>
   readonly statusCode: number | undefined
 }
 
-type RelayedEvent = Pick<Served, 'relay' | 'event'> & { requestId: string; facts: Record<string, unknown> }
+type RelayedEvent = Pick<Served, 'relay' | 'event'> &
+  Pick<RelayRequest, 'requestId' | 'tellFailure'> & { readonly facts: Record<string, unknown> }
 
-async function relayEvent({ relay, event, requestId, facts }: RelayedEvent, writer: AnswerWriter): Promise<void> {
+async function relayEvent(
+  { relay, event, requestId, facts, tellFailure }: RelayedEvent,
+  writer: AnswerWriter,
+): Promise<void> {
   const context = openRelayContext()
   const keyDigest = sha256Hex(presentedKey(event))
   const found = await context.callers.lookUp(keyDigest)
@@ -102,7 +126,8 @@ async function relayEvent({ relay, event, requestId, facts }: RelayedEvent, writ
     const body = readBody(event)
     const sessionId = headerOf(event, 'x-session-id')
     const note = (more: Readonly<Record<string, unknown>>) => Object.assign(facts, more)
-    await relay({ requestId, caller: found.caller, confirmCaller, ...body, sessionId, note }, writer, context)
+    const request = { requestId, caller: found.caller, confirmCaller, ...body, sessionId, tellFailure, note }
+    await relay(request, writer, context)
   } catch (error) {
     // A key that was revoked in the last minute is told so, and not what is wrong with the request.
     if (!writer.isOpen && movesNoMoney(error)) {
@@ -117,7 +142,11 @@ async function relayEvent({ relay, event, requestId, facts }: RelayedEvent, writ
 
 /** Errors that end a request before its reservation, whose transaction would have looked at the key. */
 function movesNoMoney(error: unknown): boolean {
-  return error instanceof Error && /^(InvalidRequest|RequestBodyTooLarge|ModelNotFound)Error$/.test(error.name)
+  return (
+    error instanceof InvalidRequestError ||
+    error instanceof RequestBodyTooLargeError ||
+    error instanceof ModelNotFoundError
+  )
 }
 
 function readBody(event: ApiEvent): Pick<RelayRequest, 'bodyText' | 'bodyBytes' | 'json'> {

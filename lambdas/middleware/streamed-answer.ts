@@ -79,6 +79,12 @@ export class StreamedAnswer implements AnswerWriter {
     this.#stream?.end()
   }
 
+  /** Ends the answer unfinished: a client that reads too slowly, or an upstream that takes too long, is waited for no more. */
+  giveUp(): void {
+    this.#gone.abort()
+    this.#responseStream.destroy()
+  }
+
   /** Resolves when the client has every byte, or has left. */
   async finished(): Promise<void> {
     if (!this.#responseStream.writableFinished && !this.#responseStream.destroyed) {

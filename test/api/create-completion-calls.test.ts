@@ -138,6 +138,16 @@ describe('an answer that is larger than any', () => {
 })
 
 describe('a stream that its upstream does not end after [DONE]', () => {
+  it('counts as completed for its channel before its connection ends', async () => {
+    const run = startCompletion({ prompt: 'a', stream: true })
+    await run.settle()
+    run.callFor('a').answer()
+    run.callFor('a').body.write(word('Hi'), FINISH, USAGE_CHUNK, DONE)
+    await run.over
+    expect(run.callFor('a')).toMatchObject({ completions: 1, failures: 0 })
+    run.callFor('a').body.breakOff()
+  })
+
   it('ends for the client at once, and its connection is given up a second later', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', stream: true })

@@ -40,6 +40,7 @@ type FakeCall = {
   fail(error: Error): void
   /** How often the breaker was told. */
   readonly failures: number
+  readonly completions: number
 }
 
 type Settled = { readonly kind: string; readonly actual?: bigint; readonly estimated?: boolean }
@@ -109,6 +110,7 @@ function answerLater(call: UpstreamCall, calls: FakeCall[]): Promise<CompletionR
   const { messages, n = 1 } = JSON.parse(call.body('upstream-chat'))
   const body = new FakeBody()
   let failures = 0
+  let completions = 0
   calls.push({
     prompt: messages[0].content,
     n,
@@ -125,10 +127,16 @@ function answerLater(call: UpstreamCall, calls: FakeCall[]): Promise<CompletionR
         failed: () => {
           failures += 1
         },
+        completed: () => {
+          completions += 1
+        },
       }),
     fail: (error) => reply.reject(error),
     get failures() {
       return failures
+    },
+    get completions() {
+      return completions
     },
   })
   return reply.promise
@@ -144,6 +152,7 @@ function requestOf(json: object): RelayRequest {
     bodyBytes: Buffer.byteLength(bodyText),
     json,
     sessionId: undefined,
+    tellFailure: () => undefined,
     note: () => undefined,
   }
 }

@@ -80,7 +80,7 @@ describe('a time limit', () => {
   })
 
   it('of reading on for a client that left, and settling, ends inside what a local shutdown waits', () => {
-    const reading = seconds('lambdas/adapters/relay/relay-stream.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const reading = seconds('lambdas/adapters/relay/bound-when-gone.ts', 'ABANDONED_MILLISECONDS_MAX')
     const shutdown = seconds('lib/local/local-host.ts', 'INVOCATIONS_END_MILLISECONDS_MAX')
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })

@@ -36,6 +36,8 @@ type Call = {
   readonly headers?: Readonly<Record<string, string>>
   readonly client?: StreamClient
   readonly requestId?: string
+  /** What the function has left when it is invoked. */
+  readonly remainingMilliseconds?: number
   readonly pathParameters?: Record<string, string>
 }
 
@@ -107,7 +109,10 @@ export async function startRelayRig({ channel = {}, channels = 1 }: RigOptions =
     tenant,
     send: async (body, call = {}) => {
       const { streamHandler } = await loadHandler(call)
-      const context = { awsRequestId: call.requestId ?? crypto.randomUUID() }
+      const context = {
+        awsRequestId: call.requestId ?? crypto.randomUUID(),
+        getRemainingTimeInMillis: () => call.remainingMilliseconds ?? 900_000,
+      }
       return await runStreamHandler({
         streamHandler,
         event: await eventOf(body, call),

@@ -23,6 +23,8 @@ export type StreamRun = FramedAnswer & {
   readonly chunks: readonly Chunk[]
   readonly raw: Buffer
   readonly hasLeft: boolean
+  /** The answer did not come to its end: the client left, or the handler gave it up. */
+  readonly isCut: boolean
   /** When the client had the last byte or left; what the handler did later, it did behind its answer. */
   readonly endedAtMilliseconds: number
   readonly resolvedAtMilliseconds: number
@@ -50,13 +52,14 @@ export async function runStreamHandler(invocation: StreamInvocation): Promise<St
   const resolvedAtMilliseconds = reader.now()
   await reader.ended()
   const raw = Buffer.concat(reader.chunks.map(({ bytes }) => bytes))
-  const answer = parseFraming(raw, { isCut: reader.hasLeft })
+  const answer = parseFraming(raw, { isCut: !reader.stream.writableFinished })
   return {
     ...answer,
     text: answer.body.toString('utf8'),
     chunks: reader.chunks,
     raw,
     hasLeft: reader.hasLeft,
+    isCut: !reader.stream.writableFinished,
     endedAtMilliseconds: reader.endedAtMilliseconds,
     resolvedAtMilliseconds,
   }
@@ -105,7 +108,7 @@ class Reader implements ResponseSink {
   }
 
   async ended(): Promise<void> {
-    if (!(this.stream.writableEnded || this.hasLeft)) {
+    if (!(this.stream.writableEnded || this.stream.destroyed)) {
       throw new TypeError('the handler resolved and left its answer open')
     }
     if (!this.stream.closed) {

@@ -55,6 +55,8 @@ describe('before the first byte', () => {
         setImmediate(() => response.destroy())
       },
     ],
+    ['an error in the first event', (response) => sendStream(response, 'data: {"error":{"message":"overloaded"}}\n\n')],
+    ['an empty stream', (response) => sendStream(response)],
   ])('%s of one channel is answered by the next, and billed once', async (_, fault) => {
     upstream(0).answerWith(fault)
     upstream(1).answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE))

@@ -4,7 +4,18 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { revokeApiKey } from '#adapters/stores/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { chatEvent, DONE, FINISH, openStream, sendStream, USAGE, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import {
+  chatAnswer,
+  chatEvent,
+  DONE,
+  FINISH,
+  openStream,
+  sendJson,
+  sendStream,
+  USAGE,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-upstream.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100, stream: true }
 /** What USAGE comes to: 9 tokens at 1,000 and 3 at 2,000 per million. */
@@ -84,6 +95,23 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(await settlement()).toMatchObject({ kind: 'release' })
   })
 
+  it.each<[string, string[]]>([
+    ['an error in its first event', ['data: {"error":{"message":"overloaded"}}\n\n', DONE]],
+    ['nothing at all', []],
+    ['[DONE] and nothing else but comments before it', [': hello\n\n']],
+  ])('has a status of its own when an upstream answers 200 with %s', async (_, events) => {
+    answerWith((response) => sendStream(response, ...events))
+    const { statusCode, text } = await rig.send(BODY, { key: tenant.key })
+    if (events[0]?.startsWith(':') === true) {
+      // A comment was the first byte.
+      expect(statusCode).toBe(200)
+      expect(text).toContain('upstream_error')
+    } else {
+      expect(statusCode).toBe(502)
+      expect(await settlement()).toMatchObject({ kind: 'release' })
+    }
+  })
+
   it('relays the error that the upstream reports itself, and adds none', async () => {
     const error = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
     answerWith((response) => sendStream(response, word('Hi'), error, DONE))
@@ -137,6 +165,32 @@ describe('a stream whose bytes come as they please', () => {
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
+  it('holds an image of eight megabytes in one event', async () => {
+    const event = word('x'.repeat(8 * 1024 * 1024))
+    answerWith((response) => sendStream(response, event, FINISH, USAGE_CHUNK, DONE))
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text === asPublic(event + FINISH + DONE)).toBe(true)
+  })
+
+  it('is made of a whole answer where the upstream does not stream', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const message = { role: 'assistant', content: 'Hi', tool_calls: [call] }
+    answerWith((response) =>
+      sendJson(response, chatAnswer({ choices: [{ index: 0, message, finish_reason: 'stop' }] })),
+    )
+    const { text, headers } = await rig.send({ ...BODY, stream_options: { include_usage: true } }, { key: tenant.key })
+    expect(headers['content-type']).toBe('text/event-stream')
+    const [chunk, usage, done] = text.trim().split('\n\n')
+    expect(JSON.parse(chunk?.slice(6) ?? '')).toMatchObject({
+      object: 'chat.completion.chunk',
+      model: CHAT,
+      choices: [{ index: 0, delta: { ...message, tool_calls: [{ index: 0, ...call }] }, finish_reason: 'stop' }],
+    })
+    expect(JSON.parse(usage?.slice(6) ?? '')).toMatchObject({ choices: [], usage: USAGE })
+    expect(done).toBe('data: [DONE]')
+    expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
   it('waits for a slow client, and so does the upstream', async () => {
     const events = word('x'.repeat(10_000)).repeat(2_000)
     const stuck = Promise.withResolvers<void>()
@@ -162,6 +216,20 @@ describe('a stream whose bytes come as they please', () => {
     const { text } = await rig.send(BODY, { key: tenant.key, client: { read, highWaterMark: 16_384 } })
     expect(waits).toBeGreaterThan(0)
     expect(text).toBe(asPublic(events + FINISH + DONE))
+  })
+})
+
+describe('a client that reads no more', () => {
+  it('is billed before the function’s time is up', async () => {
+    answerWith((response) => sendStream(response, word('x'.repeat(1_000_000)), FINISH, USAGE_CHUNK, DONE))
+    const never = new Promise<void>(() => undefined)
+    const { isCut } = await rig.send(BODY, {
+      key: tenant.key,
+      remainingMilliseconds: 95_100,
+      client: { read: (chunk) => (chunk.includes('xxx') ? never : undefined), highWaterMark: 1_000 },
+    })
+    expect(isCut).toBe(true)
+    expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
 })
 

@@ -23,7 +23,8 @@ type Billed = {
 
 /**
  * Locks the estimate, runs, and resolves the reservation exactly once, whatever happens in between: by what `run` has
- * said when it ends or throws. `run` ends after the last byte, so that no client waits for the settlement.
+ * said when it ends or throws. `run` ends after the last byte, and a failure is told at once, so that no client waits for
+ * the settlement.
  * A model whose price is nothing needs no reservation; its key is confirmed by a read instead.
  * @throws InvalidApiKeyError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
  */
@@ -60,14 +61,19 @@ export async function billRequest(
         settlement = { actual, estimated: true }
       },
     })
+  } catch (error) {
+    // The client need not wait for its money to come back either.
+    request.tellFailure(error)
+    throw error
   } finally {
+    const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)
+    // What could not be resolved has been logged, and is given back by Reconcile; it is no other failure of the request.
+    await context.ledger.resolve(reservation, resolution).catch(() => undefined)
     report(settlement, { request, model, estimate })
-    await context.ledger.resolve(
-      reservation,
-      settlement === undefined ? { kind: 'release' } : { kind: 'settle', ...settlement },
-    )
   }
 }
+
+const RELEASE = { kind: 'release' } as const
 
 function report(
   settlement: { actual: Microcredits; estimated: boolean } | undefined,

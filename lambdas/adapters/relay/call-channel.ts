@@ -9,6 +9,8 @@ type ChannelCall = {
   readonly modelId: string
   readonly path: string
   readonly failedChannels?: readonly string[]
+  /** A `performance.now()` until when all channels together may stay silent. */
+  readonly deadline?: number
   readonly body: (upstreamModelId: string) => string
 }
 

@@ -22,6 +22,11 @@ export type UpstreamCall = ChannelRequest & {
   readonly sessionId: string | undefined
   /** Channels that failed this request after `callUpstream` had returned their answer; they are left out. */
   readonly failedChannels?: readonly string[]
+  /**
+   * When the wait for the head of an answer ends, as a time of `performance.now()`: that of a first call for those that
+   * repeat it. {@link replyDeadline} from now where it is left out.
+   */
+  readonly deadline?: number
 }
 
 /** An upstream's answer, to be relayed as it is: a 2xx, or a 4xx about the request. */
@@ -38,6 +43,11 @@ export class ClientGoneError extends Error {
 /** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
 const SILENCE_MILLISECONDS_MAX = 280_000
 
+/** By when a client that begins to wait now is to have heard of its request, as a time of `performance.now()`. */
+export function replyDeadline(): number {
+  return performance.now() + SILENCE_MILLISECONDS_MAX
+}
+
 /**
  * Sends a request to the first channel in order that takes it. Connection failures, 429, 5xx and refusals of the gateway
  * itself go on to the next channel, each of them at most once; an upstream that does not begin its answer in time does
@@ -46,14 +56,14 @@ const SILENCE_MILLISECONDS_MAX = 280_000
  *   whatever `body` throws.
  */
 export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
-  const deadline = performance.now() + SILENCE_MILLISECONDS_MAX
+  const deadline = call.deadline ?? replyDeadline()
   const failedBefore = call.failedChannels ?? []
   const channels = context.catalogue.relayChannels(call.modelId).filter(({ id }) => !failedBefore.includes(id))
   const failures: ChannelFailure[] = failedBefore.map(() => ({ kind: 'failed', reason: 'broken answer' }))
   for (const channel of orderChannels(channels, lotsOf(call, context))) {
     const remainingMilliseconds = deadline - performance.now()
     if (remainingMilliseconds <= 0) {
-      break
+      throw failures.length === 0 ? new UpstreamTimeoutError() : noReply(failures)
     }
     const admitted = context.breakers.admit(channel, context.nowMilliseconds())
     if (admitted !== undefined) {

@@ -1,4 +1,6 @@
 import { UpstreamFailedError } from '#core/errors.ts'
+import type { Bill } from './bill-request.ts'
+import { boundWhenGone } from './bound-when-gone.ts'
 import type { UpstreamReply } from './call-upstream.ts'
 import type { AnswerWriter } from './relay-request.ts'
 
@@ -31,6 +33,32 @@ export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYT
   }
   const [only] = chunks
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
+}
+
+type Read = { readonly answer: AnswerWriter; readonly bill: Bill; readonly bytesMax?: number }
+
+/**
+ * As {@link readAnswer}, for a client who may leave meanwhile: then it is read on for a bounded time, and what did not come
+ * in that time is billed at the estimate.
+ */
+export async function readBilledAnswer(reply: UpstreamReply, { answer, bill, bytesMax }: Read): Promise<Buffer> {
+  const stopWaiting = boundWhenGone(reply.body, answer.gone)
+  try {
+    return await readAnswer(reply, bytesMax)
+  } catch (error) {
+    if (answer.gone.aborted) {
+      bill.settleByEstimate(bill.locked)
+    }
+    throw error
+  } finally {
+    stopWaiting()
+  }
+}
+
+/** A success that is no answer of this wire: the channel is at fault. @throws UpstreamFailedError always */
+export function refuseAnswer(reply: Pick<UpstreamReply, 'failed'>, reason: string): never {
+  reply.failed()
+  throw new UpstreamFailedError({ cause: new TypeError(reason) })
 }
 
 /** Whether the upstream took the request; otherwise what it says about the request is relayed as it is. */

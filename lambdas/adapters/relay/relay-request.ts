@@ -14,6 +14,8 @@ export type RelayRequest = {
   readonly json: unknown
   /** `X-Session-ID`, by which the requests of a session stay with one channel. */
   readonly sessionId: string | undefined
+  /** Answers with an error, unless an answer has begun. */
+  readonly tellFailure: (error: unknown) => void
   /** Collects what the log line of the request says besides status and duration; never prompts, answers or keys. */
   readonly note: (facts: Readonly<Record<string, string | number | boolean | undefined>>) => void
 }
@@ -29,6 +31,6 @@ export interface AnswerWriter {
   /** The last byte has been handed over. */
   end(): void
   readonly isOpen: boolean
-  /** The client has left. */
+  /** The client has left, or the function's time is nearly up: nothing more is sent, and what is owed is settled soon. */
   readonly gone: AbortSignal
 }

@@ -1,16 +1,16 @@
 import type { ChatStream } from '#core/relay/chat-stream.ts'
+import { EndlessEventError } from '#core/relay/sse-events.ts'
+import { boundWhenGone } from './bound-when-gone.ts'
 import type { UpstreamReply } from './call-upstream.ts'
 import { BROKEN_ANSWER, EventSender } from './event-sender.ts'
 import { readLastBytes } from './read-last-bytes.ts'
 import type { AnswerWriter } from './relay-request.ts'
-
-/** How long an upstream is read on for its usage when the client has left. */
-export const ABANDONED_MILLISECONDS_MAX = 30_000
+import { UpstreamBrokenError } from './upstream-body.ts'
 
 /** How a stream ended for its client: whole, broken off by the upstream, or not seen to its end. */
 export type StreamEnd = 'whole' | 'broken' | 'abandoned'
 
-/** The upstream broke off before anything of its answer reached the client: another channel may still answer. */
+/** The upstream failed before anything of its answer reached the client: another channel may still answer. */
 export class StreamNotBegunError extends Error {
   override readonly name = 'StreamNotBegunError'
 }
@@ -18,41 +18,49 @@ export class StreamNotBegunError extends Error {
 /**
  * Relays a chat stream, event by event as it comes, and ends the answer. A comment is sent after each quarter of a minute
  * of silence. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
- * @throws StreamNotBegunError when the upstream breaks off before the first byte was relayed.
+ * @throws StreamNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
-  { body }: Pick<UpstreamReply, 'body'>,
+  reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'>,
   stream: ChatStream,
   answer: AnswerWriter,
 ): Promise<StreamEnd> {
   const sender = new EventSender(answer)
   sender.keepAlive()
-  const stopWaiting = bound(body, answer.gone)
+  const stopWaiting = boundWhenGone(reply.body, answer.gone)
   try {
-    const isCut = await pump(body, stream, { sender, answer })
-    return finish({ isCut, stream, sender, answer })
+    const isCut = await pump(reply, stream, { sender, answer })
+    return finish(isCut, stream, { sender, answer })
+  } catch (error) {
+    reply.failed()
+    throw error
   } finally {
     sender.stop()
     stopWaiting()
   }
 }
 
-/** @returns whether the upstream broke off. */
 type Client = { readonly sender: EventSender; readonly answer: AnswerWriter }
 
-async function pump(body: UpstreamReply['body'], stream: ChatStream, { sender, answer }: Client): Promise<boolean> {
+/** @returns whether the upstream broke off. */
+async function pump(
+  { body, completed }: Pick<UpstreamReply, 'body' | 'completed'>,
+  stream: ChatStream,
+  { sender, answer }: Client,
+): Promise<boolean> {
   const chunks = body[Symbol.asyncIterator]()
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const bytes = next.value.toString('latin1')
       const relayed = stream.push(bytes)
-      if (relayed !== '') {
-        const hasRoom = sender.write(relayed === bytes ? next.value : Buffer.from(relayed, 'latin1'))
-        if (!hasRoom) {
-          await sender.drained()
-        }
+      refuseBeforeTheFirstByte(stream, answer)
+      if (relayed !== '' && !sender.write(relayed === bytes ? next.value : Buffer.from(relayed, 'latin1'))) {
+        await sender.drained()
       }
       if (stream.state === 'done' || stream.state === 'failed') {
+        if (stream.state === 'done') {
+          completed()
+        }
         void readLastBytes(chunks, body)
         return false
       }
@@ -60,6 +68,9 @@ async function pump(body: UpstreamReply['body'], stream: ChatStream, { sender, a
     return false
   } catch (error) {
     body.destroy()
+    if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
+      throw error
+    }
     if (!answer.isOpen) {
       throw new StreamNotBegunError('the upstream broke off before its first byte', { cause: error })
     }
@@ -67,9 +78,22 @@ async function pump(body: UpstreamReply['body'], stream: ChatStream, { sender, a
   }
 }
 
-function finish({ isCut, stream, sender, answer }: Client & { isCut: boolean; stream: ChatStream }): StreamEnd {
+/** An upstream may answer 200 and say in its first event that it has failed. The client is told so by a status. */
+function refuseBeforeTheFirstByte(stream: ChatStream, answer: AnswerWriter): void {
+  if (stream.state === 'failed' && !answer.isOpen && stream.relayedTextBytes === 0) {
+    throw new StreamNotBegunError('the upstream reported an error before its first byte')
+  }
+}
+
+function finish(isCut: boolean, stream: ChatStream, { sender, answer }: Client): StreamEnd {
   // The half of an event is of no use to anyone.
   const rest = isCut ? '' : stream.end()
+  refuseBeforeTheFirstByte(stream, answer)
+  // A usage comes last, so whatever is missing then was not meant to come.
+  const isWhole = stream.state === 'done' || (!isCut && (stream.state === 'finished' || stream.usage !== undefined))
+  if (!isWhole && stream.state !== 'failed' && rest === '' && !answer.isOpen) {
+    throw new StreamNotBegunError('the upstream ended before its first byte')
+  }
   if (rest !== '') {
     sender.write(Buffer.from(rest, 'latin1'))
   }
@@ -77,25 +101,6 @@ function finish({ isCut, stream, sender, answer }: Client & { isCut: boolean; st
     sender.end()
     return 'broken'
   }
-  // A usage comes last, so whatever is missing then was not meant to come.
-  const isWhole = stream.state === 'done' || (!isCut && (stream.state === 'finished' || stream.usage !== undefined))
   sender.end(isWhole ? '' : `${rest === '' ? '' : '\n\n'}data: ${BROKEN_ANSWER}\n\n`)
   return isWhole ? 'whole' : answer.gone.aborted ? 'abandoned' : 'broken'
-}
-
-/** Ends an upstream that is read for its usage alone, when its time is over. */
-function bound(body: UpstreamReply['body'], gone: AbortSignal): () => void {
-  let timer: NodeJS.Timeout | undefined
-  const start = () => {
-    timer = setTimeout(() => body.destroy(), ABANDONED_MILLISECONDS_MAX)
-  }
-  if (gone.aborted) {
-    start()
-  } else {
-    gone.addEventListener('abort', start, { once: true })
-  }
-  return () => {
-    clearTimeout(timer)
-    gone.removeEventListener('abort', start)
-  }
 }

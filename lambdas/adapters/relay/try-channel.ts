@@ -59,6 +59,11 @@ export type ChannelReply = {
    * in it. May be called after the last byte, and more than once.
    */
   failed(): void
+  /**
+   * Tells the breaker that the answer is complete for its reader, such as a stream after its `[DONE]`, whether or not its
+   * upstream still keeps the connection. May be called after the last byte, and more than once.
+   */
+  completed(): void
 }
 
 /** `aborted`: the client left before anything was sent to this channel. */
@@ -157,8 +162,16 @@ function replyOf(
       admitted.undecided()
     }
   })
-  const contentType = headers['content-type']
-  return { kind: 'reply', channel, status, contentType, upstreamRequestId: upstreamRequestIdOf(headers), body, failed }
+  return {
+    kind: 'reply',
+    channel,
+    status,
+    contentType: headers['content-type'],
+    upstreamRequestId: upstreamRequestIdOf(headers),
+    body,
+    failed,
+    completed: () => admitted.completed(),
+  }
 }
 
 function report({ kind, reason, upstreamRequestId }: ChannelFailure, requestId: string, { id }: RelayChannel): void {

@@ -1,16 +1,22 @@
 import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
 import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
-import { isSuccess, readAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
+import { EventSender } from '#adapters/relay/event-sender.ts'
+import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { relayStream, StreamNotBegunError } from '#adapters/relay/relay-stream.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
-import { UpstreamFailedError } from '#core/errors.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
-import { readChatAnswer } from '#core/relay/chat-answer.ts'
+import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
+
+/** The largest chat answer that is held whole, in several copies; images in it included. */
+const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+
+/** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
+const SILENCE_MILLISECONDS_MAX = 280_000
 
 /** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
 export async function createChatCompletion(
@@ -30,6 +36,7 @@ export async function createChatCompletion(
   await billRequest(context, billed, async (bill) => {
     const exchange = { request, chat, answer, bill }
     const failedChannels: string[] = []
+    const deadline = performance.now() + SILENCE_MILLISECONDS_MAX
     for (;;) {
       const reply = await callChannel(context, {
         request,
@@ -37,6 +44,7 @@ export async function createChatCompletion(
         modelId: chat.model.id,
         path: '/chat/completions',
         failedChannels,
+        deadline,
         body: (upstreamModel) => upstreamChatBody(request.bodyText, { upstreamModel, chat }),
       })
       try {
@@ -45,7 +53,6 @@ export async function createChatCompletion(
         if (!(error instanceof StreamNotBegunError)) {
           throw error
         }
-        reply.failed()
         failedChannels.push(reply.channel.id)
       }
     }
@@ -71,16 +78,21 @@ async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<voi
 }
 
 async function relayWhole(reply: UpstreamReply, { chat, answer, bill }: Exchange): Promise<void> {
-  const bytes = await readAnswer(reply)
+  const bytes = await readBilledAnswer(reply, { answer, bill, bytesMax: ANSWER_BYTES_MAX })
   const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
   if (read === undefined) {
-    throw new UpstreamFailedError({ cause: new TypeError('the answer is not a JSON object') })
+    return refuseAnswer(reply, 'the answer is not a JSON object')
   }
-  sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)
   } else {
     bill.settle(chatCost(chat.model, read.usage))
+  }
+  if (chat.stream) {
+    const events = chatAnswerAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
+    new EventSender(answer).end(events)
+  } else {
+    sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
   }
 }
 

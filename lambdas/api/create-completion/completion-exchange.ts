@@ -16,6 +16,8 @@ export type CompletionReply = {
   readonly body: AsyncIterable<Buffer> & { destroy(): void }
   /** Tells the channel's breaker what only the reader sees: that the answer lacks its end. */
   failed(): void
+  /** Tells it that the answer is complete, though its upstream may keep the connection. */
+  completed(): void
 }
 
 /** What creating completions takes from outside. */

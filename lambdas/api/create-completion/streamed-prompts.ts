@@ -96,6 +96,7 @@ export class StreamedPrompts {
       }
     }
     const { text, missing } = stream.endCall(promptIndex)
+    reply.completed()
     await sender.send(text)
     return missing
   }

@@ -1,6 +1,6 @@
 import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
 import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
-import { ABANDONED_MILLISECONDS_MAX } from '#adapters/relay/relay-stream.ts'
+import { ABANDONED_MILLISECONDS_MAX } from '#adapters/relay/bound-when-gone.ts'
 import type { CompletionCall } from '#core/relay/completion-calls.ts'
 import type { CompletionExchange, CompletionReply } from './completion-exchange.ts'
 

@@ -1,11 +1,10 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
-import { isSuccess, readAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
 import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
-import { UpstreamFailedError } from '#core/errors.ts'
 import { replaceMembers } from '#core/json-members.ts'
 import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
@@ -36,14 +35,18 @@ export async function createEmbedding(
       return await relayRefusal(reply, answer)
     }
     const asked = { publicModel: model.id, inputs: countInputs(inputs), encodingFormat }
-    const read = readEmbeddingAnswer(await readAnswer(reply), asked)
+    const read = readEmbeddingAnswer(await readBilledAnswer(reply, { answer, bill }), asked)
     if (read.kind === 'unusable') {
-      throw new UpstreamFailedError({ cause: new TypeError(read.reason) })
+      refuseAnswer(reply, read.reason)
     }
-    await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
-    const { promptTokens } = read
+    const { pieces, promptTokens } = read
     const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
-    return billedAtEstimate ? bill.settleByEstimate(amount) : bill.settle(amount)
+    if (billedAtEstimate) {
+      bill.settleByEstimate(amount)
+    } else {
+      bill.settle(amount)
+    }
+    await sendPieces(answer, { statusCode: reply.status, pieces })
   })
 }
 

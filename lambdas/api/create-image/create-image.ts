@@ -1,10 +1,9 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
-import { isSuccess, readAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
-import { UpstreamFailedError } from '#core/errors.ts'
 import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
 import { readImageAnswer } from '#core/relay/image-answer.ts'
 
@@ -28,12 +27,16 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, answer)
     }
-    const read = readImageAnswer(await readAnswer(reply), { publicModel: model.id })
+    const read = readImageAnswer(await readBilledAnswer(reply, { answer, bill }), { publicModel: model.id })
     if (read.kind === 'unusable') {
-      throw new UpstreamFailedError({ cause: new TypeError(read.reason) })
+      refuseAnswer(reply, read.reason)
+    }
+    const actual = settledImageCost(image, read.images)
+    if (read.images === undefined) {
+      bill.settleByEstimate(actual)
+    } else {
+      bill.settle(actual)
     }
     await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
-    const actual = settledImageCost(image, read.images)
-    return read.images === undefined ? bill.settleByEstimate(actual) : bill.settle(actual)
   })
 }

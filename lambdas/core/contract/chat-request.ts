@@ -68,9 +68,12 @@ function outputTokensMax(chat: ChatBody, model: ChatModel): number {
  * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
  */
 function promptTokensMax(chat: ChatBody, model: ChatModel, bodyBytes: number): number {
-  const images = chat.messages.flatMap(({ content }) =>
-    Array.isArray(content) ? content.filter(({ type }) => type === 'image_url').map(imageUrlOf) : [],
-  )
+  const parts = chat.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  // A file or a video that a part only names may fill the whole context.
+  if (parts.some(({ type }) => type !== 'text' && type !== 'image_url')) {
+    return model.context_tokens
+  }
+  const images = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
   // The url of an image is all ASCII, or longer in bytes than in characters: the bound stays one.
   const imageCharacters = images.reduce((sum, url) => sum + (url?.length ?? 0), 0)
   const tokens = bodyBytes - imageCharacters + images.length * model.image_tokens

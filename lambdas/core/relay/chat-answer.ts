@@ -28,3 +28,27 @@ function parse(text: string): unknown {
     return undefined
   }
 }
+
+type Part = Readonly<Record<string, unknown>>
+
+/**
+ * A whole chat answer as the stream that was asked for, from an upstream that does not stream: a chunk with everything in
+ * it, the usage where the client wants it, and `[DONE]`.
+ * @param json a JSON object.
+ */
+export function chatAnswerAsEvents(json: string, publicModel: string, { hasUsage }: { hasUsage: boolean }): string {
+  const { choices, usage, ...rest }: Part = JSON.parse(json)
+  const common = { ...rest, object: 'chat.completion.chunk', model: publicModel }
+  const chunks: object[] = [{ ...common, choices: Array.isArray(choices) ? choices.map(toDelta) : [] }]
+  if (hasUsage && usage !== undefined) {
+    chunks.push({ ...common, choices: [], usage })
+  }
+  return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+}
+
+/** In a stream, each tool call says which one it belongs to. */
+function toDelta({ message, ...rest }: { readonly message?: Part }): object {
+  const calls = message?.tool_calls
+  const indexed = Array.isArray(calls) ? { tool_calls: calls.map((call: Part, index) => ({ index, ...call })) } : {}
+  return { ...rest, delta: { ...message, ...indexed } }
+}

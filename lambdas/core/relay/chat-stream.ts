@@ -116,7 +116,7 @@ export class ChatStream {
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
 
 /** Whatever a model generates arrives in one of these members. */
-const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"((?:[^"\\]|\\.)*)"/g
+const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g
 
 function generatedBytes(choices: string): number {
   let bytes = 0

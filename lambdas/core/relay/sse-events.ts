@@ -26,7 +26,7 @@ const OVERLAP = 3
 const EVENT_BYTES_MAX = 16 * 1024 * 1024
 
 /** One event does not end within any bound that makes sense. */
-class EndlessEventError extends Error {
+export class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError'
 }
 

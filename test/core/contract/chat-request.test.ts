@@ -155,6 +155,11 @@ describe('parseChatRequest', () => {
     expect(promptTokensMax).toBeLessThan(1500 + 300)
   })
 
+  it('bounds a prompt with parts that only name what they mean by what the model can read', () => {
+    const part = { type: 'file', file: { file_id: 'f' } }
+    expect(parse(withMessage({ role: 'user', content: [part] })).promptTokensMax).toBe(128_000)
+  })
+
   it('never bounds the prompt above what the model can read', () => {
     expect(parse(withMessage({ role: 'user', content: 'a'.repeat(500_000) })).promptTokensMax).toBe(128_000)
   })
