@@ -41,7 +41,7 @@ export function* topLevelMembers(text: string): Generator<MemberSpan> {
 }
 
 /** Index of the quote that ends the string which begins at `start`. */
-function closingQuote(text: string, start: number): number {
+export function closingQuote(text: string, start: number): number {
   let index = start + 1
   while (index < text.length && text.charCodeAt(index) !== QUOTE) {
     index += text.charCodeAt(index) === BACKSLASH ? 2 : 1

@@ -17,22 +17,26 @@ const INTERNAL_ERROR = 'internal error'
 /** The one place where errors become HTTP: the shape follows the path, a 5xx never shows its inside. */
 export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
-    request.response = errorResult(request.error, request.event.path)
+    const { path, requestContext } = request.event
+    request.response = errorResult(request.error, { path, requestId: requestContext?.requestId })
   }
   return { onError }
 }
 
 /** The answer to a request that failed, in the shape of its path. What is not the client's doing is logged. */
-export function errorResult(thrown: unknown, path: string): ApiResult {
+export function errorResult(
+  thrown: unknown,
+  { path, requestId }: { readonly path: string; readonly requestId: string | undefined },
+): ApiResult {
   const shape = errorShapeOf(path)
   // The table throttles or is out of reach: worth another try, unlike a fault of ours.
   const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
   if (!(error instanceof HttpError)) {
-    logger.error('request failed', { error: error instanceof Error ? error : new Error(String(error)) })
+    logger.error('request failed', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
     return result(500, bodyOf({ message: INTERNAL_ERROR, statusCode: 500 }, shape), {})
   }
   if (error.statusCode >= 500) {
-    logger.error('request failed', { error })
+    logger.error('request failed', { requestId, error })
   }
   const body = error instanceof InvalidRequestError ? invalidRequestBody(error, shape) : bodyOf(error, shape)
   return result(error.statusCode, body, headersOf(error))

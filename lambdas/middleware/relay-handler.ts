@@ -173,7 +173,7 @@ function answerError(
     writer.end()
     return
   }
-  const { statusCode, headers, body } = errorResult(error, path)
+  const { statusCode, headers, body } = errorResult(error, { path, requestId })
   writer.open({ statusCode, headers: { ...toTexts(headers), 'content-length': String(Buffer.byteLength(body)) } })
   writer.write(body)
   writer.end()

@@ -87,6 +87,10 @@ export class StreamedAnswer implements AnswerWriter {
 
   /** Resolves when the client has every byte, or has left. */
   async finished(): Promise<void> {
+    if (!this.isOpen) {
+      // Nothing was said, which must never happen: API Gateway makes a 502 of it, and nobody waits.
+      this.#responseStream.end()
+    }
     if (!this.#responseStream.writableFinished && !this.#responseStream.destroyed) {
       await finished(this.#responseStream, { readable: false }).catch(() => undefined)
     }

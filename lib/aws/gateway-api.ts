@@ -110,7 +110,7 @@ export class GatewayApi extends Construct {
     acknowledge(this, 'A web ACL is the operator’s choice: its body rules must be tuned to prompts first.', 'APIG3')
     acknowledge(
       this,
-      'Bearer keys are checked in the handlers, without a cache, so that a revoked key ends at once.',
+      'Bearer keys are checked in the handlers, afresh for whatever moves money or answers, so that a revoked key ends at once.',
       'APIG4',
       'COG4',
     )

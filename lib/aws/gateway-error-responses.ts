@@ -15,8 +15,8 @@ type ErrorText = {
 type RefusalOptions = Omit<GatewayResponseOptions, 'templates'>
 
 /**
- * Everything that API Gateway refuses by itself, in the one shape that OpenAI clients read.
- * with the request's id. The texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
+ * Everything that API Gateway refuses by itself, in the one shape that OpenAI clients read, with the request's id. The
+ * texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
  */
 export function addErrorResponses(api: RestApi): void {
   const add = (id: string, { responseHeaders, ...options }: RefusalOptions, error: ErrorText) =>

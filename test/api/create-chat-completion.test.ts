@@ -167,7 +167,10 @@ describe('a request that goes nowhere', () => {
     ['malformed JSON', '{"model":'],
     ['a list', '[]'],
     ['null', 'null'],
-    ['a member that is written twice', '{"model":"chat-a","n":1,"messages":[],"n":100}'],
+    [
+      'a member that is written twice',
+      '{"model":"chat-a","n":1,"messages":[{"role":"user","content":"hi"}],"\\u006e":100}',
+    ],
     ['a bomb of brackets', `{"model":${'['.repeat(100_000)}`],
   ])('create-chat-completion 400: %s is refused before any money moves', async (_, body) => {
     const { id, key } = await rig.tenant('1')

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { textsOf } from '../core/relay/completion-chunks.ts'
-import { DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
 import { startCompletion } from './faked-completion.ts'
 
 const JSON_ANSWER = { contentType: 'application/json' }
@@ -19,8 +19,8 @@ describe('the calls of one request', () => {
     run.callFor('a').fail(new NoChannelAvailableError(7))
     expect((await run.over).error).toMatchObject({ statusCode: 503, retryAfterSeconds: 7 })
     expect(run.callFor('b').body.isDestroyed).toBe(true)
-    expect(run.callFor('b').failures).toBe(0)
-    expect(run.callFor('c').call.signal?.aborted).toBe(true)
+    expect(run.callFor('b').reports).not.toContain('failed')
+    expect(run.callFor('c').post.givenUp?.aborted).toBe(true)
     run.callFor('c').answer(JSON_ANSWER)
     await run.settle()
     expect(run.callFor('c').body.isDestroyed).toBe(true)
@@ -39,15 +39,100 @@ describe('the calls of one request', () => {
   it('all have the session and the id of the request', async () => {
     const run = startCompletion({ prompt: ['a', 'b'] })
     await run.settle()
-    for (const { call } of run.calls) {
-      expect(call).toMatchObject({ requestId: 'request-1', tenantId: 'tenant', path: '/chat/completions' })
+    for (const { post } of run.calls) {
+      expect(post).toMatchObject({ requestId: 'request-1', url: 'http://127.0.0.1:9/chat/completions' })
     }
     run.callFor('a').fail(new UpstreamFailedError())
     await run.over
   })
 })
 
+describe('the time that a prompt may take to be answered', () => {
+  it.each([false, true])('is not begun anew by a call for its missing completions (stream: %s)', async (stream) => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    const run = startCompletion({ prompt: 'a', n: 2, stream })
+    await run.settle()
+    jest.advanceTimersByTime(279_000)
+    run.callFor('a').answer(stream ? {} : JSON_ANSWER)
+    run.callFor('a').body.end(...(stream ? [word('Hi'), FINISH, USAGE_CHUNK, DONE] : [JSON.stringify(chatAnswer())]))
+    await run.settle()
+    expect(run.calls).toHaveLength(2)
+    expect(run.callFor('a').post.timeouts.firstByteMilliseconds).toBe(1_000)
+    run.callFor('a').fail(new UpstreamFailedError())
+    await run.over
+  })
+})
+
+describe('what is locked', () => {
+  it.each([
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [5, 3],
+  ])('covers the prompt of every call that may be made: %i completions, %i calls', async (n, calls) => {
+    const run = startCompletion({ prompt: 'a', n })
+    await run.settle()
+    const promptTokensMax = Buffer.byteLength(run.callFor('a').post.body)
+    expect(run.reserved).toStrictEqual([BigInt(promptTokensMax * calls * 1_000 + n * 10 * 2_000)])
+    run.callFor('a').fail(new UpstreamFailedError())
+    await run.over
+  })
+})
+
+describe('an answer of status 200 that is no chat answer', () => {
+  it.each([
+    ['HTML', 'text/html', '<html>'],
+    ['no JSON object', 'application/json', '[]'],
+    ['a stream without an event', 'text/event-stream', '<html>'],
+    ['a stream whose events say nothing', 'text/event-stream', 'data: 1\n\n'],
+  ])('counts against its channel: %s', async (_, contentType, text) => {
+    const isStream = contentType === 'text/event-stream'
+    for (const stream of isStream ? [true] : [false, true]) {
+      const run = startCompletion({ prompt: 'a', stream })
+      await run.settle()
+      run.callFor('a').answer({ contentType })
+      run.callFor('a').body.end(text)
+      expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
+      expect(run.calls).toHaveLength(1)
+      expect(run.callFor('a').reports).toContain('failed')
+      expect(run.resolved).toStrictEqual([{ kind: 'release' }])
+    }
+  })
+})
+
+describe('the log line of a request', () => {
+  it('has the upstreams’ ids of its calls, eight at most', async () => {
+    const prompt = Array.from({ length: 9 }, (_, index) => `p${index}`)
+    const run = startCompletion({ prompt })
+    for (let next = 0; next < prompt.length; next += 1) {
+      await run.settle()
+      run.calls[next]?.answer({ ...JSON_ANSWER, requestId: `id-${next}` })
+      run.calls[next]?.body.end(JSON.stringify(chatAnswer()))
+    }
+    await run.over
+    expect(run.notes).toMatchObject({
+      channelId: 'only',
+      upstreamRequestIds: 'id-0 id-1 id-2 id-3 id-4 id-5 id-6 id-7',
+      attempts: 9,
+    })
+  })
+})
+
 describe('the first byte of a stream', () => {
+  it('is waited for without harm to the answers that are there: they are taken in', async () => {
+    const run = startCompletion({ prompt: ['a', 'b'], stream: true })
+    await run.settle()
+    run.callFor('a').answer()
+    await run.settle()
+    expect(run.callFor('a').body.heldBytesMax).toBe(4 * 1024 * 1024)
+    run.callFor('b').answer()
+    for (const { body } of run.calls) {
+      body.end(word('Hi'), FINISH, USAGE_CHUNK, DONE)
+    }
+    expect(await run.over).toStrictEqual({ error: undefined })
+    expect(run.resolved).toMatchObject([{ kind: 'settle' }])
+  })
+
   it('waits until each of the first prompts has an upstream, so that a refusal still has its status', async () => {
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
     await run.settle()
@@ -144,7 +229,7 @@ describe('a stream that its upstream does not end after [DONE]', () => {
     run.callFor('a').answer()
     run.callFor('a').body.write(word('Hi'), FINISH, USAGE_CHUNK, DONE)
     await run.over
-    expect(run.callFor('a')).toMatchObject({ completions: 1, failures: 0 })
+    expect(run.callFor('a').reports).toStrictEqual(['answered', 'completed'])
     run.callFor('a').body.breakOff()
   })
 
@@ -160,6 +245,6 @@ describe('a stream that its upstream does not end after [DONE]', () => {
     expect(run.callFor('a').body.isDestroyed).toBe(false)
     jest.advanceTimersByTime(1)
     expect(run.callFor('a').body.isDestroyed).toBe(true)
-    expect(run.callFor('a').failures).toBe(0)
+    expect(run.callFor('a').reports).not.toContain('failed')
   })
 })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
-import { type FakedCompletion, MODEL, startCompletion } from './faked-completion.ts'
+import { type FakedCompletion, startCompletion } from './faked-completion.ts'
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `p${index}`)
 /** What one prompt costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */
@@ -57,8 +57,8 @@ describe('a client that leaves in the middle of a stream', () => {
     jest.advanceTimersByTime(1)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.callFor('b').body.isDestroyed).toBe(true)
-    expect(run.callFor('b').failures).toBe(0)
-    const prompt = Math.ceil(Buffer.byteLength(run.callFor('b').call.body(MODEL)) / 4)
+    expect(run.callFor('b').reports).not.toContain('failed')
+    const prompt = Math.ceil(Buffer.byteLength(run.callFor('b').post.body) / 4)
     expect(run.resolved).toStrictEqual([
       { kind: 'settle', actual: BY_USAGE + BigInt(prompt * 1_000 + 2 * 2_000), estimated: true },
     ])
@@ -71,7 +71,7 @@ describe('a client that leaves in the middle of a stream', () => {
     leave(run)
     jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect(await run.over).toStrictEqual({ error: undefined })
-    const prompt = Math.ceil(Buffer.byteLength(run.callFor('a').call.body(MODEL)) / 4)
+    const prompt = Math.ceil(Buffer.byteLength(run.callFor('a').post.body) / 4)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: BigInt(prompt * 1_000), estimated: true }])
   })
 
@@ -111,6 +111,29 @@ describe('a client that leaves in the middle of a stream', () => {
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: BY_USAGE, estimated: false }])
   })
+})
+
+describe('half a minute after a client has left', () => {
+  it.each([false, true])(
+    'no call is left that has not been answered, and all is billed (stream: %s)',
+    async (stream) => {
+      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+      const run = startCompletion({ prompt: TWELVE, stream })
+      await run.settle()
+      run.callFor('p0').answer()
+      leave(run)
+      jest.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
+      await run.settle()
+      expect(run.calls.some(({ post }) => post.givenUp?.aborted)).toBe(false)
+      jest.advanceTimersByTime(1)
+      expect(await run.over).toStrictEqual({ error: undefined })
+      expect(run.calls).toHaveLength(8)
+      expect(run.calls.every(({ post, body }) => post.givenUp?.aborted || body.isDestroyed)).toBe(true)
+      expect(run.calls.flatMap(({ reports }) => reports)).not.toContain('failed')
+      expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
+      expect(jest.getTimerCount()).toBe(0)
+    },
+  )
 })
 
 describe('a client that leaves before a whole answer', () => {

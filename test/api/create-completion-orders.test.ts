@@ -52,7 +52,7 @@ describe('whatever order the upstreams answer and fail in', () => {
           expect(run.answer.text).not.toContain('[DONE]')
         }
         for (const call of run.calls.filter(({ prompt }) => !steps.some((step) => isAnswered(step, prompt)))) {
-          expect(call.body.isDestroyed || call.call.signal?.aborted === true).toBe(true)
+          expect(call.body.isDestroyed || call.post.givenUp?.aborted === true).toBe(true)
         }
       }),
       { numRuns: 60 },

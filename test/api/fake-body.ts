@@ -1,6 +1,12 @@
+import { type BodyEnd, type UpstreamBody, UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
+
 /** The body of an upstream's answer, which a test writes piece by piece. */
-export class FakeBody implements AsyncIterableIterator<Buffer> {
+export class FakeBody implements Pick<UpstreamBody, keyof UpstreamBody> {
   isDestroyed = false
+  /** What may be held of it before it is read. */
+  heldBytesMax: number | undefined
+  #end: BodyEnd | undefined
+  #onEnd: ((end: BodyEnd) => void) | undefined
   readonly #pieces: (string | Error | undefined)[] = []
   #wake = Promise.withResolvers<void>()
 
@@ -10,16 +16,40 @@ export class FakeBody implements AsyncIterableIterator<Buffer> {
 
   end(...pieces: readonly string[]): void {
     this.#push(...pieces, undefined)
+    this.#finish('whole')
   }
 
   breakOff(): void {
-    this.#push(new Error('connection reset'))
+    this.#push(new UpstreamBrokenError('connection reset'))
+    this.#finish('broken')
   }
 
-  async next(): Promise<IteratorResult<Buffer>> {
+  onceOver(how: (end: BodyEnd) => void): void {
+    this.#onEnd = how
+    if (this.#end !== undefined) {
+      how(this.#end)
+    }
+  }
+
+  async peek(): Promise<Buffer> {
+    if (this.#pieces.length === 0) {
+      await this.#wake.promise
+    }
+    return Buffer.from(this.#pieces.filter((piece) => typeof piece === 'string').join(''))
+  }
+
+  hold(bytesMax: number): void {
+    this.heldBytesMax = bytesMax
+  }
+
+  fail(): void {
+    this.breakOff()
+  }
+
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
       if (this.isDestroyed) {
-        throw new Error('destroyed')
+        throw new UpstreamBrokenError('given up')
       }
       if (this.#pieces.length > 0) {
         return this.#take()
@@ -28,7 +58,7 @@ export class FakeBody implements AsyncIterableIterator<Buffer> {
     }
   }
 
-  async return(): Promise<IteratorResult<Buffer>> {
+  async return(): Promise<IteratorReturnResult<undefined>> {
     this.destroy()
     return { done: true, value: undefined }
   }
@@ -39,7 +69,15 @@ export class FakeBody implements AsyncIterableIterator<Buffer> {
 
   destroy(): void {
     this.isDestroyed = true
+    this.#finish('destroyed')
     this.#wake.resolve()
+  }
+
+  #finish(end: BodyEnd): void {
+    if (this.#end === undefined) {
+      this.#end = end
+      this.#onEnd?.(end)
+    }
   }
 
   #push(...pieces: readonly (string | Error | undefined)[]): void {
@@ -48,7 +86,7 @@ export class FakeBody implements AsyncIterableIterator<Buffer> {
     this.#wake = Promise.withResolvers()
   }
 
-  #take(): IteratorResult<Buffer> {
+  #take(): IteratorResult<Buffer, undefined> {
     const piece = this.#pieces[0]
     if (piece instanceof Error) {
       throw piece

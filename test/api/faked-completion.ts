@@ -1,8 +1,9 @@
-import type { UpstreamCall } from '#adapters/relay/call-upstream.ts'
+import { AdmittedCall } from '#adapters/relay/breakers.ts'
 import type { RelayRequest } from '#adapters/relay/relay-request.ts'
+import type { PostOutcome } from '#adapters/relay/upstream-attempt.ts'
+import type { UpstreamPost } from '#adapters/relay/upstream-connection.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
-import type { CompletionReply } from '#lambdas/api/create-completion/completion-exchange.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { FakeAnswer } from './fake-answer.ts'
 import { FakeBody } from './fake-body.ts'
@@ -14,9 +15,7 @@ export const MODEL = 'chat-a'
 /** 1,000 and 2,000 credits per million tokens: a token is 1,000 or 2,000 millionths. */
 const catalogue = createCatalogue(
   gatewayConfigSchema.parse({
-    channels: [
-      { id: 'only', provider: 'openai', base_url: 'http://127.0.0.1:9', models: { [MODEL]: 'upstream-chat' } },
-    ],
+    channels: [{ id: 'only', provider: 'openai', base_url: 'http://127.0.0.1:9', models: { [MODEL]: MODEL } }],
     models: [
       {
         id: MODEL,
@@ -34,13 +33,12 @@ const catalogue = createCatalogue(
 type FakeCall = {
   readonly prompt: string
   readonly n: number
-  readonly call: UpstreamCall
+  readonly post: UpstreamPost
   readonly body: FakeBody
-  answer(members?: Partial<Pick<CompletionReply, 'status' | 'contentType'>>): void
+  answer(head?: { readonly status?: number; readonly contentType?: string; readonly requestId?: string }): void
   fail(error: Error): void
-  /** How often the breaker was told. */
-  readonly failures: number
-  readonly completions: number
+  /** What the breaker was told. */
+  readonly reports: readonly string[]
 }
 
 type Settled = { readonly kind: string; readonly actual?: bigint; readonly estimated?: boolean }
@@ -48,6 +46,8 @@ type Settled = { readonly kind: string; readonly actual?: bigint; readonly estim
 /** One legacy completion under way against a fake upstream, client and ledger. */
 export type FakedCompletion = {
   readonly calls: readonly FakeCall[]
+  /** What the log line of the request says. */
+  readonly notes: Readonly<Record<string, unknown>>
   readonly answer: FakeAnswer
   readonly reserved: readonly bigint[]
   readonly resolved: readonly Settled[]
@@ -61,10 +61,12 @@ export type FakedCompletion = {
 
 export function startCompletion(members: object): FakedCompletion {
   const calls: FakeCall[] = []
+  const admitted: string[][] = []
+  const notes: Record<string, unknown> = {}
   const reserved: bigint[] = []
   const resolved: Settled[] = []
   const answer = new FakeAnswer()
-  const running = createCompletion(requestOf({ model: MODEL, max_tokens: 10, ...members }), answer, {
+  const running = createCompletion(requestOf({ model: MODEL, max_tokens: 10, ...members }, notes), answer, {
     catalogue,
     nowMilliseconds: () => 1_700_000_000_000,
     ledger: {
@@ -76,10 +78,25 @@ export function startCompletion(members: object): FakedCompletion {
         return 'resolved'
       },
     },
-    callUpstream: (call) => answerLater(call, calls),
+    callers: { lookUp: async () => undefined, confirm: async () => CALLER, forget: () => undefined },
+    random: () => 0,
+    credential: async () => 'secret-key',
+    breakers: {
+      admit: () => {
+        const reports: string[] = []
+        admitted.push(reports)
+        return new AdmittedCall(({ kind }) => reports.push(kind))
+      },
+      restMilliseconds: () => 0,
+    },
+    connections: {
+      post: (post) => answerLater(post, { calls, reports: admitted[calls.length] ?? [] }),
+      close: () => undefined,
+    },
   })
   return {
     calls,
+    notes,
     answer,
     reserved,
     resolved,
@@ -105,54 +122,40 @@ export function startCompletion(members: object): FakedCompletion {
 /** More than any chain of promises here is long. */
 const TURNS = 5
 
-function answerLater(call: UpstreamCall, calls: FakeCall[]): Promise<CompletionReply> {
-  const reply = Promise.withResolvers<CompletionReply>()
-  const { messages, n = 1 } = JSON.parse(call.body('upstream-chat'))
+type Faked = { readonly calls: FakeCall[]; readonly reports: readonly string[] }
+
+function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<PostOutcome> {
+  const outcome = Promise.withResolvers<PostOutcome>()
+  const { messages, n = 1 } = JSON.parse(post.body)
   const body = new FakeBody()
-  let failures = 0
-  let completions = 0
   calls.push({
     prompt: messages[0].content,
     n,
-    call,
+    post,
     body,
-    answer: ({ status = 200, contentType = 'text/event-stream' } = {}) =>
-      reply.resolve({
-        channel: { id: 'only' },
-        status,
-        contentType,
-        upstreamRequestId: undefined,
-        attempts: 1,
-        body,
-        failed: () => {
-          failures += 1
-        },
-        completed: () => {
-          completions += 1
-        },
-      }),
-    fail: (error) => reply.reject(error),
-    get failures() {
-      return failures
+    answer: ({ status = 200, contentType = 'text/event-stream', requestId } = {}) => {
+      const headers = { 'content-type': contentType, 'x-request-id': requestId }
+      outcome.resolve({ kind: 'answer', status, headers, body })
     },
-    get completions() {
-      return completions
-    },
+    fail: (error) => outcome.reject(error),
+    reports,
   })
-  return reply.promise
+  return outcome.promise
 }
 
-function requestOf(json: object): RelayRequest {
+const CALLER = { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null }
+
+function requestOf(json: object, notes: Record<string, unknown>): RelayRequest {
   const bodyText = JSON.stringify(json)
   return {
     requestId: 'request-1',
-    caller: { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null },
+    caller: CALLER,
     confirmCaller: async () => undefined,
     bodyText,
     bodyBytes: Buffer.byteLength(bodyText),
     json,
     sessionId: undefined,
     tellFailure: () => undefined,
-    note: () => undefined,
+    note: (facts) => void Object.assign(notes, facts),
   }
 }

@@ -16,7 +16,7 @@ export const shippedConfiguration = loadGatewayConfig({
     P2_DIRECT_BASE_URL: 'https://p2.example.com',
     P2_INTERNATIONAL_BASE_URL: 'https://international.example.com',
     P2_PROXY_BASE_URL: 'https://proxy.example.com',
-    OPENAI_BASE_URL: 'https://relay.example.com/v1',
+    RELAY_BASE_URL: 'https://relay.example.com/v1',
   },
   mode: 'synth',
 })

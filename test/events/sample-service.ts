@@ -77,7 +77,7 @@ type Engines = Awaited<ReturnType<typeof startEngines>>
 async function startEngines(directory: string, clock: Clock) {
   const { PATH } = process.env
   const secrets = new Map([
-    ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY, OPENAI_API_KEY: UPSTREAM_KEY })],
+    ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY, RELAY_API_KEY: UPSTREAM_KEY })],
     ['signing-key-secret', JSON.stringify({ privateKeyPem: createPrivateKeyPem() })],
   ])
   const [dynamoDb, s3, secretsStub, receiver, upstream, relayUpstream] = await Promise.all([
@@ -154,7 +154,7 @@ function readDefinition() {
 }
 
 function sampleConfig({ upstream, relayUpstream, receiver }: Engines): GatewayConfig {
-  const environment = { P1_BASE_URL: upstream.baseUrl, OPENAI_BASE_URL: relayUpstream.baseUrl }
+  const environment = { P1_BASE_URL: upstream.baseUrl, RELAY_BASE_URL: relayUpstream.baseUrl }
   const file = join(REPOSITORY_ROOT, 'config', 'gateway.yaml')
   const { config } = loadGatewayConfig({ file, environment, mode: 'synth' })
   return { ...config, trusted_origins: [upstream.baseUrl], callback_allowlist: [receiver.origin] }

@@ -98,18 +98,21 @@ describe('an upstream that dies in the middle of a stream', () => {
   it.each<[string, string[]]>([
     ['an error in its first event', ['data: {"error":{"message":"overloaded"}}\n\n', DONE]],
     ['nothing at all', []],
-    ['[DONE] and nothing else but comments before it', [': hello\n\n']],
+    ['a comment', [': hello\n\n']],
+    ['a usage and no word', [USAGE_CHUNK]],
   ])('has a status of its own when an upstream answers 200 with %s', async (_, events) => {
     answerWith((response) => sendStream(response, ...events))
-    const { statusCode, text } = await rig.send(BODY, { key: tenant.key })
-    if (events[0]?.startsWith(':') === true) {
-      // A comment was the first byte.
-      expect(statusCode).toBe(200)
-      expect(text).toContain('upstream_error')
-    } else {
-      expect(statusCode).toBe(502)
-      expect(await settlement()).toMatchObject({ kind: 'release' })
+    const { statusCode } = await rig.send(BODY, { key: tenant.key })
+    expect(statusCode).toBe(502)
+    expect(await settlement()).toMatchObject({ kind: 'release' })
+  })
+
+  it('is told as the error that an upstream reports in JSON under a 200, and costs nothing', async () => {
+    answerWith((response) => sendJson(response, { error: { message: 'overloaded' } }))
+    for (const stream of [true, false]) {
+      expect((await rig.send({ ...BODY, stream }, { key: tenant.key })).statusCode).toBe(502)
     }
+    expect(await rig.balance(tenant.id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
   })
 
   it('relays the error that the upstream reports itself, and adds none', async () => {
@@ -162,6 +165,16 @@ describe('a stream whose bytes come as they please', () => {
     const { text } = await rig.send(BODY, { key: tenant.key, client: { read } })
     expect(comments).toBe(16)
     expect(text.replaceAll(': keep-alive\n\n', '')).toBe(asPublic(word('Hi') + FINISH + DONE))
+    expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
+  it.each(['Text/Event-Stream; charset=utf-8', undefined])('is a stream whose type is written %s', async (type) => {
+    answerWith((response) => {
+      response.writeHead(200, type === undefined ? {} : { 'content-type': type })
+      response.end(`\ufeff${word('Hi')}${FINISH}${USAGE_CHUNK}${DONE}`)
+    })
+    const { statusCode, text } = await rig.send(BODY, { key: tenant.key })
+    expect({ statusCode, text }).toStrictEqual({ statusCode: 200, text: asPublic(word('Hi') + FINISH + DONE) })
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 

@@ -10,7 +10,7 @@ import { type ChannelContext, type ChannelReply, type ChannelRequest, tryChannel
 /** What calling upstreams takes from outside. */
 export type UpstreamContext = ChannelContext & {
   readonly catalogue: Pick<Catalogue, 'relayChannels'>
-  readonly breakers: Breakers
+  readonly breakers: Pick<Breakers, keyof Breakers>
   /** Numbers from 0 up to 1, for requests without a session. */
   readonly random: () => number
 }
@@ -40,6 +40,11 @@ export class ClientGoneError extends Error {
   override readonly name = 'ClientGoneError'
 }
 
+/** The caller gave its call up. An upstream may be at work on it. */
+class CallGivenUpError extends Error {
+  override readonly name = 'CallGivenUpError'
+}
+
 /** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
 const SILENCE_MILLISECONDS_MAX = 280_000
 
@@ -52,8 +57,8 @@ export function replyDeadline(): number {
  * Sends a request to the first channel in order that takes it. Connection failures, 429, 5xx and refusals of the gateway
  * itself go on to the next channel, each of them at most once; an upstream that does not begin its answer in time does
  * not, because it may be at work and bill.
- * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError, and
- *   whatever `body` throws.
+ * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
+ *   CallGivenUpError, and whatever `body` throws.
  */
 export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
   const deadline = call.deadline ?? replyDeadline()
@@ -73,6 +78,8 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
           return { ...outcome, attempts: failures.length + 1 }
         case 'aborted':
           throw new ClientGoneError()
+        case 'given_up':
+          throw new CallGivenUpError()
         case 'timeout':
           throw new UpstreamTimeoutError()
         default:

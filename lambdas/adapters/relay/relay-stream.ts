@@ -1,5 +1,6 @@
 import type { ChatStream } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
+import { AnswerNotBegunError } from './answer-not-begun.ts'
 import { boundWhenGone } from './bound-when-gone.ts'
 import type { UpstreamReply } from './call-upstream.ts'
 import { BROKEN_ANSWER, EventSender } from './event-sender.ts'
@@ -10,15 +11,10 @@ import { UpstreamBrokenError } from './upstream-body.ts'
 /** How a stream ended for its client: whole, broken off by the upstream, or not seen to its end. */
 export type StreamEnd = 'whole' | 'broken' | 'abandoned'
 
-/** The upstream failed before anything of its answer reached the client: another channel may still answer. */
-export class StreamNotBegunError extends Error {
-  override readonly name = 'StreamNotBegunError'
-}
-
 /**
  * Relays a chat stream, event by event as it comes, and ends the answer. A comment is sent after each quarter of a minute
  * of silence. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
- * @throws StreamNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
+ * @throws AnswerNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
   reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'>,
@@ -49,12 +45,16 @@ async function pump(
   { sender, answer }: Client,
 ): Promise<boolean> {
   const chunks = body[Symbol.asyncIterator]()
+  let early = ''
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const bytes = next.value.toString('latin1')
       const relayed = stream.push(bytes)
       refuseBeforeTheFirstByte(stream, answer)
-      if (relayed !== '' && !sender.write(relayed === bytes ? next.value : Buffer.from(relayed, 'latin1'))) {
+      const due = early + relayed
+      // Comments before the first event with data are no answer yet.
+      early = stream.hasData || answer.isOpen ? '' : due
+      if (due !== '' && early === '' && !sender.write(due === bytes ? next.value : Buffer.from(due, 'latin1'))) {
         await sender.drained()
       }
       if (stream.state === 'done' || stream.state === 'failed') {
@@ -72,7 +72,7 @@ async function pump(
       throw error
     }
     if (!answer.isOpen) {
-      throw new StreamNotBegunError('the upstream broke off before its first byte', { cause: error })
+      throw new AnswerNotBegunError('the upstream broke off before its first byte', { cause: error })
     }
     return true
   }
@@ -81,7 +81,7 @@ async function pump(
 /** An upstream may answer 200 and say in its first event that it has failed. The client is told so by a status. */
 function refuseBeforeTheFirstByte(stream: ChatStream, answer: AnswerWriter): void {
   if (stream.state === 'failed' && !answer.isOpen && stream.relayedTextBytes === 0) {
-    throw new StreamNotBegunError('the upstream reported an error before its first byte')
+    throw new AnswerNotBegunError('the upstream reported an error before its first byte')
   }
 }
 
@@ -91,8 +91,8 @@ function finish(isCut: boolean, stream: ChatStream, { sender, answer }: Client):
   refuseBeforeTheFirstByte(stream, answer)
   // A usage comes last, so whatever is missing then was not meant to come.
   const isWhole = stream.state === 'done' || (!isCut && (stream.state === 'finished' || stream.usage !== undefined))
-  if (!isWhole && stream.state !== 'failed' && rest === '' && !answer.isOpen) {
-    throw new StreamNotBegunError('the upstream ended before its first byte')
+  if (!(stream.hasData || answer.isOpen)) {
+    throw new AnswerNotBegunError('the upstream ended before its first byte')
   }
   if (rest !== '') {
     sender.write(Buffer.from(rest, 'latin1'))

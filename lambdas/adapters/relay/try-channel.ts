@@ -4,7 +4,6 @@ import { logger } from '../telemetry/logger.ts'
 import type { AdmittedCall } from './breakers.ts'
 import { type ChannelFailure, judgeAnswer, upstreamRequestIdOf } from './judge-answer.ts'
 import type { PostOutcome, UpstreamAnswer } from './upstream-attempt.ts'
-import type { UpstreamBody } from './upstream-body.ts'
 import type { UpstreamConnections } from './upstream-connection.ts'
 
 /** What trying a channel takes from outside. */
@@ -29,6 +28,11 @@ export type ChannelRequest = {
    * for, at most until its first-byte timeout, and what to do with its answer is the caller's to decide.
    */
   readonly signal?: AbortSignal
+  /**
+   * Fires when nobody wants an answer any more. An upstream is then left at any stage of the call, and neither its breaker
+   * nor the log hears of a failure. An answer that has been handed out is its reader's to destroy.
+   */
+  readonly givenUp?: AbortSignal
   /** The JSON text for a channel, by the upstream's own id of the model. */
   readonly body: (upstreamModelId: string) => string
 }
@@ -53,7 +57,7 @@ export type ChannelReply = {
    * Iterating throws UpstreamBrokenError when the answer breaks off, of which the breaker hears by itself. Whoever does
    * not read it to its end destroys it.
    */
-  readonly body: UpstreamBody
+  readonly body: UpstreamAnswer['body']
   /**
    * Tells the breaker what only the reader sees: the end of a stream was missing, or the upstream reported its own failure
    * in it. May be called after the last byte, and more than once.
@@ -66,8 +70,8 @@ export type ChannelReply = {
   completed(): void
 }
 
-/** `aborted`: the client left before anything was sent to this channel. */
-export type ChannelOutcome = ChannelReply | ChannelFailure | { readonly kind: 'aborted' }
+/** `aborted`: the client left before anything was sent to this channel. `given_up`: by the caller, at whatever stage. */
+export type ChannelOutcome = ChannelReply | ChannelFailure | { readonly kind: 'aborted' | 'given_up' }
 
 /** Sends a request to one channel, tells the breaker how it went and logs a failure. @throws what `body` throws. */
 export async function tryChannel(
@@ -86,9 +90,9 @@ export async function tryChannel(
   }
   try {
     const result = await post(context, request, { channel, remainingMilliseconds })
-    if (result.kind === 'aborted') {
+    if (result.kind === 'aborted' || result.kind === 'given_up') {
       admitted.undecided()
-      return result
+      return { kind: result.kind }
     }
     if (result.kind !== 'answer') {
       return giveUp(failureOf(result))
@@ -105,7 +109,7 @@ const NO_CREDENTIAL = { kind: 'no_credential' } as const
 
 async function post(
   { connections, credential }: ChannelContext,
-  { modelId, path, requestId, signal, body }: ChannelRequest,
+  { modelId, path, requestId, signal, givenUp, body }: ChannelRequest,
   { channel, remainingMilliseconds }: Pick<Try, 'channel' | 'remainingMilliseconds'>,
 ): Promise<PostOutcome | typeof NO_CREDENTIAL> {
   const text = body(channel.models[modelId] ?? modelId)
@@ -127,11 +131,12 @@ async function post(
       idleMilliseconds: idle_seconds * 1_000,
     },
     signal,
+    givenUp,
   })
 }
 
 function failureOf(
-  result: Exclude<PostOutcome, { kind: 'answer' | 'aborted' }> | typeof NO_CREDENTIAL,
+  result: Exclude<PostOutcome, { kind: 'answer' | 'aborted' | 'given_up' }> | typeof NO_CREDENTIAL,
 ): ChannelFailure {
   switch (result.kind) {
     case 'no_credential':
@@ -152,9 +157,14 @@ function replyOf(
   { nowMilliseconds }: ChannelContext,
 ): ChannelReply {
   const failed = () => admitted.failed(nowMilliseconds())
+  let isComplete = false
+  const completed = () => {
+    isComplete = true
+    admitted.completed()
+  }
   admitted.answered()
   body.onceOver((end) => {
-    if (end === 'whole') {
+    if (isComplete || end === 'whole') {
       admitted.completed()
     } else if (end === 'broken') {
       failed()
@@ -170,7 +180,7 @@ function replyOf(
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
     failed,
-    completed: () => admitted.completed(),
+    completed,
   }
 }
 

@@ -29,6 +29,8 @@ export type OutgoingPost = {
   readonly timeouts: UpstreamTimeouts
   /** Counts until the connection is open; from then on it does nothing. */
   readonly signal: AbortSignal | undefined
+  /** Counts until there is an answer, whose body is then to be destroyed instead: nobody wants it any more. */
+  readonly givenUp?: AbortSignal | undefined
 }
 
 /** The head of an answer and, as it arrives, its body. */
@@ -36,7 +38,7 @@ export type UpstreamAnswer = {
   readonly kind: 'answer'
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly body: UpstreamBody
+  readonly body: Pick<UpstreamBody, keyof UpstreamBody>
 }
 
 /** What became of a post. `reason` is a code or a few words of ours: never a url, a key or a body. */
@@ -50,6 +52,8 @@ export type PostOutcome =
   | { readonly kind: 'first_byte_timeout' }
   /** The signal fired before a byte of the request left. */
   | { readonly kind: 'aborted' }
+  /** The caller gave it up; the upstream may have the request. */
+  | { readonly kind: 'given_up' }
 
 /** `isStale`: a connection of the pool broke before a byte of an answer came, as it does when the upstream closed it while idle. */
 export type Attempted = { readonly outcome: PostOutcome; readonly isStale: boolean }
@@ -58,8 +62,9 @@ const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIP
 
 /** Sends one post over one connection, from the pool or new; never rejects. */
 export function attemptPost(target: UpstreamTarget, post: OutgoingPost): Promise<Attempted> {
-  if (post.signal?.aborted === true) {
-    return Promise.resolve({ outcome: { kind: 'aborted' }, isStale: false })
+  if (post.givenUp?.aborted === true || post.signal?.aborted === true) {
+    const kind = post.givenUp?.aborted === true ? 'given_up' : 'aborted'
+    return Promise.resolve({ outcome: { kind }, isStale: false })
   }
   try {
     return new Attempt(openRequest(target, post), post, target.isTls).attempted
@@ -93,6 +98,7 @@ class Attempt {
     this.#outgoing = outgoing
     this.#post = post
     this.#isTls = isTls
+    post.givenUp?.addEventListener('abort', this.#onGivenUp, { once: true })
     // The agent decides while the request is made.
     this.#isConnected = outgoing.reusedSocket
     if (this.#isConnected) {
@@ -124,7 +130,8 @@ class Attempt {
   #onConnected(): void {
     if (!this.#isSettled) {
       this.#isConnected = true
-      this.#stopWaiting()
+      clearTimeout(this.#timer)
+      this.#post.signal?.removeEventListener('abort', this.#onAbort)
       this.#awaitHead()
     }
   }
@@ -136,9 +143,8 @@ class Attempt {
     )
   }
 
-  readonly #onAbort = (): void => {
-    this.#settle({ kind: 'aborted' })
-  }
+  readonly #onAbort = (): void => this.#settle({ kind: 'aborted' })
+  readonly #onGivenUp = (): void => this.#settle({ kind: 'given_up' })
 
   #onHead(incoming: IncomingMessage): void {
     const { statusCode: status } = incoming
@@ -176,16 +182,13 @@ class Attempt {
       return
     }
     this.#isSettled = true
-    this.#stopWaiting()
+    clearTimeout(this.#timer)
+    this.#post.signal?.removeEventListener('abort', this.#onAbort)
+    this.#post.givenUp?.removeEventListener('abort', this.#onGivenUp)
     if (outcome.kind !== 'answer') {
       this.#outgoing.destroy()
     }
     this.#resolve({ outcome, isStale })
-  }
-
-  #stopWaiting(): void {
-    clearTimeout(this.#timer)
-    this.#post.signal?.removeEventListener('abort', this.#onAbort)
   }
 }
 

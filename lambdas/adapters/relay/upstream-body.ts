@@ -29,8 +29,8 @@ type Waiting = { readonly resolve: (result: IteratorResult<Buffer>) => void; rea
 /**
  * The bytes of one answer as they arrive, for one reader. Iterating throws {@link UpstreamBrokenError} when the upstream
  * is silent for too long, resets, or ends before the length that it announced, and after `destroy`. A body that was read
- * to its end gives its connection back to the pool; leaving the iteration before closes the connection, and so does
- * not beginning it in time.
+ * to its end gives its connection back to the pool; leaving the iteration before closes the connection. Silence counts
+ * before the iteration begins, too, but never while the upstream is the one that waits.
  *
  * A class of its own because Node's iteration over a stream costs several promises for each chunk.
  */
@@ -40,6 +40,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #idleTimer: NodeJS.Timeout
   readonly #held: Buffer[] = []
   #heldBytes = 0
+  #heldBytesMax = HELD_BYTES_MAX
   #isBegun = false
   #waiting: Waiting | undefined
   #end: BodyEnd | undefined
@@ -74,7 +75,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
    * held. To be called before the body is read. Never rejects.
    */
   async peek(milliseconds: number): Promise<Buffer> {
-    if (this.#end === undefined && this.#heldBytes < HELD_BYTES_MAX) {
+    if (this.#end === undefined && this.#heldBytes < this.#heldBytesMax) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds)
         this.#onStart = () => {
@@ -87,10 +88,18 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     return Buffer.concat(this.#held)
   }
 
+  /** Takes in up to so many bytes before the body is read, so that its upstream need not wait for a reader that must. */
+  hold(bytesMax: number): void {
+    if (!this.#isBegun) {
+      this.#heldBytesMax = bytesMax
+    }
+  }
+
   next(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#isBegun = true
+    this.#heldBytesMax = HELD_BYTES_MAX
     const chunk = this.#held.shift()
     if (chunk !== undefined) {
-      this.#isBegun = true
       this.#heldBytes -= chunk.length
       if (this.#heldBytes === 0 && this.#end === undefined) {
         this.#incoming.resume()
@@ -98,9 +107,11 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
       return Promise.resolve({ done: false, value: chunk })
     }
     if (this.#end !== undefined) {
-      return this.#isWhole() ? Promise.resolve(END) : Promise.reject(new UpstreamBrokenError(this.#reason))
+      // A body that arrived whole and was let go of before it was read is not whole for its reader.
+      return this.#end === 'whole' && !this.#isGivenUp
+        ? Promise.resolve(END)
+        : Promise.reject(new UpstreamBrokenError(this.#reason))
     }
-    this.#isBegun = true
     this.#idleTimer.refresh()
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
@@ -113,7 +124,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     return Promise.resolve(END)
   }
 
-  [Symbol.asyncIterator](): this {
+  [Symbol.asyncIterator](): AsyncIterableIterator<Buffer, undefined> {
     return this
   }
 
@@ -140,7 +151,10 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     }
     this.#held.push(chunk)
     this.#heldBytes += chunk.length
-    if (this.#heldBytes >= HELD_BYTES_MAX) {
+    if (!this.#isBegun) {
+      this.#idleTimer.refresh()
+    }
+    if (this.#heldBytes >= this.#heldBytesMax) {
       this.#incoming.pause()
       this.#onStart?.()
     }
@@ -158,14 +172,9 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#finish('whole', this.#reason)
   }
 
-  /** A body that arrived whole and was let go of before it was read is not whole for its reader. */
-  #isWhole(): boolean {
-    return this.#end === 'whole' && !this.#isGivenUp
-  }
-
-  /** Silence counts while someone waits for a chunk, and before anyone has asked for the first. */
+  /** Silence counts while someone waits for a chunk, and before anyone has asked for the first, unless no more is held. */
   #onIdle(): void {
-    if (this.#waiting !== undefined || !this.#isBegun) {
+    if (this.#waiting !== undefined || (!this.#isBegun && !this.#incoming.isPaused())) {
       this.#finish('broken', 'idle timeout')
     }
   }

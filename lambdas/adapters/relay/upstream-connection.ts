@@ -3,7 +3,7 @@ import { Agent as TlsAgent } from 'node:https'
 import { attemptPost, type OutgoingPost, type PostOutcome, type UpstreamTarget } from './upstream-attempt.ts'
 
 /** One JSON post to an upstream. */
-export type UpstreamPost = Pick<OutgoingPost, 'timeouts' | 'signal'> & {
+export type UpstreamPost = Pick<OutgoingPost, 'timeouts' | 'signal' | 'givenUp'> & {
   /** Base url of the channel with the path of the operation. */
   readonly url: string
   /** The key of the channel; an empty one is not sent. */

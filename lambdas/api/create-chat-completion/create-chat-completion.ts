@@ -1,3 +1,4 @@
+import { AnswerNotBegunError } from '#adapters/relay/answer-not-begun.ts'
 import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
 import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
@@ -5,7 +6,7 @@ import { EventSender } from '#adapters/relay/event-sender.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
-import { relayStream, StreamNotBegunError } from '#adapters/relay/relay-stream.ts'
+import { relayStream } from '#adapters/relay/relay-stream.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
@@ -14,6 +15,9 @@ import { ChatStream } from '#core/relay/chat-stream.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+
+/** Media types are compared without case (RFC 9110, 8.3.1). An upstream that names none for a stream means this one. */
+const EVENT_STREAM = /^text\/event-stream\b/i
 
 /** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
 const SILENCE_MILLISECONDS_MAX = 280_000
@@ -50,7 +54,7 @@ export async function createChatCompletion(
       try {
         return await relayReply(reply, exchange)
       } catch (error) {
-        if (!(error instanceof StreamNotBegunError)) {
+        if (!(error instanceof AnswerNotBegunError)) {
           throw error
         }
         failedChannels.push(reply.channel.id)
@@ -67,7 +71,7 @@ type Exchange = {
 }
 
 async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<void> {
-  const isEventStream = reply.contentType?.startsWith('text/event-stream') === true
+  const isEventStream = EVENT_STREAM.test(reply.contentType ?? 'text/event-stream')
   if (!isSuccess(reply)) {
     await relayRefusal(reply, exchange.answer)
   } else if (isEventStream && exchange.chat.stream) {
@@ -80,8 +84,12 @@ async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<voi
 async function relayWhole(reply: UpstreamReply, { chat, answer, bill }: Exchange): Promise<void> {
   const bytes = await readBilledAnswer(reply, { answer, bill, bytesMax: ANSWER_BYTES_MAX })
   const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
-  if (read === undefined) {
-    return refuseAnswer(reply, 'the answer is not a JSON object')
+  if (read.kind === 'error') {
+    reply.failed()
+    throw new AnswerNotBegunError('the upstream reported an error under a status of success')
+  }
+  if (read.kind === 'unusable') {
+    return refuseAnswer(reply, 'the answer is no JSON object with choices')
   }
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)

@@ -4,8 +4,8 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import type { PromptEnd } from '#core/quota/completion-cost.ts'
 import { ChatStreamBrokenError, CompletionStream } from '#core/relay/completion-stream.ts'
 import { billPrompts } from './bill-prompts.ts'
-import { type CompletionExchange, PROMPTS_AT_ONCE } from './completion-exchange.ts'
-import { inParallel } from './in-parallel.ts'
+import { type CompletionExchange, type PromptRun, promptRuns } from './completion-exchange.ts'
+import { forEachPrompt } from './for-each-prompt.ts'
 import { StreamedPrompts } from './streamed-prompts.ts'
 import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
@@ -22,19 +22,12 @@ export async function answerStream(exchange: CompletionExchange, bill: Bill): Pr
   const stream = new CompletionStream(completion, fallback)
   const calls = new UpstreamCalls(exchange)
   const sender = new EventSender(answer)
-  const prompts = new StreamedPrompts({ completion, calls, stream, sender })
+  const streamed = new StreamedPrompts({ completion, calls, stream, sender })
+  const prompts = promptRuns(completion)
   let end: StreamEnd
   try {
-    await inParallel(
-      {
-        count: completion.prompts.length,
-        most: PROMPTS_AT_ONCE,
-        mayStart: () => calls.mayCall,
-        onFailure: () => calls.end(),
-      },
-      (promptIndex) => prompts.relay(promptIndex),
-    )
-    end = prompts.areWhole ? 'whole' : 'abandoned'
+    await forEachPrompt(prompts, calls, (prompt) => streamed.relay(prompt))
+    end = prompts.every(({ isWhole }) => isWhole) ? 'whole' : 'abandoned'
     sender.end(end === 'whole' ? stream.finish() : '')
   } catch (error) {
     end = calls.isAbandoned ? 'abandoned' : 'broken'
@@ -47,24 +40,19 @@ export async function answerStream(exchange: CompletionExchange, bill: Bill): Pr
     calls.stopWaiting()
   }
   request.note({ streamEnd: end })
-  billPrompts(exchange, bill, (promptIndex) => promptEnd(promptIndex, { end, calls, prompts, stream }))
+  billPrompts(
+    exchange,
+    bill,
+    prompts.map((prompt) => promptEnd(prompt, end, stream)),
+  )
 }
 
-type Ended = {
-  readonly end: StreamEnd
-  readonly calls: UpstreamCalls
-  readonly prompts: StreamedPrompts
-  readonly stream: CompletionStream
-}
-
-function promptEnd(promptIndex: number, { end, calls, prompts, stream }: Ended): PromptEnd {
+function promptEnd({ promptIndex, isSent, isWhole }: PromptRun, end: StreamEnd, stream: CompletionStream): PromptEnd {
   const { usage, textBytes } = stream.progress(promptIndex)
-  if (prompts.isWhole(promptIndex)) {
+  if (isWhole) {
     return { kind: 'whole', usage }
   }
-  return calls.wasCalled(promptIndex)
-    ? { kind: end === 'abandoned' ? 'abandoned' : 'broken', usage, textBytes }
-    : { kind: 'unsent' }
+  return isSent ? { kind: end === 'abandoned' ? 'abandoned' : 'broken', usage, textBytes } : { kind: 'unsent' }
 }
 
 /** One event: the upstream's own words, where it has any about the request. */

@@ -1,7 +1,7 @@
 import type { Bill } from '#adapters/relay/bill-request.ts'
 import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
 import type { Microcredits } from '#core/quota/money.ts'
-import type { CompletionExchange } from './completion-exchange.ts'
+import { type CompletionExchange, REPEATS_MAX } from './completion-exchange.ts'
 
 type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall'>
 
@@ -15,12 +15,9 @@ export function completionEstimate(exchange: Bounded): Microcredits {
 }
 
 /** Says what a request comes to, by how each prompt ended. One that no upstream has seen is free. */
-export function billPrompts(exchange: Bounded, bill: Bill, endOf: (promptIndex: number) => PromptEnd): void {
-  const { model, prompts } = exchange.completion
-  const ends = prompts.map((_, promptIndex) => ({
-    bounds: promptBounds(promptIndex, exchange),
-    end: endOf(promptIndex),
-  }))
+export function billPrompts(exchange: Bounded, bill: Bill, promptEnds: readonly PromptEnd[]): void {
+  const { model } = exchange.completion
+  const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, exchange), end }))
   if (ends.every(({ end }) => end.kind === 'unsent')) {
     return
   }
@@ -41,5 +38,6 @@ function promptBounds(promptIndex: number, { completion, writeCall }: Bounded): 
     promptTokensMax: Math.min(model.context_tokens, bodyBytes),
     outputTokensMax: maxTokens,
     choices: n,
+    callsMax: Math.min(n, REPEATS_MAX + 1),
   }
 }

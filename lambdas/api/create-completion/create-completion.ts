@@ -1,12 +1,12 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { sendWhole } from '#adapters/relay/read-answer.ts'
+import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { answerStream } from './answer-stream.ts'
 import { answerWhole } from './answer-whole.ts'
 import { completionEstimate } from './bill-prompts.ts'
-import type { CompletionContext } from './completion-exchange.ts'
 import { UpstreamRefusalError } from './upstream-calls.ts'
 
 /**
@@ -17,7 +17,7 @@ import { UpstreamRefusalError } from './upstream-calls.ts'
 export async function createCompletion(
   request: RelayRequest,
   answer: AnswerWriter,
-  context: CompletionContext,
+  context: RelayContext,
 ): Promise<void> {
   const { json, bodyText, caller, requestId } = request
   const completion = parseCompletionRequest(json, { catalogue: context.catalogue, allowedModels: caller.models })

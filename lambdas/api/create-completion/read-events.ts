@@ -1,7 +1,9 @@
+import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import { readAnswer } from '#adapters/relay/read-answer.ts'
 import { readLastBytes } from '#adapters/relay/read-last-bytes.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import { readChatChoices } from '#core/relay/chat-choices.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
-import type { CompletionReply } from './completion-exchange.ts'
 
 /** The largest whole answer that is taken in place of a stream. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -11,9 +13,16 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
  * `[DONE]`. Whoever stops reading leaves the rest of the answer a moment to come, so that its connection can be used again.
  * @throws UpstreamFailedError, EndlessEventError, and what reading the body throws.
  */
-export async function* readEvents({ body, contentType }: CompletionReply): AsyncGenerator<string> {
+export async function* readEvents({
+  body,
+  contentType,
+}: Pick<UpstreamReply, 'body' | 'contentType'>): AsyncGenerator<string> {
   if (contentType?.startsWith('text/event-stream') !== true) {
-    yield (await readAnswer({ body }, ANSWER_BYTES_MAX)).toString('utf8')
+    const text = (await readAnswer({ body }, ANSWER_BYTES_MAX)).toString('utf8')
+    if (readChatChoices(text) === undefined) {
+      throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
+    }
+    yield text
     yield '[DONE]'
     return
   }

@@ -1,12 +1,19 @@
+import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import type { EventSender } from '#adapters/relay/event-sender.ts'
+import { UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
 import { ChatStreamBrokenError, type CompletionStream } from '#core/relay/completion-stream.ts'
-import { type CompletionReply, PROMPTS_AT_ONCE, REPEATS_MAX } from './completion-exchange.ts'
+import { EndlessEventError } from '#core/relay/sse-events.ts'
+import { PROMPTS_AT_ONCE, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 import { readEvents } from './read-events.ts'
 import type { UpstreamCalls } from './upstream-calls.ts'
 
-/** Channels that one call may go to, each after the one before broke off; no model has more. */
-const CHANNELS_TRIED_MAX = 16
+/**
+ * What is taken in of an answer that waits for those of other prompts: more than an upstream writes in the minutes that
+ * they may take. Its connection is then in no danger of being taken for a dead one.
+ */
+const WAITING_BYTES_MAX = 4 * 1024 * 1024
 
 type Streamed = {
   readonly completion: CompletionRequest
@@ -18,33 +25,24 @@ type Streamed = {
 /** The prompts of a streamed completion: each is asked for, and its events are written into the one stream as they come. */
 export class StreamedPrompts {
   readonly #streamed: Streamed
-  readonly #whole = new Set<number>()
-  readonly #firstWave: number
-  readonly #replied = new Set<number>()
+  readonly #firstWave: Set<number>
   readonly #firstWaveReplied = Promise.withResolvers<void>()
 
   constructor(streamed: Streamed) {
     this.#streamed = streamed
-    this.#firstWave = Math.min(streamed.completion.prompts.length, PROMPTS_AT_ONCE)
-  }
-
-  isWhole(promptIndex: number): boolean {
-    return this.#whole.has(promptIndex)
-  }
-
-  get areWhole(): boolean {
-    return this.#whole.size === this.#streamed.completion.prompts.length
+    this.#firstWave = new Set(streamed.completion.prompts.slice(0, PROMPTS_AT_ONCE).keys())
   }
 
   /**
    * Relays the completions of one prompt. Ends early when the client has left.
    * @throws ChatStreamBrokenError, and what {@link UpstreamCalls.call} throws.
    */
-  async relay(promptIndex: number): Promise<void> {
+  async relay(prompt: PromptRun): Promise<void> {
     const { calls, completion } = this.#streamed
+    const deadline = replyDeadline()
     let missing = completion.n
     for (let call = 0; call <= REPEATS_MAX && missing > 0; call += 1) {
-      const left = await this.#relayCall(promptIndex, missing)
+      const left = await this.#relayCall(prompt, { n: missing, deadline })
       if (left === undefined) {
         return
       }
@@ -56,7 +54,7 @@ export class StreamedPrompts {
     if (missing > 0) {
       throw new ChatStreamBrokenError()
     }
-    this.#whole.add(promptIndex)
+    prompt.isWhole = true
   }
 
   /**
@@ -64,11 +62,15 @@ export class StreamedPrompts {
    * begun anew elsewhere, because nobody saw it.
    * @returns how many completions are still missing; undefined when nothing was sent, because the client has left.
    */
-  async #relayCall(promptIndex: number, n: number): Promise<number | undefined> {
+  async #relayCall(
+    prompt: PromptRun,
+    call: { readonly n: number; readonly deadline: number },
+  ): Promise<number | undefined> {
     const { calls, stream } = this.#streamed
+    const { promptIndex } = prompt
     const failedChannels: string[] = []
-    while (failedChannels.length < CHANNELS_TRIED_MAX) {
-      const reply = await calls.call({ promptIndex, n, failedChannels })
+    for (;;) {
+      const reply = await calls.call(prompt, { ...call, failedChannels })
       await this.#waitForFirstWave(promptIndex, reply)
       if (reply === undefined) {
         return undefined
@@ -77,17 +79,16 @@ export class StreamedPrompts {
         return await this.#relayReply(promptIndex, reply)
       } catch (error) {
         const broken = this.#giveUp(reply, error)
-        if (broken.payload !== undefined || stream.hasBegun(promptIndex) || !calls.mayCall) {
+        if (stream.hasBegun(promptIndex) || !calls.mayCall) {
           throw broken
         }
         stream.restartCall(promptIndex)
         failedChannels.push(reply.channel.id)
       }
     }
-    throw new ChatStreamBrokenError()
   }
 
-  async #relayReply(promptIndex: number, reply: CompletionReply): Promise<number> {
+  async #relayReply(promptIndex: number, reply: UpstreamReply): Promise<number> {
     const { stream, sender } = this.#streamed
     for await (const payload of readEvents(reply)) {
       await sender.send(stream.push(promptIndex, payload))
@@ -101,9 +102,12 @@ export class StreamedPrompts {
     return missing
   }
 
-  /** The breaker hears of an answer that broke off, but not of one that was given up. */
-  #giveUp(reply: CompletionReply, error: unknown): ChatStreamBrokenError {
+  /** The breaker hears of an answer that broke off, but not of one that was given up. @throws what is no upstream's fault. */
+  #giveUp(reply: UpstreamReply, error: unknown): ChatStreamBrokenError {
     reply.body.destroy()
+    if (!isUpstreamsFault(error)) {
+      throw error
+    }
     if (!this.#streamed.calls.isEnded) {
       reply.failed()
     }
@@ -114,15 +118,22 @@ export class StreamedPrompts {
    * Nothing is written before each of the first prompts has an upstream that takes it: a request that is refused or finds
    * no channel is then still told so with a status.
    */
-  async #waitForFirstWave(promptIndex: number, reply: CompletionReply | undefined): Promise<void> {
+  async #waitForFirstWave(promptIndex: number, reply: UpstreamReply | undefined): Promise<void> {
     const { calls, sender } = this.#streamed
-    this.#replied.add(promptIndex)
-    if (this.#replied.size === this.#firstWave) {
+    const isLast = this.#firstWave.delete(promptIndex) && this.#firstWave.size === 0
+    if (isLast) {
       sender.keepAlive()
     }
-    if (this.#replied.size === this.#firstWave || reply === undefined) {
+    if (isLast || reply === undefined) {
       this.#firstWaveReplied.resolve()
     }
+    reply?.body.hold(WAITING_BYTES_MAX)
     await calls.unlessEnded(this.#firstWaveReplied.promise)
   }
+}
+
+function isUpstreamsFault(error: unknown): boolean {
+  return [ChatStreamBrokenError, UpstreamBrokenError, UpstreamFailedError, EndlessEventError].some(
+    (kind) => error instanceof kind,
+  )
 }

@@ -1,8 +1,7 @@
-import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
-import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
 import { ABANDONED_MILLISECONDS_MAX } from '#adapters/relay/bound-when-gone.ts'
-import type { CompletionCall } from '#core/relay/completion-calls.ts'
-import type { CompletionExchange, CompletionReply } from './completion-exchange.ts'
+import { ClientGoneError, callUpstream, type UpstreamCall, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
+import type { CompletionExchange, PromptRun } from './completion-exchange.ts'
 
 /** An upstream's 4xx about the request, to be relayed as it is. */
 export class UpstreamRefusalError extends Error {
@@ -10,7 +9,7 @@ export class UpstreamRefusalError extends Error {
   readonly status: number
   readonly contentType: string | undefined
   readonly text: string
-  constructor({ status, contentType }: Pick<CompletionReply, 'status' | 'contentType'>, text: string) {
+  constructor({ status, contentType }: Pick<UpstreamReply, 'status' | 'contentType'>, text: string) {
     super(`the upstream refused the request with ${status}`)
     this.status = status
     this.contentType = contentType
@@ -23,10 +22,13 @@ class CallsEndedError extends Error {
   override readonly name = 'CallsEndedError'
 }
 
-type Call = CompletionCall & {
-  /** Channels whose answer to this call came to nothing. */
-  readonly failedChannels?: readonly string[]
+type Call = Pick<UpstreamCall, 'deadline' | 'failedChannels'> & {
+  /** How many completions. */
+  readonly n: number
 }
+
+/** Ids of upstreams in a log line; a request with more prompts is found by its channel. */
+const NOTED_IDS_MAX = 8
 
 /**
  * The chat calls of one request, which end together. When the client leaves, nothing more is sent, and what is under way is
@@ -35,10 +37,11 @@ type Call = CompletionCall & {
 export class UpstreamCalls {
   readonly #exchange: CompletionExchange
   readonly #leaving = new AbortController()
+  readonly #givingUp = new AbortController()
   readonly #ending = Promise.withResolvers<never>()
-  readonly #replies = new Set<CompletionReply>()
-  readonly #called = new Set<number>()
-  #isEnded = false
+  readonly #replies = new Set<UpstreamReply>()
+  readonly #upstreamRequestIds: string[] = []
+  #attempts = 0
   #isAbandoned = false
   #patience: NodeJS.Timeout | undefined
 
@@ -55,7 +58,7 @@ export class UpstreamCalls {
 
   /** Whether the calls were given up. */
   get isEnded(): boolean {
-    return this.#isEnded
+    return this.#givingUp.signal.aborted
   }
 
   /** Whether another call may be made. */
@@ -68,28 +71,29 @@ export class UpstreamCalls {
     return this.#isAbandoned
   }
 
-  /** Whether an upstream may have seen the prompt. */
-  wasCalled(promptIndex: number): boolean {
-    return this.#called.has(promptIndex)
-  }
-
   /**
    * Calls an upstream for completions of one prompt.
    * @returns an answer of status 2xx; undefined when nothing was sent, because the client has left.
    * @throws UpstreamRefusalError, CallsEndedError, and what `callUpstream` throws.
    */
-  async call(call: Call): Promise<CompletionReply | undefined> {
-    const isFirst = !this.#called.has(call.promptIndex)
-    this.#called.add(call.promptIndex)
-    const reply = await this.#send(call)
-    if (reply === undefined) {
-      if (isFirst) {
-        this.#called.delete(call.promptIndex)
+  async call(prompt: PromptRun, call: Call): Promise<UpstreamReply | undefined> {
+    const wasSent = prompt.isSent
+    prompt.isSent = true
+    const pending = this.#send(prompt, call)
+    pending.then(
+      (reply) => this.#keep(reply),
+      () => undefined,
+    )
+    let reply: UpstreamReply
+    try {
+      reply = await this.unlessEnded(pending)
+    } catch (error) {
+      if (error instanceof ClientGoneError) {
+        prompt.isSent = wasSent
+        return undefined
       }
-      return undefined
+      throw error
     }
-    const { channel, upstreamRequestId, attempts } = reply
-    this.#exchange.request.note({ channelId: channel.id, upstreamRequestId, attempts })
     if (!isSuccess(reply)) {
       throw new UpstreamRefusalError(reply, (await readAnswer(reply, REFUSAL_BYTES_MAX)).toString('utf8'))
     }
@@ -104,9 +108,9 @@ export class UpstreamCalls {
   /** Gives up whatever is under way; does nothing to answers that were read to their end. */
   end(): void {
     this.stopWaiting()
-    this.#isEnded = true
-    this.#leaving.abort()
     this.#ending.reject(new CallsEndedError('the calls were given up'))
+    this.#leaving.abort()
+    this.#givingUp.abort()
     for (const reply of this.#replies) {
       reply.body.destroy()
     }
@@ -118,39 +122,44 @@ export class UpstreamCalls {
     this.#exchange.answer.gone.removeEventListener('abort', this.#onGone)
   }
 
-  async #send({ promptIndex, n, failedChannels = [] }: Call): Promise<CompletionReply | undefined> {
+  #send({ promptIndex }: PromptRun, { n, ...call }: Call): Promise<UpstreamReply> {
     const { request, completion, context, writeCall } = this.#exchange
-    const pending = context.callUpstream({
+    const { caller, sessionId, requestId } = request
+    return callUpstream(context, {
+      ...call,
       modelId: completion.model.id,
       path: '/chat/completions',
-      tenantId: request.caller.tenantId,
-      sessionId: request.sessionId,
-      requestId: request.requestId,
-      failedChannels,
+      tenantId: caller.tenantId,
+      sessionId,
+      requestId,
       signal: this.#leaving.signal,
+      givenUp: this.#givingUp.signal,
       body: (model) => writeCall({ promptIndex, n, model }),
     })
-    pending.then(
-      (reply) => this.#keep(reply),
-      () => undefined,
-    )
-    try {
-      return await this.unlessEnded(pending)
-    } catch (error) {
-      if (error instanceof ClientGoneError) {
-        return undefined
-      }
-      throw error
-    }
   }
 
   /** An answer may come after the calls have ended, when nobody waits for it. */
-  #keep(reply: CompletionReply): void {
-    if (this.#isEnded) {
+  #keep(reply: UpstreamReply): void {
+    if (this.isEnded) {
       reply.body.destroy()
-    } else {
-      this.#replies.add(reply)
+      return
     }
+    this.#replies.add(reply)
+    this.#note(reply)
+  }
+
+  /** For the log line: the ids of all calls, and how many were made in all. */
+  #note({ channel, upstreamRequestId, attempts }: UpstreamReply): void {
+    this.#attempts += attempts
+    if (upstreamRequestId !== undefined && this.#upstreamRequestIds.length < NOTED_IDS_MAX) {
+      this.#upstreamRequestIds.push(upstreamRequestId)
+    }
+    this.#exchange.request.note({
+      channelId: channel.id,
+      // No id has a blank in it.
+      upstreamRequestIds: this.#upstreamRequestIds.join(' ') || undefined,
+      attempts: this.#attempts,
+    })
   }
 
   readonly #onGone = (): void => {

@@ -31,12 +31,10 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }
-    const actual = settledImageCost(image, read.images)
     if (read.images === undefined) {
-      bill.settleByEstimate(actual)
-    } else {
-      bill.settle(actual)
+      return refuseAnswer(reply, 'the answer has no list of images')
     }
+    bill.settle(settledImageCost(image, read.images))
     await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
   })
 }

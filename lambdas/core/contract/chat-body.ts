@@ -10,7 +10,13 @@ const STOPS_MAX = 4
 const TOOLS_MAX = 128
 
 /** More messages than any context holds. */
-const MESSAGES_MAX = 100_000
+const MESSAGES_MAX = 16_384
+
+/** More parts than any message of any client has. */
+const PARTS_MAX = 2_048
+
+/** As many calls as there may be functions. */
+const TOOL_CALLS_MAX = 128
 
 const text = (name: string) => z.string(`${name} must be a text`)
 
@@ -73,7 +79,7 @@ export function imageUrlOf(part: Readonly<Record<string, unknown>>): string | un
 
 const CONTENT_SENTENCE = 'content must be a text or a list of content parts'
 
-const content = z.union([z.string(), z.array(contentPart).min(1)], CONTENT_SENTENCE)
+const content = z.union([z.string(), z.array(contentPart).min(1).max(PARTS_MAX)], CONTENT_SENTENCE)
 
 const toolCall = z.looseObject(
   {
@@ -96,7 +102,10 @@ const message = z
       role: z.enum(ROLES, 'role must be user, assistant, system or tool'),
       content: content.nullish(),
       name: text('name').nullish(),
-      tool_calls: z.array(toolCall, 'tool_calls must be a list').nullish(),
+      tool_calls: z
+        .array(toolCall, 'tool_calls must be a list')
+        .max(TOOL_CALLS_MAX, `tool_calls must hold at most ${TOOL_CALLS_MAX}`)
+        .nullish(),
       tool_call_id: text('tool_call_id').nullish(),
     },
     'a message must be an object with a role and a content',

@@ -1,6 +1,6 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import type { ChatUsage } from '../relay/token-usage.ts'
-import { divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import { divideHalfUp, lockable, type Microcredits, parseCredits } from './money.ts'
 
 /** Tokens that one token price buys. */
 const TOKENS_PER_PRICE = 1_000_000n
@@ -28,10 +28,16 @@ export function chatCost(model: ChatModel, { promptTokens, completionTokens }: C
 
 /** What is locked before a chat call: an upper bound of what its usage can come to. */
 export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits {
-  return chatCost(model, {
+  const cost = chatCost(model, {
     promptTokens: bounds.promptTokensMax,
     completionTokens: bounds.outputTokensMax * bounds.choices,
   })
+  return lockable(cost, isFree(model))
+}
+
+/** Whether every price of a model is nothing. */
+function isFree({ prices }: ChatModel): boolean {
+  return prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
 }
 
 /** Bytes of text that one token stands for, roughly. */

@@ -3,8 +3,10 @@ import type { ChatUsage } from '../relay/token-usage.ts'
 import { brokenStreamCost, type ChatBounds, chatCost, chatCostMax } from './chat-cost.ts'
 import { type Microcredits, ZERO } from './money.ts'
 
-/** What bounds the cost of one prompt's chat call. */
+/** What bounds the cost of one prompt. */
 export type PromptBounds = ChatBounds & {
+  /** How often its chat call may be made, where an upstream gives fewer completions than it is asked for. */
+  readonly callsMax: number
   /** Length of the chat call in UTF-8. */
   readonly bodyBytes: number
 }
@@ -26,9 +28,14 @@ export type PromptEnd =
       readonly textBytes: number
     }
 
-/** Each prompt is a chat call of its own, so the bound is the sum of theirs. */
+/** Each prompt has chat calls of its own, so the bound is the sum of theirs. */
 export function completionCostMax(model: ChatModel, prompts: readonly PromptBounds[]): Microcredits {
-  return sum(prompts.map((bounds) => chatCostMax(model, bounds)))
+  return sum(prompts.map((bounds) => promptCostMax(model, bounds)))
+}
+
+/** Every call bills the prompt; all of them together bill the completions once. */
+function promptCostMax(model: ChatModel, { promptTokensMax, callsMax, ...bounds }: PromptBounds): Microcredits {
+  return chatCostMax(model, { ...bounds, promptTokensMax: promptTokensMax * callsMax })
 }
 
 /**
@@ -58,7 +65,7 @@ function promptCost(model: ChatModel, bounds: PromptBounds, end: PromptEnd): Cos
   if (end.usage !== undefined) {
     return { actual: chatCost(model, end.usage), isEstimated: false }
   }
-  const locked = chatCostMax(model, bounds)
+  const locked = promptCostMax(model, bounds)
   if (end.kind === 'whole') {
     return { actual: locked, isEstimated: true }
   }

@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '../catalogue/model.ts'
-import { divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import { divideHalfUp, lockable, type Microcredits, parseCredits } from './money.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** Tokens that one token price buys. */
@@ -25,10 +25,9 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
  * @param tokenBounds the most tokens that each input can have, as `boundInputTokens` gives them.
  */
 export function embeddingCostMax(model: EmbeddingPrices, tokenBounds: readonly number[]): Microcredits {
-  return embeddingCost(
-    model,
-    tokenBounds.reduce((sum, tokens) => sum + tokens, 0),
-  )
+  const tokens = tokenBounds.reduce((sum, bound) => sum + bound, 0)
+  const isFree = model.prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
+  return lockable(embeddingCost(model, tokens), isFree)
 }
 
 /** What is billed for an embedding answer. */

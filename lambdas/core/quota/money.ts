@@ -66,3 +66,11 @@ export function formatCredits(amount: Microcredits): string {
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (2n * numerator + denominator) / (2n * denominator)
 }
+
+/**
+ * What is locked for an estimate: a millionth at least where there is a price, however little of it is asked for, so that
+ * nobody uses a priced model with nothing.
+ */
+export function lockable(estimate: Microcredits, isFree: boolean): Microcredits {
+  return isFree || estimate > 0n ? estimate : (1n as Microcredits)
+}

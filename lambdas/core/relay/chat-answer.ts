@@ -1,24 +1,36 @@
 import { readAnswerMembers } from './answer-members.ts'
 import { type ChatUsage, readChatUsage } from './token-usage.ts'
 
+/** What became of a chat answer of status 200. */
+export type ChatAnswer =
+  | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
+  /** The upstream reports an error of its own under a status of success. */
+  | { readonly kind: 'error' }
+  /** No JSON object with choices. */
+  | { readonly kind: 'unusable' }
+
+/** UTF-8 of the byte order mark, which no JSON text begins with. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+
 /**
  * Reads a whole chat answer, its bytes given as text: what goes to the client, with the public model id spliced in and
- * every other byte as it came, and what there is to bill. Undefined when it is no JSON object.
+ * every other byte as it came, and what there is to bill.
  */
-export function readChatAnswer(
-  bytes: string,
-  publicModel: string,
-): { readonly relayed: string; readonly usage: ChatUsage | undefined } | undefined {
+export function readChatAnswer(answer: string, publicModel: string): ChatAnswer {
+  const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
   const parsed = parse(bytes)
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    return undefined
+  if (typeof parsed !== 'object' || parsed === null) {
+    return { kind: 'unusable' }
+  }
+  if (!('choices' in parsed && Array.isArray(parsed.choices))) {
+    return { kind: 'error' in parsed && parsed.error !== null ? 'error' : 'unusable' }
   }
   const { model } = readAnswerMembers(bytes)
   const relayed =
     model === undefined
       ? bytes
       : `${bytes.slice(0, model.start)}${JSON.stringify(publicModel)}${bytes.slice(model.end)}`
-  return { relayed, usage: readChatUsage('usage' in parsed ? parsed.usage : undefined) }
+  return { kind: 'answer', relayed, usage: readChatUsage('usage' in parsed ? parsed.usage : undefined) }
 }
 
 function parse(text: string): unknown {

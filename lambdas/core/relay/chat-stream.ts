@@ -1,3 +1,4 @@
+import { closingQuote } from '../json-members.ts'
 import { readAnswerMembers } from './answer-members.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
 import { type ChatUsage, readChatUsage } from './token-usage.ts'
@@ -33,6 +34,7 @@ export class ChatStream {
   #state: StreamState = 'open'
   #usage: ChatUsage | undefined
   #relayedTextBytes = 0
+  #hasData = false
 
   constructor({ publicModel, relaysUsage, choices }: ChatStreamOptions) {
     this.#modelJson = JSON.stringify(publicModel)
@@ -42,6 +44,11 @@ export class ChatStream {
 
   get state(): StreamState {
     return this.#state
+  }
+
+  /** Whether an event with data was relayed: comments alone are no answer. */
+  get hasData(): boolean {
+    return this.#hasData
   }
 
   /** The last usage that was no null; never a sum, because some upstreams report a running total on every chunk. */
@@ -78,9 +85,12 @@ export class ChatStream {
     }
     if (event.data.trim() === '[DONE]') {
       this.#state = 'done'
+      this.#hasData = true
       return event.raw
     }
-    return this.#relayChunk(event, event.data)
+    const relayed = this.#relayChunk(event, event.data)
+    this.#hasData ||= relayed !== ''
+    return relayed
   }
 
   #relayChunk(event: SseEvent, data: string): string {
@@ -115,15 +125,20 @@ export class ChatStream {
 /** Inside of a JSON text no string holds this, because its quotes would be escaped. */
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
 
-/** Whatever a model generates arrives in one of these members. */
-const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"([^"\\]*(?:\\.[^"\\]*)*)"/g
+/** Where most of what a model generates begins: the opening quote of one of these members. */
+const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"/g
 
+/** Bytes of the choices of a chunk in which nothing was generated: index, role, empty text, reasons that are null. */
+const EMPTY_CHOICES_BYTES = 100
+
+/** What is generated under other names is counted with the syntax around it. */
 function generatedBytes(choices: string): number {
   let bytes = 0
-  for (const [, text = ''] of choices.matchAll(GENERATED)) {
-    bytes += text.length
+  for (const { index, 0: opening } of choices.matchAll(GENERATED)) {
+    const start = index + opening.length
+    bytes += closingQuote(choices, start - 1) - start
   }
-  return bytes
+  return bytes > 0 ? bytes : Math.max(0, choices.length - EMPTY_CHOICES_BYTES)
 }
 
 /** Undefined for data that is no JSON object: relayed like anything else that is not ours to judge. */

@@ -30,16 +30,45 @@ export class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError'
 }
 
-/** Cuts a stream of bytes into events, wherever its chunks begin and end. */
+/** UTF-8 of the byte order mark that a stream may begin with, and which is no part of it. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+
+/** Cuts a stream of bytes into events, wherever its chunks begin and end. Each byte is looked at once. */
 export class SseEventReader {
-  #pending = ''
+  /** What has come of an event that is not complete. */
+  #pending: string[] = []
+  #pendingBytes = 0
+  /** The last bytes of it: a blank line may begin in one chunk and end in the next. */
+  #tail = ''
+  #isBegun = false
 
   /** The events that this chunk completes. @throws EndlessEventError */
-  push(bytes: string): SseEvent[] {
+  push(chunk: string): SseEvent[] {
+    const bytes = this.#isBegun || !chunk.startsWith(BYTE_ORDER_MARK) ? chunk : chunk.slice(BYTE_ORDER_MARK.length)
+    this.#isBegun = true
+    BLANK_LINE.lastIndex = 0
+    const seam = this.#tail + bytes
+    if (!BLANK_LINE.test(seam)) {
+      this.#keep(bytes, seam)
+      return []
+    }
+    const searchedBytes = this.#pendingBytes - this.#tail.length
+    const text = this.#pending.join('') + bytes
+    this.#forget()
+    return this.#cut(text, searchedBytes)
+  }
+
+  /** What came after the last blank line; undefined when nothing did. Upstreams may leave the last blank line out. */
+  end(): SseEvent | undefined {
+    const rest = this.#pending.join('')
+    this.#forget()
+    return rest === '' ? undefined : toEvent(rest)
+  }
+
+  #cut(text: string, searchedBytes: number): SseEvent[] {
     const events: SseEvent[] = []
-    BLANK_LINE.lastIndex = Math.max(0, this.#pending.length - OVERLAP)
-    const text = this.#pending + bytes
     let start = 0
+    BLANK_LINE.lastIndex = searchedBytes
     while (BLANK_LINE.exec(text) !== null) {
       const end =
         text.charCodeAt(BLANK_LINE.lastIndex - 1) === CARRIAGE_RETURN ? afterLineFeed(text) : BLANK_LINE.lastIndex
@@ -47,18 +76,27 @@ export class SseEventReader {
       start = end
       BLANK_LINE.lastIndex = end
     }
-    this.#pending = start === 0 ? text : text.slice(start)
-    if (this.#pending.length > EVENT_BYTES_MAX) {
-      throw new EndlessEventError(`an event of more than ${EVENT_BYTES_MAX} bytes`)
-    }
+    const rest = text.slice(start)
+    this.#keep(rest, rest)
     return events
   }
 
-  /** What came after the last blank line; undefined when nothing did. Upstreams may leave the last blank line out. */
-  end(): SseEvent | undefined {
-    const rest = this.#pending
-    this.#pending = ''
-    return rest === '' ? undefined : toEvent(rest)
+  #keep(bytes: string, seam: string): void {
+    if (bytes === '') {
+      return
+    }
+    this.#pending.push(bytes)
+    this.#pendingBytes += bytes.length
+    this.#tail = seam.slice(-OVERLAP)
+    if (this.#pendingBytes > EVENT_BYTES_MAX) {
+      throw new EndlessEventError(`an event of more than ${EVENT_BYTES_MAX} bytes`)
+    }
+  }
+
+  #forget(): void {
+    this.#pending = []
+    this.#pendingBytes = 0
+    this.#tail = ''
   }
 }
 

@@ -3,7 +3,7 @@ import { NOW, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'
 
-const { state, addChannel, call } = useCalling()
+const { state, logged, addChannel, call } = useCalling()
 
 const answering = (text: string) => (request: RawRequest) => void request.socket.write(text)
 const ok = answering(httpAnswer(200))
@@ -169,6 +169,44 @@ describe('what does not count against a channel', () => {
       body.destroy()
     }
     expect(main.requests).toHaveLength(5)
+  })
+
+  it('a call that was given up while its upstream was silent, of which no log line tells either', async () => {
+    const caller = new AbortController()
+    const main = await addChannel('main', (request) => (caller.signal.aborted ? ok(request) : caller.abort()), {
+      breaker: { failures: 1, pause_seconds: 10 },
+    })
+    const spare = await addChannel('spare', ok)
+    await expect(call({ givenUp: caller.signal })).rejects.toMatchObject({ name: 'CallGivenUpError' })
+    await main.allClosed()
+    expect(logged).toStrictEqual([])
+    expect(await call()).toMatchObject({ status: 200, channel: { id: 'main' } })
+    expect(spare.requests).toHaveLength(0)
+  })
+
+  it('failures with a stream between them that is complete for its reader, though its connection lingers', async () => {
+    const answers = [httpAnswer(500), httpAnswer(500), CHUNKED_HEAD + chunkOf('data: [DONE]')]
+    const main = await addChannel('main', ({ socket }) => socket.write(answers.shift() ?? httpAnswer(500)), { breaker })
+    await times(2)
+    const { body, completed } = await call()
+    await body.next()
+    completed()
+    body.destroy()
+    await times(2)
+    expect(main.requests).toHaveLength(5)
+    expect(await finish()).toBe('UpstreamFailedError')
+  })
+
+  it('a connection that breaks after the answer was complete for its reader', async () => {
+    const main = await addChannel('main', answering(CHUNKED_HEAD + chunkOf('data: [DONE]')), { breaker })
+    for (let turn = 0; turn < 4; turn += 1) {
+      const { body, completed } = await call()
+      await body.next()
+      completed()
+      main.requests.at(-1)?.socket.resetAndDestroy()
+      await expect(body.next()).rejects.toThrow()
+    }
+    expect(main.requests).toHaveLength(4)
   })
 
   it('failures with a whole answer, or a refusal of the request, between them', async () => {

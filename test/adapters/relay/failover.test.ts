@@ -170,6 +170,19 @@ describe('no other channel is asked', () => {
     expect({ logged, counted: counted() }).toStrictEqual({ logged: [], counted: [] })
   })
 
+  it('when the time of the first call is over', async () => {
+    const main = await addChannel('main', ok)
+    const deadline = performance.now()
+    await expect(call({ deadline })).rejects.toBeInstanceOf(UpstreamTimeoutError)
+    await expect(call({ deadline, failedChannels: ['gone'] })).rejects.toBeInstanceOf(UpstreamFailedError)
+    expect(main.requests).toHaveLength(0)
+  })
+
+  it('and an upstream that is slower than what is left of the time is not waited for', async () => {
+    await addChannel('main', () => {})
+    await expect(call({ deadline: performance.now() + 50 })).rejects.toBeInstanceOf(UpstreamTimeoutError)
+  })
+
   it('when its answer breaks off after the first byte', async () => {
     await addChannel('main', ({ socket }) => socket.end(CHUNKED_HEAD + chunkOf('half')))
     const spare = await addChannel('spare', ok)

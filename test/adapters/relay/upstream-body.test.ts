@@ -130,6 +130,39 @@ describe('a body', () => {
     expect((await body.next()).done).toBe(true)
   })
 
+  it('is not idle before its reader begins, while its upstream sends', async () => {
+    const upstream = await start(({ socket }) => {
+      socket.write(CHUNKED_HEAD)
+      const timer = setInterval(() => socket.write(chunkOf('x')), 30)
+      socket.once('close', () => clearInterval(timer))
+    })
+    const { body } = await answerOf(post(upstream, { timeouts: { ...IDLE_HASTY, idleMilliseconds: 200 } }))
+    const ends: string[] = []
+    body.onceOver((end) => ends.push(end))
+    // Two idle timeouts pass; no condition tells that something has not happened.
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    expect(ends).toStrictEqual([])
+    expect((await body.next()).value?.toString()).toMatch(/^x+$/)
+    body.destroy()
+  })
+
+  it('is not idle before its reader begins, while its upstream is kept waiting', async () => {
+    const text = 'x'.repeat(10_000_000)
+    const upstream = await start(({ socket }) => socket.write(httpAnswer(200, text)))
+    const outcome = await answerOf(post(upstream, { timeouts: IDLE_HASTY }))
+    await new Promise((resolve) => setTimeout(resolve, HASTY.idleMilliseconds * 3))
+    expect((await chunksOf(outcome.body)).join('')).toHaveLength(text.length)
+  })
+
+  it('is held as far as it is told before its reader begins, so that its upstream can finish', async () => {
+    const text = 'x'.repeat(10_000_000)
+    const upstream = await start(({ socket }) => socket.write(httpAnswer(200, text)))
+    const { body } = await answerOf(post(upstream))
+    body.hold(text.length + 1)
+    expect(await new Promise((resolve) => body.onceOver(resolve))).toBe('whole')
+    expect((await chunksOf(body)).join('')).toHaveLength(text.length)
+  })
+
   it('makes the upstream wait for its reader', async () => {
     const size = 64 * 1024 * 1024
     let written = 0

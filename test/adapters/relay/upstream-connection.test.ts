@@ -94,6 +94,38 @@ describe('a client that leaves after the request was sent', () => {
   })
 })
 
+describe('a post that is given up', () => {
+  it('closes its connection at once although the request was sent', async () => {
+    const caller = new AbortController()
+    const upstream = await start(() => caller.abort())
+    expect(await post(upstream, { givenUp: caller.signal })).toStrictEqual({ kind: 'given_up' })
+    await upstream.allClosed()
+  })
+
+  it('closes its connection at once while that is set up, too', async () => {
+    const caller = new AbortController()
+    const silent = await listen(() => caller.abort())
+    const outcome = await post({ origin: `https://127.0.0.1:${silent.port}` }, { givenUp: caller.signal })
+    expect(outcome).toStrictEqual({ kind: 'given_up' })
+    await silent.allClosed()
+  })
+
+  it('is not sent when that was before, whatever else holds', async () => {
+    const upstream = await start(() => {})
+    const over = AbortSignal.abort()
+    expect(await post(upstream, { givenUp: over, signal: over })).toStrictEqual({ kind: 'given_up' })
+    expect(upstream.sockets).toHaveLength(0)
+  })
+
+  it('has no listener on its signal once there is an answer', async () => {
+    const caller = new AbortController()
+    const upstream = await start(({ socket }) => socket.write(httpAnswer(200, 'whole')))
+    const { body } = await answerOf(post(upstream, { givenUp: caller.signal }))
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0)
+    body.destroy()
+  })
+})
+
 describe('no answer came', () => {
   it.each([
     ['the connection is reset', (socket: RawRequest['socket']) => void socket.resetAndDestroy(), 'ECONNRESET'],

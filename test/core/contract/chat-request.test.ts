@@ -127,9 +127,20 @@ describe('parseChatRequest', () => {
     expect(issuesOf(body)).toContainEqual({ path, message: expect.any(String) })
   })
 
-  it('never repeats what the client sent, and never lists a million faults', () => {
-    const issues = issuesOf({ ...GOOD, messages: Array.from({ length: 10_000 }, () => 'secret words') })
-    expect(issues).toHaveLength(20)
+  it.each<[string, object]>([
+    ['messages', { messages: Array.from({ length: 10_000 }, () => 'secret words') }],
+    ['parts', { messages: [{ role: 'user', content: Array.from({ length: 1_000_000 }, () => 'secret words') }] }],
+    [
+      'parts of messages',
+      { messages: Array.from({ length: 500 }, () => ({ role: 'user', content: Array(2_000).fill({}) })) },
+    ],
+    [
+      'calls',
+      { messages: [{ role: 'assistant', tool_calls: Array.from({ length: 1_000_000 }, () => 'secret words') }] },
+    ],
+  ])('tells one of a million faults in its %s, and never repeats what the client sent', (_, members) => {
+    const issues = issuesOf({ ...GOOD, ...members })
+    expect(issues).toHaveLength(1)
     expect(JSON.stringify(issues)).not.toContain('secret')
   })
 

@@ -15,7 +15,7 @@ function chatModel(
   return { ...model, prices }
 }
 
-const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2 }
+const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2, callsMax: 1 }
 const LOCKED = 80n * 1_000n + 20n * 2_000n
 const USAGE = { promptTokens: 9, completionTokens: 3 }
 
@@ -29,6 +29,10 @@ describe('completionCostMax', () => {
   it('is the sum over the prompts', () => {
     expect(completionCostMax(chatModel(), [BOUNDS])).toBe(LOCKED)
     expect(completionCostMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS])).toBe(3n * LOCKED)
+  })
+
+  it('holds the prompt once for each call that may be made for it, and the completions once', () => {
+    expect(completionCostMax(chatModel(), [{ ...BOUNDS, callsMax: 3 }])).toBe(LOCKED + 2n * 80n * 1_000n)
   })
 
   it('is the fixed price once for each prompt, because each is a call', () => {

@@ -73,3 +73,24 @@ describe('SseEventReader', () => {
     }).toThrow('an event of more than 16777216 bytes')
   })
 })
+
+describe('an event that comes in many small chunks', () => {
+  it('is looked at once, byte by byte', () => {
+    const reader = new SseEventReader()
+    const chunk = 'x'.repeat(100)
+    reader.push('data: ')
+    const start = performance.now()
+    for (let count = 0; count < 100_000; count += 1) {
+      reader.push(chunk)
+    }
+    // Ten megabytes: a tenth of a second, or minutes if each chunk looked at all that came before.
+    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(reader.push('\n\n')[0]?.data).toHaveLength(10_000_000)
+  })
+
+  it('loses the byte order mark that a stream may begin with', () => {
+    expect(new SseEventReader().push('\xef\xbb\xbfdata: 1\n\n').map(({ raw, data }) => ({ raw, data }))).toStrictEqual([
+      { raw: 'data: 1\n\n', data: '1' },
+    ])
+  })
+})
