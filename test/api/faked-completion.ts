@@ -10,7 +10,7 @@ import { FakeBody } from './fake-body.ts'
 
 process.env.POWERTOOLS_METRICS_DISABLED = 'true'
 
-export const MODEL = 'chat-a'
+const MODEL = 'chat-a'
 
 /** 1,000 and 2,000 credits per million tokens: a token is 1,000 or 2,000 millionths. */
 const catalogue = createCatalogue(

@@ -1,7 +1,7 @@
 import { AnswerNotBegunError } from '#adapters/relay/answer-not-begun.ts'
 import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
-import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import { EventSender } from '#adapters/relay/event-sender.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
@@ -18,9 +18,6 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 /** Media types are compared without case (RFC 9110, 8.3.1). An upstream that names none for a stream means this one. */
 const EVENT_STREAM = /^text\/event-stream\b/i
-
-/** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
-const SILENCE_MILLISECONDS_MAX = 280_000
 
 /** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
 export async function createChatCompletion(
@@ -40,7 +37,7 @@ export async function createChatCompletion(
   await billRequest(context, billed, async (bill) => {
     const exchange = { request, chat, answer, bill }
     const failedChannels: string[] = []
-    const deadline = performance.now() + SILENCE_MILLISECONDS_MAX
+    const deadline = replyDeadline()
     for (;;) {
       const reply = await callChannel(context, {
         request,

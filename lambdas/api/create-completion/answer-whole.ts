@@ -8,7 +8,7 @@ import { completionAnswer, missingChoices, sumOfUsages } from '#core/relay/compl
 import { billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns, REPEATS_MAX } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
-import { UpstreamCalls } from './upstream-calls.ts'
+import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
 /** The largest chat answer that is held: all completions that a request may ask for, at any model's length, stay below. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -17,7 +17,8 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 type AskedPrompt = PromptRun & { readonly answers: ChatChoices[] }
 
 /**
- * Answers when every prompt has its completions; the failure of one fails all, and nothing is billed.
+ * Answers when every prompt has its completions. The failure of one fails all; billed is nothing then, unless an upstream
+ * refused a prompt: those that were answered before it are.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function answerWhole(exchange: CompletionExchange, bill: Bill): Promise<void> {
@@ -29,6 +30,14 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
     await forEachPrompt(prompts, calls, (prompt) => askForPrompt(prompt, { calls, deadline, n: completion.n }))
   } catch (error) {
     if (!calls.isAbandoned) {
+      if (error instanceof UpstreamRefusalError) {
+        // A prompt that is refused is the client's doing: those that were answered before it have cost something.
+        billPrompts(
+          exchange,
+          bill,
+          prompts.map((prompt) => (prompt.isWhole ? promptEnd(prompt) : UNSENT)),
+        )
+      }
       throw error
     }
   } finally {
@@ -64,6 +73,8 @@ async function askForPrompt(prompt: AskedPrompt, { calls, deadline, n }: Asking)
   }
   throw new UpstreamFailedError({ cause: new TypeError('the upstream gives fewer completions than it was asked for') })
 }
+
+const UNSENT: PromptEnd = { kind: 'unsent' }
 
 /** A prompt whose client left before its answer came is billed as if it had come without a usage. */
 function promptEnd({ isSent, answers }: AskedPrompt): PromptEnd {

@@ -11,8 +11,7 @@ import { UpstreamRefusalError } from './upstream-calls.ts'
 
 /**
  * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
- * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own,
- * and free.
+ * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own.
  */
 export async function createCompletion(
   request: RelayRequest,

@@ -21,7 +21,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** One chat call: the prompt it is for, and how many completions of it. */
-export type CompletionCall = { readonly promptIndex: number; readonly n: number }
+type CompletionCall = { readonly promptIndex: number; readonly n: number }
 
 /** Writes the body of a chat call, as JSON text. `model` is the id that the upstream knows. */
 export type WriteCompletionCall = (call: CompletionCall & { readonly model: string }) => string
