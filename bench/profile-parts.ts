@@ -4,7 +4,7 @@ import type { CpuProfile } from './cpu-profile.ts'
 export const PROFILE_PARTS = [
   'our handlers',
   'AWS SDK',
-  'HTTP client of the SDK',
+  'HTTP client',
   'other libraries',
   'host',
   'HTTP server of the host',
@@ -16,9 +16,28 @@ export const PROFILE_PARTS = [
   'idle',
 ] as const
 
-export type ProfilePart = (typeof PROFILE_PARTS)[number]
+/** The parts that relayed requests take time in, in the order of the table; `our handlers` is what the others leave. */
+export const RELAY_PROFILE_PARTS = [
+  'request and its checks',
+  'quota ledger',
+  'table calls',
+  'upstream connection',
+  'event stream',
+  'answer to the client',
+  'our handlers',
+  'AWS SDK',
+  'other libraries',
+  'host',
+  'HTTP server of the host',
+  'HTTP client',
+  'garbage collection',
+  'event loop and the rest',
+  'idle',
+] as const
 
-/** Whose code a script is, by its path. */
+export type ProfilePart = (typeof PROFILE_PARTS)[number] | (typeof RELAY_PROFILE_PARTS)[number]
+
+/** Whose code a script is, by its path; the first that matches counts. */
 const PARTS_BY_PATH: readonly (readonly [RegExp, ProfilePart])[] = [
   [/\/node_modules\/(@aws-sdk|@smithy|@aws)\//, 'AWS SDK'],
   [/\/node_modules\/(aws-local-stepfunctions|jsonpath-plus|cronstrue|crypto-js|asl-validator)\//, 'interpreter'],
@@ -27,6 +46,15 @@ const PARTS_BY_PATH: readonly (readonly [RegExp, ProfilePart])[] = [
   [/\/lib\/local\/simulators\//, 'simulated upstream'],
   [/\/lib\/local\/step-functions-engine\.ts$/, 'interpreter'],
   [/\/(lib|bin)\//, 'host'],
+  [/\/lambdas\/adapters\/(aws-json\/|ledger\/(lean-table|attribute-value)\.ts)/, 'table calls'],
+  [/\/lambdas\/(adapters\/ledger|core\/quota)\/|\/adapters\/relay\/bill-request\.ts/, 'quota ledger'],
+  [/\/lambdas\/(adapters\/relay\/relay-stream|core\/relay\/[a-z0-9-]*(stream|events|choices))\.ts/, 'event stream'],
+  [/\/lambdas\/(core\/relay\/(channel-order|breaker)|adapters\/relay\/(?!relay-|read-answer))/, 'upstream connection'],
+  [
+    /\/lambdas\/(core\/relay\/.*-answer|adapters\/relay\/read-answer|middleware\/[a-z]+-answer)\.ts/,
+    'answer to the client',
+  ],
+  [/\/lambdas\/(core\/contract\/|core\/json|middleware\/json-body|core\/relay\/chat-call)/, 'request and its checks'],
   [/\/lambdas\//, 'our handlers'],
 ]
 
@@ -82,11 +110,11 @@ function partOf({ functionName, url }: Frame, caller: ProfilePart): ProfilePart 
   return partOfNodeFrame({ functionName, url }, caller)
 }
 
-/** What the SDK asks of Node's client is the client's; so is whatever Node does on its own when an answer arrives. */
+/** What the SDK asks of Node's client is the client's; so is whatever Node does on its own when an answer arrives, whoever asked. */
 function partOfNodeFrame({ functionName, url }: Frame, caller: ProfilePart): ProfilePart {
   const isClient = CLIENT_FRAME.test(url) || functionName === 'parserOnIncomingClient'
   if (isClient && (caller === 'AWS SDK' || caller === 'event loop and the rest')) {
-    return 'HTTP client of the SDK'
+    return 'HTTP client'
   }
   return caller === 'event loop and the rest' && SERVER_FRAME.test(url) ? 'HTTP server of the host' : caller
 }

@@ -8,6 +8,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   polling: async () => (await import('./polling.ts')).measurePolling,
   store: async () => (await import('./store.ts')).measureStore,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
+  relay: async () => (await import('./relay.ts')).measureRelay,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
 

@@ -35,6 +35,13 @@ describe('the time of a profile', () => {
     ['S3 engine', [['put', 'file:///app/node_modules/s3rver/lib/store.js']]],
     ['garbage collection', [HANDLER, ['(garbage collector)', '']]],
     ['idle', [['(idle)', '']]],
+    ['request and its checks', [HANDLER, ['parseChatRequest', 'file:///app/lambdas/core/contract/chat-request.ts']]],
+    ['quota ledger', [HANDLER, ['reserve', 'file:///app/lambdas/adapters/ledger/relay-ledger.ts']]],
+    ['table calls', [HANDLER, ['transact', 'file:///app/lambdas/adapters/ledger/lean-table.ts']]],
+    ['table calls', [HANDLER, ['signRequest', 'file:///app/lambdas/adapters/aws-json/sign-request.ts']]],
+    ['upstream connection', [HANDLER, ['attemptPost', 'file:///app/lambdas/adapters/relay/upstream-attempt.ts']]],
+    ['event stream', [HANDLER, ['push', 'file:///app/lambdas/core/relay/chat-stream.ts']]],
+    ['answer to the client', [HANDLER, ['sendWhole', 'file:///app/lambdas/adapters/relay/read-answer.ts']]],
   ])('in a script counts for its part: %s', (part, stack) => {
     expect([...timeByPart(profileOf([stack]))]).toEqual([[part, 1]])
   })
@@ -62,7 +69,7 @@ describe('the time of a profile', () => {
       [read, ['onParserExecuteCommon', 'node:_http_server']],
     ]
     expect(Object.fromEntries(timeByPart(profileOf(stacks)))).toEqual({
-      'HTTP client of the SDK': 2,
+      'HTTP client': 2,
       'HTTP server of the host': 1,
     })
   })

@@ -72,7 +72,9 @@ function exchange(call: AwsCall, connection: 'kept' | 'fresh'): Promise<Answer |
     const sent = openRequest(call, connection)
     const timers = boundTime(sent)
     let isAnswering = false
+    let isSettled = false
     const settle = (done: () => void) => {
+      isSettled = true
       timers.clear()
       done()
     }
@@ -81,8 +83,12 @@ function exchange(call: AwsCall, connection: 'kept' | 'fresh'): Promise<Answer |
       settle(() => (isStale ? resolve('stale') : reject(connectionError(error))))
     }
     sent.on('error', fail)
-    // A change of protocol (101) is neither an answer nor an error; after an answer this does nothing.
-    sent.on('close', () => fail(new AwsConnectionError('the connection closed without an answer')))
+    // A change of protocol (101) is neither an answer nor an error.
+    sent.on('close', () => {
+      if (!isSettled) {
+        fail(new AwsConnectionError('the connection closed without an answer'))
+      }
+    })
     sent.on('response', (response: IncomingMessage) => {
       isAnswering = true
       const chunks: Buffer[] = []

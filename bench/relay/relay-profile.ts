@@ -1,0 +1,88 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type CpuProfile, recordCpuProfile } from '../cpu-profile.ts'
+import { markdownTable } from '../markdown-table.ts'
+import { cpuMilliseconds, findDescendant } from '../process-cpu.ts'
+import { type ProfilePart, RELAY_PROFILE_PARTS, timeByPart } from '../profile-parts.ts'
+import { GATEWAY_KEY, startGateway } from './gateway-process.ts'
+import { GATEWAY_MODELS, PRICINGS, type Pricing, type UpstreamOrigins } from './relay-config.ts'
+import { type LoadSeconds, sendLoad } from './send-load.ts'
+import type { Pace } from './workload.ts'
+
+const CONNECTIONS = 16
+
+/** One gateway under one load. */
+export type RelayProfile = {
+  readonly pricing: Pricing
+  readonly stream: boolean
+  readonly requests: number
+  readonly profile: CpuProfile
+  /** Of the table's engine, a process of its own, while the profile was taken. */
+  readonly engineMilliseconds: number
+}
+
+/** Where the gateway's time goes with 16 connections: for each of JSON and stream, with a price and without. */
+export async function profileRelay(origins: UpstreamOrigins, seconds: LoadSeconds): Promise<RelayProfile[]> {
+  const profiles: RelayProfile[] = []
+  for (const pricing of PRICINGS) {
+    for (const stream of [false, true]) {
+      profiles.push(await profileOnce({ pricing, stream, origins }, seconds))
+    }
+  }
+  return profiles
+}
+
+type Profiled = { readonly pricing: Pricing; readonly stream: boolean; readonly origins: UpstreamOrigins }
+
+async function profileOnce({ pricing, stream, origins }: Profiled, seconds: LoadSeconds): Promise<RelayProfile> {
+  const gateway = await startGateway(origins, { withInspector: true })
+  try {
+    const entry = (pace: Pace) => ({
+      origin: gateway.origin,
+      serverPid: gateway.pid,
+      headers: { authorization: `Bearer ${GATEWAY_KEY}` },
+      model: GATEWAY_MODELS[pricing][pace],
+    })
+    const engine = findDescendant(gateway.pid, 'dynoxide')
+    const load = { plan: { kind: 'closed', connections: CONNECTIONS }, pace: 'burst', stream } as const
+    await sendLoad({ entry }, load, { warmUpSeconds: 0, measuredSeconds: seconds.measuredSeconds })
+    const running = sendLoad({ entry }, load, seconds)
+    await delay(seconds.warmUpSeconds * 1000)
+    const engineBefore = cpuMilliseconds(engine)
+    const profile = await recordCpuProfile(gateway.inspectorUrl ?? '', () => delay(seconds.measuredSeconds * 1000))
+    const engineMilliseconds = cpuMilliseconds(engine) - engineBefore
+    const { requests } = await running
+    return { pricing, stream, requests, profile, engineMilliseconds }
+  } finally {
+    await gateway.stop()
+  }
+}
+
+/** A column for each profile: how much of the busy time each part took, and the engine beside it. */
+export function renderRelayProfiles(profiles: readonly RelayProfile[]): string {
+  const columns = profiles.map((each) => ({ ...each, times: timeByPart(each.profile) }))
+  const titles = columns.map(({ stream, pricing }) => `${stream ? 'stream' : 'JSON'}, ${TITLES[pricing]}`)
+  const rows = RELAY_PROFILE_PARTS.map((part) => [part, ...columns.map(({ times }) => percent(shareOf(part, times)))])
+  const engine = columns.map(({ engineMilliseconds, times }) =>
+    percent(engineMilliseconds / (engineMilliseconds + busyMilliseconds(times))),
+  )
+  return markdownTable(
+    [`part of the gateway’s process, ${CONNECTIONS} connections`, ...titles],
+    [...rows, ['table’s engine, of the CPU time of both processes', ...engine]],
+  )
+}
+
+const TITLES: Readonly<Record<Pricing, string>> = { priced: 'with a price', free: 'price zero' }
+
+/** Of the time that the process was not idle; idle itself of all time. */
+function shareOf(part: ProfilePart, times: ReadonlyMap<ProfilePart, number>): number {
+  const time = times.get(part) ?? 0
+  return time / (part === 'idle' ? busyMilliseconds(times) + time : busyMilliseconds(times))
+}
+
+function busyMilliseconds(times: ReadonlyMap<ProfilePart, number>): number {
+  return [...times].reduce((sum, [part, milliseconds]) => (part === 'idle' ? sum : sum + milliseconds), 0)
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`
+}
