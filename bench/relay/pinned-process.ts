@@ -88,7 +88,9 @@ export class PinnedProcess {
 
   #orExit<Value>(listen: (resolve: (value: Value) => void) => void): Promise<Value> {
     return new Promise((resolve, reject) => {
-      this.child.once('exit', (code, signal) => reject(new PinnedProcessError(`a process ended with ${signal ?? code}`)))
+      this.child.once('exit', (code, signal) =>
+        reject(new PinnedProcessError(`a process ended with ${signal ?? code}`)),
+      )
       this.child.once('error', (cause) => reject(new PinnedProcessError('taskset does not start', { cause })))
       listen(resolve)
     })
