@@ -39,7 +39,8 @@ export function runMeteredMachine(
     }
     return [state, run]
   })
-  const execution = new StateMachine(JSON.parse(JSON.stringify(readVideoMachine()))).run(input, {
+  const definition = JSON.parse(JSON.stringify(readVideoMachine()))
+  const execution = new StateMachine(definition, { validationOptions: { noValidate: true } }).run(input, {
     overrides: {
       taskResourceLocalHandlers: Object.fromEntries(tasks),
       waitTimeOverrides: { WaitForUpstream: WAIT_MILLISECONDS },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { StateMachine } from 'aws-local-stepfunctions'
 import type { NextStep } from '#core/jobs/next-step.ts'
 import * as stepErrors from '#core/jobs/step-errors.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
@@ -12,6 +13,13 @@ const retrierFor = (name: string, error: string) =>
   retriersOf(name).find(({ ErrorEquals }) => ErrorEquals.includes(error))
 
 describe('the state machine of a video job', () => {
+  it('is valid Amazon States Language, which no engine checks again', () => {
+    const definition = JSON.parse(JSON.stringify(readVideoMachine()))
+    expect(() => new StateMachine(definition)).not.toThrow()
+    definition.States.Submit.Next = 'Nowhere'
+    expect(() => new StateMachine(definition)).toThrow(/Nowhere/)
+  })
+
   it('has the tasks of the pipeline and begins with the submit', () => {
     const names: StateName[] = ['Submit', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
     expect(tasks.map(([name]) => name)).toEqual(names)
