@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { OPERATION_UNITS } from '../../bench/capacity/operation-units.ts'
 import type { Cost } from '../engines/cost-meter.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'
@@ -54,6 +55,13 @@ describe('what an operation asks of AWS', () => {
     const cost = costs.operations[operation]
     expect(cost === undefined ? undefined : told(cost)).toBe(expected)
   })
+
+  it.each(Object.entries(OPERATION_UNITS))(
+    '%s: what the capacity model counts with',
+    (operation, { reads, writes }) => {
+      expect(costs.operations[operation]).toMatchObject({ readUnits: reads, writeUnits: writes })
+    },
+  )
 
   it('leaves no operation unguarded that is measured', () => {
     expect(Object.keys(costs.operations)).toHaveLength(26)

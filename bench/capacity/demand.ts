@@ -1,0 +1,64 @@
+import { type Assumptions, FUNCTION_SECONDS, storeSeconds } from './assumptions.ts'
+import { LOOK_UNITS, OPERATION_UNITS, THROTTLED_UNITS, type Units } from './operation-units.ts'
+import type { LimitName } from './service-limits.ts'
+import type { FleetRates } from './simulate-fleet.ts'
+
+/** States that every job enters once: Submit, AfterSubmit, Store, Settle, Notify, Done. */
+const STATES_ONCE = 6
+/** WaitForUpstream, Poll, AfterPoll. */
+const STATES_PER_POLL = 3
+
+type Shape = {
+  readonly openJobs: number
+  readonly tenants: number
+  readonly accounts: number
+  readonly assumptions: Assumptions
+}
+
+/** What a fleet asks of each service, in the unit of its limit. */
+export function demandOf(rates: FleetRates, shape: Shape): Readonly<Record<LimitName, number>> {
+  const { openJobs, tenants, accounts, assumptions } = shape
+  const { jobs, polls, throttled, looks } = rates
+  const visits = polls + throttled
+  const gets = openJobs / assumptions.clientPollSeconds
+  const table = tableUnits(rates, gets)
+  const concurrency =
+    jobs * (FUNCTION_SECONDS.create + FUNCTION_SECONDS.submit + FUNCTION_SECONDS.settle + FUNCTION_SECONDS.notify) +
+    jobs * storeSeconds(assumptions) +
+    visits * FUNCTION_SECONDS.poll +
+    gets * FUNCTION_SECONDS.get
+  return {
+    'lambda-concurrency': concurrency,
+    'state-transitions': jobs * STATES_ONCE + visits * STATES_PER_POLL,
+    'start-execution': jobs,
+    'open-executions': openJobs,
+    'api-requests': jobs + gets,
+    'table-writes': table.writes,
+    'table-reads': table.reads,
+    // Each job changes the balance of its tenant twice, and the count of its channel twice.
+    'item-transactions': (2 * jobs) / Math.min(tenants, accounts),
+    'open-index-writes': 2 * jobs + 2 * looks,
+    'reconcile-looks-a-minute': 60 * looks,
+    'reconcile-recount-jobs': openJobs,
+  }
+}
+
+function tableUnits({ jobs, polls, throttled, looks }: FleetRates, gets: number): Units {
+  const unfinished = Math.max(0, polls - jobs)
+  const parts: [number, Units][] = [
+    [jobs, OPERATION_UNITS.create],
+    [jobs, OPERATION_UNITS.submit],
+    [unfinished, OPERATION_UNITS['poll, changed']],
+    [jobs, OPERATION_UNITS['poll, succeeded']],
+    [throttled, THROTTLED_UNITS],
+    [jobs, OPERATION_UNITS.store],
+    [jobs, OPERATION_UNITS.settle],
+    [jobs, OPERATION_UNITS.notify],
+    [gets, OPERATION_UNITS.get],
+    [looks, LOOK_UNITS],
+  ]
+  return {
+    reads: parts.reduce((sum, [rate, { reads }]) => sum + rate * reads, 0),
+    writes: parts.reduce((sum, [rate, { writes }]) => sum + rate * writes, 0),
+  }
+}

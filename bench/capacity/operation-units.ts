@@ -1,0 +1,26 @@
+/** What one run of an operation asks of DynamoDB, in read units and write units (of index and table together). */
+export type Units = { readonly reads: number; readonly writes: number }
+
+/**
+ * The units of the operations of a job and of a relayed request: the table "Costs per operation" of docs/operations.md, whose
+ * lines `test/api/operation-costs.test.ts` counts on the wire, these with them.
+ */
+export const OPERATION_UNITS = {
+  create: { reads: 2, writes: 11 },
+  get: { reads: 2, writes: 0 },
+  submit: { reads: 2.5, writes: 5 },
+  'poll, changed': { reads: 1.5, writes: 2 },
+  'poll, succeeded': { reads: 1, writes: 4 },
+  store: { reads: 1, writes: 2 },
+  settle: { reads: 3, writes: 13 },
+  notify: { reads: 1.5, writes: 2 },
+} as const satisfies Record<string, Units>
+
+/** A visit of Poll that found no token: the record and the count of the channel, and two refused conditional writes. */
+export const THROTTLED_UNITS: Units = { reads: 1.5, writes: 2 }
+
+/** A look of Reconcile at one open job, beside its index queries. */
+export const LOOK_UNITS: Units = { reads: 2, writes: 3 }
+
+/** Reserving and settling a relayed request; its key is read once a minute by each instance. */
+export const RELAYED_UNITS: Units = { reads: 0, writes: 14 }

@@ -1,0 +1,48 @@
+/**
+ * What AWS and this gateway allow, per second unless named: the quotas that a new account of us-east-1 has (docs.aws.amazon.com:
+ * Lambda, API Gateway, Step Functions and DynamoDB quotas pages). They differ by region and grow on request: look yours up in
+ * Service Quotas and say so with `--limit name=value`.
+ */
+export const SERVICE_LIMITS = {
+  /** Concurrent executions of one account and region; an account that is quite new has 10. */
+  'lambda-concurrency': 1000,
+  /** Token bucket of the account; 500 in small regions. */
+  'state-transitions': 1500,
+  /** Refill of the bucket of StartExecution; its burst is 1300. */
+  'start-execution': 300,
+  'open-executions': 1_000_000,
+  'api-requests': 10_000,
+  /** Write units of an on-demand table until a higher quota is granted. */
+  'table-writes': 40_000,
+  'table-reads': 40_000,
+  /**
+   * Transactions on one item before conflicts cost more than their retries: 20 a second lose nothing worth naming, 40 lose one
+   * in a thousand and a third of a second. A model with transactions of 10 to 20 ms, eight tries, full jitter.
+   */
+  'item-transactions': 20,
+  /** Index partitions of open reservations (16), each with 1000 write units. */
+  'open-index-writes': 16_000,
+  /** Looks of one run of Reconcile: eight side by side for 45 s, each three requests of 15 ms. */
+  'reconcile-looks-a-minute': 8000,
+  /** Open jobs that the ten-minute recount can read one after the other within Reconcile's 55 s, at 5 ms each. */
+  'reconcile-recount-jobs': 10_000,
+} as const
+
+export type LimitName = keyof typeof SERVICE_LIMITS
+
+/** What to do when a limit is near. */
+export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = {
+  'lambda-concurrency': 'raise the quota; Store and Create hold most of it',
+  'state-transitions': 'raise the quota; longer `poll.interval_seconds`; batch polling (not built)',
+  'start-execution': 'raise the quota; Reconcile starts what was refused within a minute',
+  'open-executions': 'a second region or account',
+  'api-requests': 'raise the quota',
+  'table-writes': 'raise the quota; warm throughput before a launch',
+  'table-reads': 'raise the quota',
+  'item-transactions': 'spread jobs over tenants and channels; shards of the balance item (not built)',
+  'open-index-writes': 'more `OPEN_SHARDS`, deployed while no job is open',
+  'reconcile-looks-a-minute':
+    'healthy jobs do not mind; a broken one is found later: a Reconcile for each index partition (not built)',
+  'reconcile-recount-jobs': 'the recount is left out; counts stay exact unless somebody edits the table by hand',
+  'upstream-polls': 'more accounts (channels), a higher rate from the provider, batch polling (not built)',
+}
