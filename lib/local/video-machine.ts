@@ -7,7 +7,13 @@ import { type Execution, StepFunctionsEngine } from './step-functions-engine.ts'
 
 const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/steps/video-job.asl.json')
 
-type StepName = 'submit-video-job' | 'poll-video-job' | 'store-video' | 'settle-video-job' | 'fail-video-job'
+type StepName =
+  | 'submit-video-job'
+  | 'check-references'
+  | 'poll-video-job'
+  | 'store-video'
+  | 'settle-video-job'
+  | 'fail-video-job'
 
 function step(name: StepName): LocalFunction {
   return {
@@ -20,6 +26,7 @@ function step(name: StepName): LocalFunction {
 /** The function behind each task of the definition. */
 const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
   Submit: step('submit-video-job'),
+  CheckReferences: step('check-references'),
   Poll: step('poll-video-job'),
   Store: step('store-video'),
   Settle: step('settle-video-job'),

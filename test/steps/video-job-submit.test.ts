@@ -242,7 +242,7 @@ describe('a submit', () => {
     }
     const machine = createVideoMachine(pipeline)
     await machine.run(job)
-    expect(machine.visited).toEqual(['Submit'])
+    expect(machine.visited).toEqual(['Submit', 'Notify'])
     expect(pipeline.upstream.cancelled).toEqual(['task-1'])
     expect(engines.counted()).toContain('upstream_orphan')
     expect(await pipeline.leftovers(job)).toEqual([])

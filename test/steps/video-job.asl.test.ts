@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { StateMachine } from 'aws-local-stepfunctions'
-import type { NextStep } from '#core/jobs/next-step.ts'
+import { CHECKING_DEFINITION, type NextStep } from '#core/jobs/next-step.ts'
 import * as stepErrors from '#core/jobs/step-errors.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 
 const { StartAt, States, TimeoutSeconds } = readVideoMachine()
 const tasks = Object.entries(States).filter(([, { Type }]) => Type === 'Task')
-const retried = tasks.filter(([name]) => name !== 'Notify')
+const retried = tasks.filter(([name]) => !['CheckReferences', 'Notify'].includes(name))
 
 const retriersOf = (name: string) => States[name]?.Retry ?? []
 const retrierFor = (name: string, error: string) =>
@@ -21,7 +21,7 @@ describe('the state machine of a video job', () => {
   })
 
   it('has the tasks of the pipeline and begins with the submit', () => {
-    const names: StateName[] = ['Submit', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
+    const names: StateName[] = ['Submit', 'CheckReferences', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
     expect(tasks.map(([name]) => name)).toEqual(names)
     expect(StartAt).toBe('Submit')
   })
@@ -97,13 +97,30 @@ describe('the state machine of a video job', () => {
     expect(States[name]?.Catch).toEqual([{ ErrorEquals: ['States.ALL'], ResultPath: '$.failure', Next: 'Fail' }])
   })
 
+  it('CheckReferences fails a job by the one error that says so; otherwise it goes back to Submit, untried again', () => {
+    const { Retry, Catch, Next } = States.CheckReferences ?? {}
+    expect(Retry).toBeUndefined()
+    expect(Catch).toEqual([
+      { ErrorEquals: ['ReferenceRefusedError'], ResultPath: '$.failure', Next: 'Fail' },
+      { ErrorEquals: ['States.ALL'], ResultPath: null, Next: 'Submit' },
+    ])
+    expect(Next).toBe('Submit')
+  })
+
+  it('tells Submit alone which definition it is, so that an older one is never sent where it has no state', () => {
+    const named = tasks.flatMap(([name, { Parameters }]) => (Parameters === undefined ? [] : [[name, Parameters]]))
+    expect(named).toEqual([
+      ['Submit', { 'tenantId.$': '$.tenantId', 'jobId.$': '$.jobId', definition: CHECKING_DEFINITION }],
+    ])
+  })
+
   it('Fail has no way out but Reconcile, so that no open reservation ends in a green execution', () => {
     expect(States.Fail?.Catch).toBeUndefined()
     expect(States.Fail?.Next).toBe('Notify')
   })
 
   it.each([
-    ['AfterSubmit', { poll: 'WaitForUpstream', submit: 'WaitForChannel', notify: 'Notify' }],
+    ['AfterSubmit', { poll: 'WaitForUpstream', submit: 'WaitForChannel', check: 'CheckReferences', notify: 'Notify' }],
     [
       'AfterPoll',
       { poll: 'WaitForUpstream', store: 'Store', settle: 'Settle', submit: 'WaitForChannel', notify: 'Notify' },

@@ -13,7 +13,8 @@ export class InvalidWebhookSecretError extends Error {
 }
 
 export type CallbackToSign = {
-  readonly secret: string
+  /** One, or two while the tenant's secret is rotated: a receiver that has either verifies. */
+  readonly secrets: readonly string[]
   /** `msg_` and the job id: the same for every callback of the job, so that a receiver can drop repeats. */
   readonly id: string
   readonly timestampSeconds: number
@@ -33,13 +34,17 @@ export function createWebhookSecret(): string {
 }
 
 /**
- * Signs a callback as Standard Webhooks 1.0 says: HMAC-SHA256 over id, timestamp and body, joined by dots.
- * @throws InvalidWebhookSecretError when the secret is not of the form that {@link createWebhookSecret} makes.
+ * Signs a callback as Standard Webhooks 1.0 says: HMAC-SHA256 over id, timestamp and body, joined by dots; one signature
+ * for each secret, with spaces between, in their order.
+ * @throws InvalidWebhookSecretError when a secret is not of the form that {@link createWebhookSecret} makes.
  */
-export function signCallback({ secret, id, timestampSeconds, body }: CallbackToSign): CallbackSignatureHeaders {
+export function signCallback({ secrets, id, timestampSeconds, body }: CallbackToSign): CallbackSignatureHeaders {
   const timestamp = String(timestampSeconds)
-  const signature = createHmac('sha256', secretKey(secret)).update(`${id}.${timestamp}.`).update(body).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+  const signatures = secrets.map((secret) => {
+    const hmac = createHmac('sha256', secretKey(secret)).update(`${id}.${timestamp}.`).update(body)
+    return `v1,${hmac.digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }
 
 function secretKey(secret: string): Buffer {

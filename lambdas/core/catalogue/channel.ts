@@ -55,6 +55,10 @@ const video = {
   poll: poll.default({}),
 }
 
+const referenceChecks = z
+  .boolean()
+  .meta({ description: 'Looks at reference files before a submit; what breaks `reference_limits` fails the job.' })
+
 const proxyPaths = strictObject({
   submit: z.string().startsWith('/').default('/v1/video/generations'),
   poll: z
@@ -72,6 +76,7 @@ const p1Channel = strictObject({
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9-]+$/, 'use a header name')
     .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
+  reference_checks: referenceChecks.default(true),
 })
 
 const p2Channel = strictObject({
@@ -80,6 +85,7 @@ const p2Channel = strictObject({
   provider: z.literal('p2'),
   route: z.enum(['direct', 'international', 'proxy']),
   paths: proxyPaths.default({ submit: '/v1/video/generations', poll: '/v1/video/generations/{id}' }),
+  reference_checks: referenceChecks.default(false),
 })
 
 const timeouts = strictObject({

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { DURATION_SECONDS, RESOLUTIONS } from '../contract/video-parameters.ts'
 import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
+import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
 
 /** A decimal string in credits. Prices are strings so that no float ever holds money. */
@@ -57,6 +58,9 @@ const videoModel = strictObject({
     .max(600)
     .default(0)
     .meta({ description: 'Longest reference video that the upstream accepts; part of the estimate.' }),
+  reference_limits: referenceLimits
+    .optional()
+    .meta({ description: 'What the upstream takes as references; looked at on channels with reference_checks.' }),
   output_follows_input: z
     .boolean()
     .default(false)

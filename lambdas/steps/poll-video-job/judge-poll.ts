@@ -3,6 +3,7 @@ import type { PollOutcome } from '#adapters/providers/video-provider.ts'
 import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
 import { storeUpstreamText } from '#adapters/stores/text-store.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
@@ -25,7 +26,7 @@ export async function judgePoll(
   switch (outcome.kind) {
     case 'running':
       if (!outcome.isKnownStatus) {
-        logger.warn('unknown upstream status', { jobId: job.jobId, channelId: job.channelId })
+        logger.warn('unknown upstream status', jobFacts(job))
         count('unknown_upstream_status', { channel: job.channelId ?? 'none' })
       }
       await keepRunning(outcome.text, job, context)
@@ -47,7 +48,7 @@ export async function judgePoll(
     case 'gone':
       return await countGone(job, context)
     case 'unavailable':
-      logger.warn('poll without a verdict', { jobId: job.jobId, channelId: job.channelId, reason: outcome.reason })
+      logger.warn('poll without a verdict', { ...jobFacts(job), reason: outcome.reason })
       return undefined
     default:
       return outcome satisfies never

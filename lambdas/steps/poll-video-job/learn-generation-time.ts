@@ -1,9 +1,11 @@
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
 import { addGenerationTime } from '#adapters/stores/generation-times.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { sampleSeconds } from '#core/jobs/generation-times.ts'
+import { detectionLagSeconds, sampleSeconds } from '#core/jobs/generation-times.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
 type Finished = {
@@ -15,18 +17,21 @@ type Finished = {
   readonly waitedSeconds: number | undefined
 }
 
-/** Lets the next jobs of the same class profit from this one. Never fails the job, whose success is recorded by now. */
+/** Measures a finished job, and lets the next jobs of the same class profit from it. Never fails the job, whose success is recorded by now. */
 export async function learnGenerationTime(finished: Finished, context: StepContext): Promise<void> {
   const { job, channel, text, waitedSeconds } = finished
-  if (job.timing === undefined || job.submittedAt === undefined) {
+  if (job.submittedAt === undefined) {
     return
   }
-  const seconds = sampleSeconds({
+  const observation = {
     reportedSeconds: reportedGenerationSeconds(channel, text),
     elapsedSeconds: context.nowMilliseconds() / 1000 - job.submittedAt,
     waitedSeconds,
-  })
-  if (seconds === undefined) {
+  }
+  const seconds = sampleSeconds(observation)
+  const times = { generation_seconds: seconds, detection_lag_seconds: detectionLagSeconds(observation) }
+  measure(times, { model: job.model, channel: channel.id })
+  if (job.timing === undefined || seconds === undefined) {
     return
   }
   try {
@@ -34,8 +39,7 @@ export async function learnGenerationTime(finished: Finished, context: StepConte
     await addGenerationTime(context.table, key, { seconds, nowSeconds: nowSeconds(context) })
   } catch (error) {
     logger.warn('generation time not kept', {
-      jobId: job.jobId,
-      channelId: channel.id,
+      ...jobFacts(job),
       error: error instanceof Error ? error : undefined,
     })
   }

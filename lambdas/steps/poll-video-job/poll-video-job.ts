@@ -1,10 +1,13 @@
+import { cancelUpstreamTask } from '#adapters/jobs/cancel-upstream-task.ts'
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import type { PollOutcome, VideoProvider } from '#adapters/providers/video-provider.ts'
 import { countOpenJobs, takePollToken } from '#adapters/stores/channel-load.ts'
 import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
@@ -21,6 +24,7 @@ import { learnGenerationTime } from './learn-generation-time.ts'
 export async function pollVideoJob(input: PollInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
+    await cancelUpstreamTask(job, context)
     return { step: 'notify' }
   }
   if (job.failure !== undefined) {
@@ -33,7 +37,7 @@ export async function pollVideoJob(input: PollInput, context: StepContext): Prom
     return { step: job.isDeleted ? 'settle' : 'store' }
   }
   const channel = context.catalogue.findVideoChannel(job.channelId)
-  const provider = await openProvider(channel, context)
+  const provider = await openProvider(job, channel, context)
   if (channel === undefined || provider === undefined) {
     return await waitOrTimeOut({ job, channel: undefined, provider: undefined }, context)
   }
@@ -64,11 +68,20 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
     await cancelDeleted(poll, context)
   }
   const outcome: PollOutcome = await provider.poll(taskId)
+  measureFirstPoll(outcome, job, context)
   const verdict = await judgePoll(outcome, job, context)
   if (outcome.kind === 'succeeded') {
     await learnGenerationTime({ ...poll, text: outcome.text }, context)
   }
   return verdict ?? (await waitOrTimeOut(poll, context))
+}
+
+/** The first answer about the task: polls that were not answered leave nothing on the record, so the next one is the first. */
+function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepContext): void {
+  if ('text' in outcome && job.pollText === undefined && job.submittedAt !== undefined) {
+    const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
+    measure({ first_poll_seconds: seconds }, { model: job.model, channel: job.channelId ?? 'none' })
+  }
 }
 
 /** A deleted job is cancelled upstream where that still works; where it does not, it runs on unseen and is billed. */
@@ -85,14 +98,15 @@ async function cancelDeleted({ job, taskId, provider }: Poll, context: StepConte
 
 /** A channel that left the configuration, or whose key cannot be read, may come back before the deadline. */
 async function openProvider(
+  job: VideoJob,
   channel: VideoChannel | undefined,
   context: StepContext,
 ): Promise<VideoProvider | undefined> {
   try {
-    return channel === undefined ? undefined : await context.openProvider(channel)
+    return channel === undefined ? undefined : await context.openProvider(channel, job)
   } catch (error) {
     logger.error('channel cannot be opened', {
-      channelId: channel?.id,
+      ...jobFacts(job),
       error: error instanceof Error ? error : undefined,
     })
     return undefined
@@ -136,5 +150,5 @@ async function timeOut({ job, provider }: Waiting, context: StepContext): Promis
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
   count('late_upstream_task', { channel: job.channelId ?? 'none' })
   const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
-  logger.warn('generation timed out', { jobId: job.jobId, channelId: job.channelId, cancelled })
+  logger.warn('generation timed out', { ...jobFacts(job), cancelled })
 }

@@ -4,12 +4,15 @@ import { DownloadError } from '#adapters/outbound/download-errors.ts'
 import { recordFailure, recordStored } from '#adapters/stores/job-progress.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
 import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import { ResultNotAVideoError, ResultNotStoredError, StoreFailedError } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { NotAVideoError, transferVideo } from './transfer-video.ts'
+import { NotAVideoError, type TransferredVideo, transferVideo } from './transfer-video.ts'
 
 /** A finished video that cannot be fetched or stored is given up after this long (docs/decisions, "Job longer than its deadline"). */
 const GIVE_UP_SECONDS = 60 * 60
@@ -31,7 +34,7 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
     return { step: 'settle' }
   }
   try {
-    const durationSeconds = await transferVideo(await resultUrl(job, context), { job, context })
+    const { durationSeconds } = await measuredTransfer(job, context)
     if (!(await recordStored(context.table, job, durationSeconds))) {
       await removeUnwantedVideo(input, context)
     }
@@ -39,6 +42,16 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
     throw await judgeFailure(error, job, context)
   }
   return { step: 'settle' }
+}
+
+async function measuredTransfer(job: VideoJob, context: StepContext): Promise<TransferredVideo> {
+  const url = await resultUrl(job, context)
+  const startedAt = performance.now()
+  const video = await transferVideo(url, { job, context })
+  const seconds = (performance.now() - startedAt) / 1000
+  const values = { store_seconds: seconds, stored_bytes: video.bytes, store_bytes_per_second: video.bytes / seconds }
+  measure(values, { channel: job.channelId ?? 'none' })
+  return video
 }
 
 /** Whoever ended the job while its video was on the way could not remove an object that was not there yet. */
@@ -64,7 +77,8 @@ async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
 
 async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<Error> {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
-  logger.warn('store failed', { jobId: job.jobId, channelId: job.channelId, reason })
+  logger.warn('store failed', { ...jobFacts(job), reason })
+  count('store_failed', { channel: job.channelId ?? 'none' })
   if (error instanceof NotAVideoError) {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo })
     return new ResultNotAVideoError(error.message, { cause: error })

@@ -19,15 +19,21 @@ export class NotAVideoError extends Error {
   override readonly name = 'NotAVideoError'
 }
 
+/** A video that lies in the bucket. */
+export type TransferredVideo = {
+  /** Its length from its header, in decimal seconds, where the header holds one. */
+  readonly durationSeconds: string | undefined
+  readonly bytes: number
+}
+
 /**
  * Streams one result into the bucket with bounded memory, looking at its boxes as they pass.
- * @returns the length of the video from its header, in decimal seconds, where the header holds one.
  * @throws NotAVideoError, DownloadError or what the bucket throws; nothing is left in the bucket then.
  */
 export async function transferVideo(
   url: string,
   { job, context }: { job: VideoJob; context: StepContext },
-): Promise<string | undefined> {
+): Promise<TransferredVideo> {
   const { config } = context.catalogue
   const bucket = await context.openBucket()
   const { body } = await openDownload({
@@ -38,7 +44,10 @@ export async function transferVideo(
     ...context.network,
   })
   const scanner = createMp4Scanner()
-  const checked = checkedPassage(scanner)
+  let bytes = 0
+  const checked = checkedPassage(scanner, (chunkBytes) => {
+    bytes += chunkBytes
+  })
   const [download, upload] = await Promise.allSettled([
     pipeline(body, checked),
     uploadVideo(bucket, job.videoKey, checked),
@@ -52,7 +61,7 @@ export async function transferVideo(
   if (upload.status === 'rejected') {
     throw upload.reason
   }
-  return scanner.finish().durationSeconds
+  return { durationSeconds: scanner.finish().durationSeconds, bytes }
 }
 
 /** A download that was given up because its upload failed says nothing of its own. */
@@ -70,7 +79,7 @@ function judgeEnd(scanner: Mp4Scanner): Error | null {
 }
 
 /** Lets bytes pass until they turn out not to be a video; then it fails, which stops the download and aborts the upload. */
-function checkedPassage(scanner: Mp4Scanner): Transform {
+function checkedPassage(scanner: Mp4Scanner, onPassed: (bytes: number) => void): Transform {
   const refuse = () => new NotAVideoError('the result does not begin as an MP4 file')
   return new Transform({
     transform(chunk: Buffer, _, callback: TransformCallback) {
@@ -78,6 +87,7 @@ function checkedPassage(scanner: Mp4Scanner): Transform {
       if (scanner.verdict() === 'not_mp4') {
         callback(refuse())
       } else {
+        onPassed(chunk.length)
         callback(null, chunk)
       }
     },

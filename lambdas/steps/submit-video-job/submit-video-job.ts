@@ -1,3 +1,4 @@
+import { cancelUpstreamTask } from '#adapters/jobs/cancel-upstream-task.ts'
 import { loadVideoJobRequest } from '#adapters/jobs/load-request.ts'
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
@@ -7,15 +8,17 @@ import { count } from '#adapters/telemetry/count.ts'
 import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
 import { orderChannels } from '#core/jobs/channel-order.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
-import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import type { NextStep, SubmitInput } from '#core/jobs/next-step.ts'
 import {
   JobDeletedError,
   NoUpstreamCapacityError,
+  ReferenceRefusedError,
   SubmitUnknownError,
   UpstreamRejectedError,
 } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
+import { askForCheck } from './ask-for-check.ts'
 import { tryChannel } from './try-channel.ts'
 
 /** A claim younger than this may be another invocation still at work: the function's own timeout and a margin. */
@@ -26,11 +29,13 @@ const OFFERING_SECONDS_MAX = 8
 
 /**
  * Posts a job upstream, at most once, over the first channel that takes it.
- * @throws UpstreamRejectedError, SubmitUnknownError, NoUpstreamCapacityError, JobDeletedError: the job fails.
+ * Before that it may send the job to have its references looked at, once.
+ * @throws UpstreamRejectedError, ReferenceRefusedError, SubmitUnknownError, NoUpstreamCapacityError, JobDeletedError: the job fails.
  */
-export async function submitVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
+export async function submitVideoJob(input: SubmitInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
+    await cancelUpstreamTask(job, context)
     return { step: 'notify' }
   }
   if (job.submitState === 'accepted') {
@@ -42,7 +47,10 @@ export async function submitVideoJob(input: StepInput, context: StepContext): Pr
   if (job.isDeleted) {
     throw new JobDeletedError('deleted before it was submitted')
   }
-  return await offerToChannels(job, context)
+  if (job.referenceCheck === 'refused') {
+    throw new ReferenceRefusedError('the refusal was recorded by a check whose own end was lost')
+  }
+  return await offerToChannels(job, { input, context })
 }
 
 /** An execution that began again, or a submit whose end was lost: part of the wait is over, so nothing learnt lengthens it. */
@@ -68,7 +76,9 @@ async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<Next
   throw new SubmitUnknownError('the submit was claimed and its outcome never recorded')
 }
 
-async function offerToChannels(job: VideoJob, context: StepContext): Promise<NextStep> {
+type Visit = { readonly input: SubmitInput; readonly context: StepContext }
+
+async function offerToChannels(job: VideoJob, { input, context }: Visit): Promise<NextStep> {
   const request = await loadVideoJobRequest(context, job)
   const channels = context.catalogue.videoChannels(job.model, { directOnly: needsDirectRoute(request) })
   const startedAt = nowSeconds(context)
@@ -77,6 +87,9 @@ async function offerToChannels(job: VideoJob, context: StepContext): Promise<Nex
     if (nowSeconds(context) - startedAt > OFFERING_SECONDS_MAX) {
       waitSeconds ??= 1
       break
+    }
+    if (await askForCheck({ input, job, request, channel }, context)) {
+      return { step: 'check' }
     }
     const outcome = await tryChannel({ job, request, channel }, context)
     if (outcome.kind === 'next_step') {

@@ -5,7 +5,9 @@ import { recordFailure } from '#adapters/stores/job-progress.ts'
 import { claimSubmit, recordAccepted, releaseSubmitClaim } from '#adapters/stores/submission.ts'
 import { storeUpstreamText } from '#adapters/stores/text-store.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
 import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
@@ -39,7 +41,7 @@ type Posted = Omit<Attempt, 'request'> & { readonly provider: VideoProvider; rea
 export async function tryChannel(attempt: Attempt, context: StepContext): Promise<ChannelOutcome> {
   const { job, channel } = attempt
   const model = context.catalogue.findVideoModel(job.model)
-  const provider = await openProvider(channel, context)
+  const provider = await openProvider(attempt, context)
   if (provider === undefined || model === undefined) {
     return { kind: 'refused' }
   }
@@ -53,22 +55,17 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
   }
   const upstreamModel = upstreamModelId(channel, attempt.request)
   const outcome = await provider.submit({ request: attempt.request, model, upstreamModelId: upstreamModel })
-  logger.info('submit answered', {
-    jobId: job.jobId,
-    tenantId: job.tenantId,
-    channelId: channel.id,
-    outcome: outcome.kind,
-  })
+  logger.info('submit answered', { ...jobFacts({ ...job, channelId: channel.id }), outcome: outcome.kind })
   return await judge(outcome, { job, channel, provider, timing }, context)
 }
 
 /** A channel whose key cannot be read is out of order, before anything was claimed. */
-async function openProvider(channel: VideoChannel, context: StepContext): Promise<VideoProvider | undefined> {
+async function openProvider({ job, channel }: Attempt, context: StepContext): Promise<VideoProvider | undefined> {
   try {
-    return await context.openProvider(channel)
+    return await context.openProvider(channel, job)
   } catch (error) {
     logger.error('channel cannot be opened', {
-      channelId: channel.id,
+      ...jobFacts({ ...job, channelId: channel.id }),
       error: error instanceof Error ? error : undefined,
     })
     count('channel_refused', { channel: channel.id })
@@ -78,6 +75,7 @@ async function openProvider(channel: VideoChannel, context: StepContext): Promis
 
 async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContext): Promise<ChannelOutcome> {
   const { job, channel } = posted
+  const facts = jobFacts({ ...job, channelId: channel.id })
   switch (outcome.kind) {
     case 'accepted':
       return { kind: 'next_step', next: await keepAcceptance(outcome, posted, context) }
@@ -87,20 +85,20 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContex
       throw new UpstreamRejectedError('the upstream refused the request')
     }
     case 'channel_refused':
-      logger.error('channel refused', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      logger.error('channel refused', { ...facts, reason: outcome.reason })
       count('channel_refused', { channel: channel.id })
       await releaseSubmitClaim(context.table, job, channel.id)
       return { kind: 'refused' }
     case 'busy':
     case 'unreachable':
-      logger.warn('channel busy', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      logger.warn('channel busy', { ...facts, reason: outcome.reason })
       await releaseSubmitClaim(context.table, job, channel.id)
       return {
         kind: 'busy',
         retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined,
       }
     case 'unknown':
-      logger.error('submit outcome unknown', { channelId: channel.id, jobId: job.jobId, reason: outcome.reason })
+      logger.error('submit outcome unknown', { ...facts, reason: outcome.reason })
       count('upstream_orphan', { channel: channel.id })
       await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown })
       throw new SubmitUnknownError('the upstream may have accepted the job')
@@ -124,7 +122,10 @@ async function keepAcceptance(
   if (recorded === undefined) {
     count('upstream_orphan', { channel: channel.id })
     await provider.cancel(taskId)
-    return { step: 'done' }
+    // Whoever ended it may have left the callback to this execution; it is claimed, so that it is sent once.
+    return { step: 'notify' }
   }
+  const queueSeconds = Math.max(0, (recorded.submittedAt ?? job.createdAt) - job.createdAt)
+  measure({ jobs_submitted: 1, queue_seconds: queueSeconds }, { model: job.model, channel: channel.id })
   return { step: 'poll', waitSeconds: firstPollWait(channel, context.random(), timing.usual) }
 }

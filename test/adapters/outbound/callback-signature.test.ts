@@ -7,7 +7,9 @@ const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 describe('signCallback', () => {
   it('signs as Standard Webhooks says', () => {
     const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
-    expect(signCallback({ secret, id, timestampSeconds: 1614265330, body: '{"test": 2432232314}' })).toStrictEqual({
+    expect(
+      signCallback({ secrets: [secret], id, timestampSeconds: 1614265330, body: '{"test": 2432232314}' }),
+    ).toStrictEqual({
       'webhook-id': id,
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
@@ -18,7 +20,7 @@ describe('signCallback', () => {
     const webhookSecret = createWebhookSecret()
     const body = JSON.stringify({ id: 'job', status: 'succeeded', url: 'https://cdn.example/ü.mp4', duration_secs: 5 })
     const headers = signCallback({
-      secret: webhookSecret,
+      secrets: [webhookSecret],
       id: 'msg_job',
       timestampSeconds: Math.floor(Date.now() / 1000),
       body,
@@ -30,8 +32,22 @@ describe('signCallback', () => {
     await expect(webhooks.unwrap(body, { ...headers }, createWebhookSecret())).rejects.toThrow('signature')
   })
 
+  it('signs with both secrets while they rotate, and a receiver that has either verifies', async () => {
+    const [current, previous] = [createWebhookSecret(), createWebhookSecret()]
+    const message = { id: 'msg_job', timestampSeconds: Math.floor(Date.now() / 1000), body: '{"id":"job"}' }
+    const headers = { ...signCallback({ secrets: [current, previous], ...message }) }
+    expect(headers['webhook-signature'].split(' ')).toEqual(
+      [current, previous].map((each) => signCallback({ secrets: [each], ...message })['webhook-signature']),
+    )
+    const { webhooks } = new OpenAI({ apiKey: 'unused' })
+    for (const each of [current, previous]) {
+      expect(await webhooks.unwrap(message.body, headers, each)).toEqual({ id: 'job' })
+    }
+    await expect(webhooks.unwrap(message.body, headers, createWebhookSecret())).rejects.toThrow('signature')
+  })
+
   it('signs bytes as it signs their text', () => {
-    const message = { secret, id: 'msg_job', timestampSeconds: 1 }
+    const message = { secrets: [secret], id: 'msg_job', timestampSeconds: 1 }
     expect(signCallback({ ...message, body: Buffer.from('{"a":"ü"}') })).toStrictEqual(
       signCallback({ ...message, body: '{"a":"ü"}' }),
     )
@@ -45,7 +61,7 @@ describe('signCallback', () => {
     'whsec_c2hvcnQ=',
     `whsec_${'A'.repeat(100)}`,
   ])('refuses %j as a secret without repeating it', (bad) => {
-    expect(() => signCallback({ secret: bad, id: 'msg_job', timestampSeconds: 1, body: '' })).toThrow(
+    expect(() => signCallback({ secrets: [secret, bad], id: 'msg_job', timestampSeconds: 1, body: '' })).toThrow(
       InvalidWebhookSecretError,
     )
   })

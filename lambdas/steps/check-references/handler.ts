@@ -1,0 +1,10 @@
+import { openStepContext } from '#adapters/jobs/step-context.ts'
+import type { StepInput } from '#core/jobs/next-step.ts'
+import { checkReferences } from './check-references.ts'
+
+const context = openStepContext()
+
+/** State `CheckReferences`. */
+export async function handler(input: StepInput): Promise<void> {
+  await checkReferences(input, context)
+}

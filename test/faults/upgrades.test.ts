@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { SubmitOutcome } from '#adapters/providers/video-provider.ts'
+import { verifyLedger } from '../../lib/admin/verify-ledger.ts'
+import { createPipeline, type Pipeline } from '../engines/create-pipeline.ts'
+import { createVideoMachine, readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
+import { accepted, inTurn, running, type ScriptedUpstream, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { testCatalogue } from '../engines/test-catalogue.ts'
+import { REQUEST } from '../engines/video-jobs.ts'
+
+const FIXTURES = new URL('../fixtures/definitions/', import.meta.url)
+const DEFINITIONS = readdirSync(FIXTURES)
+  .filter((file) => file.endsWith('.asl.json'))
+  .map((file) => file.replace('.asl.json', ''))
+  .sort((left, right) => Number(left.match(/\d+/)) - Number(right.match(/\d+/)))
+const EARLIER = DEFINITIONS.slice(0, -1)
+
+let engines: Engines
+beforeAll(async () => {
+  engines = await startEngines()
+})
+afterAll(() => engines.close())
+beforeEach(() => engines.reset())
+
+/** One pixel: a check of references would fail every job that has it. */
+const TINY_IMAGE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
+
+/** The configuration of the new version, which looks at references. */
+async function openPipeline(): Promise<Pipeline> {
+  const limits = { images: { formats: ['png' as const], short_side_min: 300 } }
+  const models = testCatalogue().config.models.map((model) =>
+    model.kind === 'video' ? { ...model, reference_limits: limits } : model,
+  )
+  const channels = { main: { reference_checks: true }, spare: { reference_checks: true } }
+  const catalogue = testCatalogue({ trusted_origins: [engines.results.origin], models }, channels)
+  const pipeline = await createPipeline({
+    table: await engines.tables.fresh(),
+    bucket: engines.bucket.bucket,
+    catalogue,
+  })
+  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), length: '5.0' }))
+  return pipeline
+}
+
+type Script = ScriptedUpstream['script']
+
+const COURSES: readonly (readonly [course: string, ending: object, script: Partial<Script>])[] = [
+  ['succeeds', { status: 'succeeded' }, {}],
+  ['waits for a channel, and for its video', { status: 'succeeded' }, {}],
+  [
+    'is refused',
+    { status: 'failed', error: 'bad prompt' },
+    { submit: inTurn({ kind: 'rejected', message: 'bad prompt', text: '{}' }) },
+  ],
+  [
+    'fails',
+    { status: 'failed', error: 'no luck' },
+    { poll: inTurn({ kind: 'failed', message: 'no luck', text: '{}' }) },
+  ],
+]
+
+describe.each(EARLIER)('an execution that began under %s', (name) => {
+  it.each(COURSES)('goes on with the functions of today to its end: a job that %s', async (course, ending, script) => {
+    const pipeline = await openPipeline()
+    Object.assign(pipeline.upstream.script, script)
+    if (course.startsWith('waits')) {
+      const busy: SubmitOutcome = { kind: 'busy', reason: '429', retryAfterSeconds: undefined }
+      pipeline.upstream.script.submit = inTurn<SubmitOutcome>(busy, busy, accepted())
+      const success = succeeded({ video_url: engines.results.url('/video.mp4'), length: '5.0' })
+      pipeline.upstream.script.poll = inTurn(running(), running(), success)
+    }
+    const job = await pipeline.create({ request: { inline: JSON.stringify({ ...REQUEST, image_urls: [TINY_IMAGE] }) } })
+    const machine = createVideoMachine(pipeline, { definition: readVideoMachine(name) })
+    expect(await machine.run(job)).toMatchObject({ status: 'SUCCEEDED' })
+    expect(await pipeline.read(job)).toMatchObject(ending)
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
+
+type Interrupted = {
+  /** Where the execution was, with what came before a comma. */
+  readonly state: string
+  readonly input: { readonly tenantId: string; readonly jobId: string; readonly next?: object }
+  readonly nowSeconds: number
+  readonly items: readonly Record<string, unknown>[]
+}
+
+/** Tables as the last version with that definition left them, one for each state that an execution may be in. */
+const INTERRUPTED: readonly (readonly [version: string, state: string, interrupted: Interrupted])[] = EARLIER.flatMap(
+  (name) => {
+    const cases: Interrupted[] = JSON.parse(readFileSync(new URL(`${name}.items.json`, FIXTURES), 'utf8'))
+    return cases.map((each) => [name, each.state, each] as const)
+  },
+)
+
+const ENDINGS: Readonly<Record<string, readonly [visited: readonly StateName[], ending: object]>> = {
+  Submit: [['Submit', 'Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
+  'Submit, claimed': [['Submit', 'Submit', 'Fail', 'Notify'], { status: 'failed', error: 'submit outcome unknown' }],
+  WaitForChannel: [['Submit', 'Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
+  WaitForUpstream: [['Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
+  Store: [['Store', 'Settle', 'Notify'], { status: 'succeeded' }],
+  Settle: [['Settle', 'Notify'], { status: 'succeeded' }],
+  Fail: [['Fail', 'Notify'], { status: 'failed', error: 'bad prompt' }],
+  Notify: [['Notify'], { status: 'succeeded' }],
+}
+
+/** Puts the table of that day into a new one, and sets the clock to that day. */
+async function reopen({ items, nowSeconds }: Interrupted): Promise<Pipeline> {
+  const pipeline = await openPipeline()
+  const { table } = pipeline.context
+  const origin = 'http://results.example'
+  for (const item of items) {
+    const text = JSON.stringify(item).replaceAll(origin, engines.results.origin)
+    await table.client.send(new PutCommand({ TableName: table.name, Item: JSON.parse(text) }))
+  }
+  pipeline.clock.milliseconds = nowSeconds * 1000
+  return pipeline
+}
+
+describe('a deployment over open executions', () => {
+  it.each(INTERRUPTED)(
+    'finds one of %s in %s and takes it to its end, the books in order',
+    async (name, place, interrupted) => {
+      const pipeline = await reopen(interrupted)
+      const { input } = interrupted
+      const [state = ''] = place.split(',')
+      const definition = { ...readVideoMachine(name), StartAt: state }
+      const machine = createVideoMachine(pipeline, { definition })
+      machine.engine.start(input.jobId, JSON.stringify(input))
+      expect(await machine.engine.whenEnded(input.jobId)).toMatchObject({ status: 'SUCCEEDED' })
+      const [visited, ending] = ENDINGS[place] ?? []
+      expect(machine.visited).toEqual(visited)
+      expect(await pipeline.read(input)).toMatchObject(ending ?? {})
+      expect(await pipeline.leftovers(input)).toEqual([])
+      expect(await verifyLedger(pipeline.context.table)).toEqual([])
+    },
+  )
+
+  it('knows every state in which an execution may be', () => {
+    for (const name of EARLIER) {
+      const waiting = Object.entries(readVideoMachine(name).States)
+        .filter(([state, { Type }]) => ['Task', 'Wait'].includes(Type) && state !== 'Poll')
+        .map(([state]) => state)
+      const covered = INTERRUPTED.filter(([version]) => version === name).map(([, place]) => place.split(',')[0])
+      expect([...new Set(covered)].sort()).toEqual(waiting.sort())
+    }
+  })
+})
+
+type Shape = ReturnType<typeof readVideoMachine>
+
+/** What an execution's course depends on, without times, retries and comments. */
+function shapeOf({ StartAt, States }: Shape) {
+  const states = Object.entries(States).map(
+    ([name, { Type, Next, Default, Choices, Parameters, ResultPath, Catch }]) => [
+      name,
+      { Type, Next, Default, Choices, Parameters, ResultPath, Catch: Catch?.map((each) => each.Next) },
+    ],
+  )
+  return { StartAt, States: Object.fromEntries(states) }
+}
+
+describe('the deployed definition', () => {
+  it('is the newest of those that are kept: whoever changes its course keeps it too, and what was before stays tested', () => {
+    const newest = readVideoMachine(DEFINITIONS.at(-1))
+    expect(shapeOf(readVideoMachine())).toEqual(shapeOf(newest))
+  })
+})
