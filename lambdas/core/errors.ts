@@ -122,6 +122,30 @@ export class RateLimitedError extends HttpError {
   }
 }
 
+/** The key sent more than its own limit lets it. Nothing was looked at but the key. */
+export class KeyRateExceededError extends HttpError {
+  override readonly name = 'KeyRateExceededError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number) {
+    super('rate limit exceeded')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** About how often upstreams are asked for a job: sooner, none of the open ones is likely to have ended. */
+const OPEN_JOBS_RETRY_SECONDS = 10
+
+/** The tenant has as many open video jobs as it may have at a time. Nothing was locked. */
+export class TooManyOpenJobsError extends HttpError {
+  override readonly name = 'TooManyOpenJobsError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds = OPEN_JOBS_RETRY_SECONDS
+  constructor() {
+    super('too many open video jobs')
+  }
+}
+
 /** The upstreams of a model failed, or refused the gateway itself. Nothing was billed. */
 export class UpstreamFailedError extends HttpError {
   override readonly name = 'UpstreamFailedError'

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/stores/api-key-record.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { RateState } from '#core/quota/request-rate.ts'
 
 /** An API Gateway proxy event on its way through the middleware; each piece adds the member that it is named for. */
 export type ApiEvent = APIGatewayProxyEvent & {
@@ -8,6 +9,8 @@ export type ApiEvent = APIGatewayProxyEvent & {
   /** The caller's own job that the path names, where the operation looks it up with the key; undefined if there is none. */
   job?: VideoJob | undefined
   json?: unknown
+  /** What its key has left; undefined for a key without a limit. */
+  rate?: RateState | undefined
   startedAt?: number
 }
 

@@ -12,11 +12,11 @@ export type Found = { readonly caller: Caller; readonly job?: VideoJob | undefin
 /** A key that was shown, by its digest, and the request that showed it. */
 export type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number; readonly event: ApiEvent }
 
-/** Looks up the key of a request, strongly consistent. Undefined for a key that is unknown, revoked or expired. */
+/** Looks up the key of a request, strongly consistent. Undefined for a key that is unknown, revoked, suspended or expired. */
 type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
 
 /**
- * Puts the caller on the event, from `Authorization: Bearer <key>`. Missing, malformed, mistyped, unknown, expired and revoked keys all throw the same InvalidApiKeyError,
+ * Puts the caller on the event, from `Authorization: Bearer <key>`. Missing, malformed, mistyped, unknown, expired, suspended and revoked keys all throw the same InvalidApiKeyError,
  * the first three without a read.
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {

@@ -1,16 +1,24 @@
 import type { Context } from 'aws-lambda'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
+import { measureRequest } from '#adapters/relay/measure-request.ts'
 import { openRelayContext, type RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { InvalidApiKeyError, InvalidRequestError, ModelNotFoundError, RequestBodyTooLargeError } from '#core/errors.ts'
+import {
+  InvalidApiKeyError,
+  InvalidRequestError,
+  KeyRateExceededError,
+  ModelNotFoundError,
+  RequestBodyTooLargeError,
+} from '#core/errors.ts'
 import { repeatedMember } from '#core/json-members.ts'
+import { answerError, onlyOnce } from './answer-error.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 import { presentedKey } from './authenticate.ts'
 import { BufferedAnswer } from './buffered-answer.ts'
-import { errorResult } from './error-response.ts'
 import { readJsonBody } from './json-body.ts'
+import { countRequest } from './limit-rate.ts'
+import { rateHeaders } from './rate-headers.ts'
 import { type LambdaResponseStream, StreamedAnswer, streamifyResponse } from './streamed-answer.ts'
 
 /** Below Lambda's 6 MB for a whole event. */
@@ -64,14 +72,15 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
   // API Gateway lets a client choose its request id, and this one names money: Lambda's own is nobody's to choose.
   const requestId = lambda.awsRequestId
   const facts: Record<string, unknown> = { gatewayRequestId: event.requestContext?.requestId }
+  const limits: Record<string, string> = {}
   writer.beforeOpen = (headers) => {
     const elapsed = Math.round(performance.now() - startedAt)
     facts.firstByteMilliseconds = elapsed
-    return { ...headers, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
+    return { ...headers, ...limits, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
   }
   const tellFailure = onlyOnce((error) => answerError(error, { path: event.path, requestId, writer }))
   try {
-    await relayEvent({ relay, event, requestId, facts, tellFailure }, writer)
+    await relayEvent({ relay, event, requestId, facts, limits, tellFailure }, writer)
   } catch (error) {
     tellFailure(error)
   }
@@ -82,17 +91,7 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
     durationMilliseconds: Math.round(performance.now() - startedAt),
     ...facts,
   })
-}
-
-/** A failure is told where it happens, and once. */
-function onlyOnce(tell: (error: unknown) => void): (error: unknown) => void {
-  let isTold = false
-  return (error) => {
-    if (!isTold) {
-      isTold = true
-      tell(error)
-    }
-  }
+  measureRequest(writer.statusCode, facts)
 }
 
 /** What both writers add to an answer on its way out. */
@@ -102,10 +101,14 @@ type Headed = {
 }
 
 type RelayedEvent = Pick<Served, 'relay' | 'event'> &
-  Pick<RelayRequest, 'requestId' | 'tellFailure'> & { readonly facts: Record<string, unknown> }
+  Pick<RelayRequest, 'requestId' | 'tellFailure'> & {
+    readonly facts: Record<string, unknown>
+    /** Headers that say what the key has left. */
+    readonly limits: Record<string, string>
+  }
 
 async function relayEvent(
-  { relay, event, requestId, facts, tellFailure }: RelayedEvent,
+  { relay, event, requestId, facts, limits, tellFailure }: RelayedEvent,
   writer: AnswerWriter,
 ): Promise<void> {
   const context = openRelayContext()
@@ -123,6 +126,7 @@ async function relayEvent(
     }
   }
   try {
+    await countRequest(context.rates, found.caller, (left) => Object.assign(limits, rateHeaders(left)))
     const body = readBody(event)
     const sessionId = headerOf(event, 'x-session-id')
     const note = (more: Readonly<Record<string, unknown>>) => Object.assign(facts, more)
@@ -144,6 +148,7 @@ async function relayEvent(
 function movesNoMoney(error: unknown): boolean {
   return (
     error instanceof InvalidRequestError ||
+    error instanceof KeyRateExceededError ||
     error instanceof RequestBodyTooLargeError ||
     error instanceof ModelNotFoundError
   )
@@ -156,29 +161,4 @@ function readBody(event: ApiEvent): Pick<RelayRequest, 'bodyText' | 'bodyBytes' 
     throw new InvalidRequestError([{ path: repeated.slice(0, 64), message: 'a member must not be written twice' }])
   }
   return { bodyText: text, bodyBytes: Buffer.byteLength(text), json }
-}
-
-function answerError(
-  error: unknown,
-  { path, requestId, writer }: { path: string; requestId: string; writer: AnswerWriter },
-): void {
-  if (error instanceof ClientGoneError) {
-    return
-  }
-  if (writer.isOpen) {
-    logger.error('request failed after its answer began', {
-      requestId,
-      error: error instanceof Error ? error : new Error(String(error)),
-    })
-    writer.end()
-    return
-  }
-  const { statusCode, headers, body } = errorResult(error, { path, requestId })
-  writer.open({ statusCode, headers: { ...toTexts(headers), 'content-length': String(Buffer.byteLength(body)) } })
-  writer.write(body)
-  writer.end()
-}
-
-function toTexts(headers: ApiResult['headers']): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, String(value)]))
 }

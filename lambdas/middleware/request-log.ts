@@ -1,7 +1,9 @@
 import type { MiddlewareObj, Request } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { isRequestId } from '#core/request-id.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
+import { rateHeaders } from './rate-headers.ts'
 
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
@@ -21,7 +23,7 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
     const durationMilliseconds = Math.round(performance.now() - (event.startedAt ?? 0))
     if (response !== undefined) {
       const timing = { 'x-request-id': requestId, 'openai-processing-ms': String(durationMilliseconds) }
-      response.headers = { ...response.headers, ...timing }
+      response.headers = { ...response.headers, ...rateHeaders(event.rate), ...timing }
     }
     const tenantId = event.caller?.tenantId
     logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })
@@ -33,6 +35,8 @@ function isResult(response: unknown): response is ApiResult {
   return typeof response === 'object' && response !== null && 'statusCode' in response
 }
 
-function requestIdOf(event: ApiEvent, context: Context): string {
-  return event.requestContext?.requestId ?? context.awsRequestId
+/** API Gateway's id of a request, as its client sees it; Lambda's where a client has chosen one that is no token. */
+export function requestIdOf(event: Pick<ApiEvent, 'requestContext'>, context: Pick<Context, 'awsRequestId'>): string {
+  const requestId = event.requestContext?.requestId
+  return isRequestId(requestId) ? requestId : context.awsRequestId
 }

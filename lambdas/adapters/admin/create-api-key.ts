@@ -17,12 +17,27 @@ function randomBase62(count: number): string {
   return base62FromBytes(randomBytes(count * 4), count)
 }
 
-type KeyToStore = { readonly key: string; readonly tenantId: string; readonly models: readonly string[] | null }
+type KeyToStore = {
+  readonly key: string
+  readonly tenantId: string
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** What an operator calls it. */
+  readonly name?: string | undefined
+  /** Unix milliseconds, cut to whole seconds; left out for a key that does not expire. */
+  readonly expiresAt?: number | undefined
+  /** Requests per minute, from 1 on; left out for a key without a limit. */
+  readonly ratePerMinute?: number | undefined
+}
 
-/** Stores a key by its digest and answers its public id; the key itself is kept nowhere. */
-export async function storeApiKey(table: Table, { key, tenantId, models }: KeyToStore): Promise<string> {
+/**
+ * Stores a key by its digest and answers its public id; the key itself is kept nowhere. The key of a suspended tenant is
+ * suspended with it.
+ * @throws RangeError for a rate that is no whole number from 1 to 60,000.
+ */
+export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
   const digest = sha256Hex(key)
   const keyId = keyIdOf(key) ?? digest.slice(0, KEY_ID_CHARACTERS)
-  await putApiKey(table, { keyId, tenantId, models, digest, createdAt: Date.now() })
+  await putApiKey(table, { ...rest, keyId, digest, createdAt: Date.now() })
   return keyId
 }

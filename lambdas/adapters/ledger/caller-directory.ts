@@ -33,7 +33,7 @@ export class CallerDirectory {
 
   /**
    * The caller that a key's digest names, from memory if it was read in the last minute. Undefined for a key that is unknown,
-   * revoked or expired, by a fresh read.
+   * revoked, suspended or expired, by a fresh read.
    * @throws ServiceUnavailableError when the table stays out of reach.
    */
   async lookUp(keyDigest: string): Promise<FoundCaller | undefined> {

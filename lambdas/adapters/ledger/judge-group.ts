@@ -27,21 +27,20 @@ export function judgeGroup(
   const rest = orders.filter((order) => !guilty.has(order))
   const funds = error.failed[BALANCE_INDEX]
     ? judgeFunds(rest, error.stored[BALANCE_INDEX])
-    : { short: [], groups: [rest] }
-  const refused = new Map<Order, unknown>([
-    ...guilty,
-    ...funds.short.map((order) => [order, new InsufficientQuotaError('request')] as const),
-  ])
+    : { refused: [], groups: [rest] }
+  const refused = new Map<Order, unknown>([...guilty, ...funds.refused])
   const groups = funds.groups.filter(({ length }) => length > 0)
   return refused.size > 0 || groups.length > 1 ? { refused, groups } : isolate(orders, error)
 }
+
+type Refusal = readonly [Order, Error]
 
 /** A key that may not spend, or an item of the order's own that stood in its way. */
 function judgeItems(
   order: Order,
   { own, keyChecks }: GroupTransaction,
   error: ConditionsNotMetError,
-): readonly (readonly [Order, Error])[] {
+): readonly Refusal[] {
   const keyCheck = order.kind === 'reserve' ? keyChecks.get(order.reservation.keyDigest) : undefined
   if (keyCheck !== undefined && error.failed[keyCheck]) {
     return [[order, new InvalidApiKeyError()]]
@@ -54,31 +53,32 @@ const balanceItem = z.object({ available: amount, state: z.string() })
 
 /**
  * Judges by the balance as it was when it refused the group. Whoever could not have paid alone, with everything that comes
- * back, is refused; the others go again, first those whom the funds suffice for in their order.
+ * back, is refused; the others go again, first those whom the funds suffice for in their order. Those of a suspended tenant
+ * are refused like its keys.
  */
 function judgeFunds(
   orders: readonly Order[],
   stored: unknown,
-): { readonly short: readonly Order[]; readonly groups: readonly (readonly Order[])[] } {
+): { readonly refused: readonly Refusal[]; readonly groups: readonly (readonly Order[])[] } {
   if (stored === undefined) {
-    return { short: [], groups: [orders] }
+    return { refused: [], groups: [orders] }
   }
   const { available, state } = balanceItem.parse(decodeItem(stored))
   const resolving = orders.filter(({ kind }) => kind === 'resolve')
   const reserving = orders.filter(({ kind }) => kind === 'reserve')
   if (state !== 'active') {
-    return { short: reserving, groups: [resolving] }
+    return { refused: reserving.map((order) => [order, new InvalidApiKeyError()]), groups: [resolving] }
   }
   const returned = resolving.map(returnedAmount)
   const fundsMax = returned.reduce((sum, back) => (back > 0n ? sum + back : sum), available + 0n)
   let funds = returned.reduce((sum, back) => sum + back, available + 0n)
-  const short: Order[] = []
+  const refused: Refusal[] = []
   const first: Order[] = [...resolving]
   const later: Order[] = []
   for (const order of reserving) {
     const locked = order.reservation.amount
     if (locked > fundsMax) {
-      short.push(order)
+      refused.push([order, new InsufficientQuotaError('request')])
     } else if (locked > funds) {
       later.push(order)
     } else {
@@ -86,7 +86,7 @@ function judgeFunds(
       first.push(order)
     }
   }
-  return { short, groups: [first, later] }
+  return { refused, groups: [first, later] }
 }
 
 /** Negative for an overdraft. */

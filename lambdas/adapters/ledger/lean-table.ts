@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { AwsServiceError } from '../aws-json/aws-service-error.ts'
 import { type CallAws, callAwsService } from '../aws-json/call-aws-service.ts'
 import type { Clock } from '../clock.ts'
 import { environmentVariable } from '../environment.ts'
 import { explainCancellation, isWorthAnotherTry } from '../stores/cancelled-transaction.ts'
 import { isContention, retryConflicts } from '../stores/conflict-retry.ts'
+import type { UpdatableTable } from '../stores/item-update.ts'
 import type { TableKey } from '../stores/table-keys.ts'
 import { decodeItem, encodeItem, type Item } from './attribute-value.ts'
 import type { TableWrite } from './table-write.ts'
@@ -24,7 +26,7 @@ export interface LeanTable {
 type Network = { readonly call?: CallAws; readonly pause?: Clock['pause'] }
 
 /** Opens the table that the environment names (`TABLE_NAME`). Tests put faults in the way of its calls. */
-export function openLeanTable({ call = callAwsService, pause }: Network = {}): LeanTable {
+export function openLeanTable({ call = callAwsService, pause }: Network = {}): LeanTable & UpdatableTable {
   const name = environmentVariable('TABLE_NAME')
   const send = (operation: string, input: object) =>
     call({ service: 'dynamodb', target: `DynamoDB_20120810.${operation}`, body: JSON.stringify(input) })
@@ -43,16 +45,32 @@ export function openLeanTable({ call = callAwsService, pause }: Network = {}): L
         throw explainCancellation(error)
       }
     },
+    async updateItem(update) {
+      const input = { ...encodeUpdate(update, name), ...RETURN_ITEM }
+      try {
+        const { Attributes } = await retryConflicts(() => send('UpdateItem', input), isContention, pause)
+        return { isWritten: true, item: decodeItem(Attributes) }
+      } catch (error) {
+        if (error instanceof AwsServiceError && error.name === 'ConditionalCheckFailedException') {
+          return { isWritten: false, item: error.Item === undefined ? undefined : decodeItem(error.Item) }
+        }
+        throw error
+      }
+    },
   }
 }
 
-function encodeWrite(write: TableWrite, TableName: string): object {
-  return Object.fromEntries(
-    Object.entries(write).map(([kind, { Key, Item, ExpressionAttributeValues, ...rest }]) => [
-      kind,
-      { TableName, ...rest, ...encodeMembers({ Key, Item, ExpressionAttributeValues }) },
-    ]),
-  )
+/** The item as it is after an update, and as it was when its condition did not hold. */
+const RETURN_ITEM = { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' }
+
+function encodeWrite(write: TableWrite, tableName: string): object {
+  return Object.fromEntries(Object.entries(write).map(([kind, part]) => [kind, encodeUpdate(part, tableName)]))
+}
+
+type Encodable = Readonly<Record<'Key' | 'Item' | 'ExpressionAttributeValues', Item | undefined>>
+
+function encodeUpdate({ Key, Item, ExpressionAttributeValues, ...rest }: Partial<Encodable>, TableName: string) {
+  return { TableName, ...rest, ...encodeMembers({ Key, Item, ExpressionAttributeValues }) }
 }
 
 function encodeMembers(members: Readonly<Record<string, Item | undefined>>): object {

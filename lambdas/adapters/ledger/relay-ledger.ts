@@ -39,8 +39,9 @@ export class RelayLedger {
 
   /**
    * Locks an estimate, in a transaction that also proves that the key is still active. Ids of requests are never used twice.
-   * @throws InvalidApiKeyError for a key revoked or expired meanwhile (before funds are judged); nothing was locked.
-   * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant is not active.
+   * @throws InvalidApiKeyError for a key revoked or expired meanwhile, or a suspended tenant (before funds are judged); nothing
+   * was locked.
+   * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant does not exist.
    * @throws ServiceUnavailableError when the table stayed out of reach. What may have been locked, Reconcile gives back.
    * @throws ConditionsNotMetError when this request has an open reservation.
    */

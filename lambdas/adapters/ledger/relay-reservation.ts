@@ -34,6 +34,11 @@ export function isExpired({ reservedAt }: OpenRequest, nowMilliseconds: number):
   return nowMilliseconds >= reservedAt + LIFETIME_MILLISECONDS
 }
 
+/** When a request was reserved, by the time at which Reconcile is to look at it, which never changes. Both in milliseconds. */
+export function reservedAtOf(dueAt: number): number {
+  return dueAt - LIFETIME_MILLISECONDS
+}
+
 /** What a resolution takes from the tenant. */
 export function billedAmount(resolution: RelayResolution): Microcredits {
   return resolution.kind === 'settle' ? resolution.actual : ZERO

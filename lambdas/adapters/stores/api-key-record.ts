@@ -7,12 +7,16 @@ export type Caller = {
   readonly keyDigest: string
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
+  /** Requests that the key may send in a minute; undefined for as many as it likes. */
+  readonly ratePerMinute?: number | undefined
 }
 
 /** What is stored of an API key. */
 export type ApiKeyRecord = {
   readonly caller: Caller
   readonly state: 'active' | 'revoked'
+  /** Its tenant is suspended. */
+  readonly suspended: boolean
   /** Unix seconds; a key without it does not expire. */
   readonly expiresAt: number | undefined
 }
@@ -23,20 +27,26 @@ const apiKeyItem = z.object({
   state: z.enum(['active', 'revoked']),
   models: z.nullable(z.array(z.string())),
   expiresAt: z.optional(z.number()),
+  ratePerMinute: z.optional(z.number()),
+  suspended: z._default(z.boolean(), false),
 })
 
 /** Reads a stored key. @throws ZodError for a record that nobody of ours wrote. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
-  const { tenantId, keyId, state, models, expiresAt } = apiKeyItem.parse(item)
-  return { caller: { tenantId, keyId, keyDigest, models }, state, expiresAt }
+  const { tenantId, keyId, state, models, expiresAt, ratePerMinute, suspended } = apiKeyItem.parse(item)
+  return { caller: { tenantId, keyId, keyDigest, models, ratePerMinute }, state, suspended, expiresAt }
 }
 
-/** The caller of a key that may be used at this time; undefined for one that is revoked or expired. */
-export function callerOf({ caller, state, expiresAt }: ApiKeyRecord, nowSeconds: number): Caller | undefined {
-  return state === 'active' && (expiresAt === undefined || expiresAt > nowSeconds) ? caller : undefined
+/** The caller of a key that may be used at this time; undefined for one that is revoked, suspended or expired. */
+export function callerOf(
+  { caller, state, suspended, expiresAt }: ApiKeyRecord,
+  nowSeconds: number,
+): Caller | undefined {
+  const isUsable = state === 'active' && !suspended
+  return isUsable && (expiresAt === undefined || expiresAt > nowSeconds) ? caller : undefined
 }
 
-/** The caller that a key's record names; undefined for a record that is missing, revoked or expired. */
+/** The caller that a key's record names; undefined for a record that is missing, revoked, suspended or expired. */
 export function readCaller(
   item: unknown,
   { keyDigest, nowSeconds }: { keyDigest: string; nowSeconds: number },

@@ -18,7 +18,7 @@ type CallerWithJob = { readonly caller: Caller; readonly job: VideoJob | undefin
 const TENANTS_MAX = 1_000
 
 /**
- * Finds a caller and a job of its tenant. Undefined for a key that is unknown, revoked or expired, whatever the job.
+ * Finds a caller and a job of its tenant. Undefined for a key that is unknown, revoked, suspended or expired, whatever the job.
  *
  * Where the job lies is not known before its tenant, and that stands in the key's record: one read after the other. For a
  * key that was seen before, its tenant is guessed and both records are read afresh in one request, at half the work and

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { reservedAtOf } from '../ledger/relay-reservation.ts'
 import { conditionalUpdate } from './conditional-update.ts'
 import { queryItems } from './query-items.ts'
 import { DUE_INDEX, type Table } from './table.ts'
@@ -8,16 +9,18 @@ export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
 export type RequestKey = { readonly tenantId: string; readonly requestId: string }
 
-/** An open reservation: of a video job, or of a relayed request. */
-export type DueReservation = JobKey | RequestKey
+/** An open reservation: of a video job, whose id tells its age, or of a relayed request. */
+export type DueReservation = JobKey | (RequestKey & { readonly reservedAtMilliseconds: number })
 
-const indexedItem = z.object({ PK: z.string(), SK: z.string() })
+const indexedItem = z.object({ PK: z.string(), SK: z.string(), GSI1SK: z.string() })
 
 /** Open reservations whose next look is due. The index lags behind the table by moments: that delays a look, and a recount counts twice. */
 export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<DueReservation> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
-    for await (const { kind, tenantId, id } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
-      yield kind === 'REQ' ? { tenantId, requestId: id } : { tenantId, jobId: id }
+    for await (const { kind, tenantId, id, dueAt } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
+      yield kind === 'REQ'
+        ? { tenantId, requestId: id, reservedAtMilliseconds: reservedAtOf(dueAt) }
+        : { tenantId, jobId: id }
     }
   }
 }
@@ -37,7 +40,8 @@ export async function* pendingCleanUps(table: Table, nowMilliseconds: number): A
   }
 }
 
-type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string }
+/** `dueAt`: milliseconds. */
+type DueItem = { readonly kind: string; readonly tenantId: string; readonly id: string; readonly dueAt: number }
 
 async function* queryDue(table: Table, partition: string, nowMilliseconds: number): AsyncGenerator<DueItem> {
   const due = queryItems(table, {
@@ -46,9 +50,9 @@ async function* queryDue(table: Table, partition: string, nowMilliseconds: numbe
     ExpressionAttributeValues: { ':partition': partition, ':now': dueSortKey(nowMilliseconds) },
   })
   for await (const item of due) {
-    const { PK, SK } = indexedItem.parse(item)
+    const { PK, SK, GSI1SK } = indexedItem.parse(item)
     const end = SK.indexOf('#')
-    yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1) }
+    yield { kind: SK.slice(0, end), tenantId: PK.slice('T#'.length), id: SK.slice(end + 1), dueAt: Number(GSI1SK) }
   }
 }
 

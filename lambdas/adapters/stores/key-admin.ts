@@ -1,17 +1,28 @@
 import * as z from 'zod/mini'
+import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { queryPartition } from './query-items.ts'
 import { readItem } from './read-item.ts'
 import type { Table } from './table.ts'
 import { tableKeys } from './table-keys.ts'
-import { transact } from './transaction.ts'
+import { isTenantInState, readTenantState } from './tenant-state.ts'
+import { type TransactionItem, transact } from './transaction.ts'
 
 /** An API key as an operator sees it: never the key, only its public id. */
 export type ApiKeyListing = {
   readonly keyId: string
   readonly tenantId: string
+  /** What an operator called it; null for a key without a name. */
+  readonly name: string | null
   readonly state: 'active' | 'revoked'
+  /** Its tenant is suspended. */
+  readonly suspended: boolean
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
+  /** Milliseconds, on a whole second; null for a key that does not expire. */
+  readonly expiresAt: number | null
+  /** Requests per minute; null for a key without a limit. */
+  readonly ratePerMinute: number | null
   /** Milliseconds. */
   readonly createdAt: number
 }
@@ -21,33 +32,78 @@ export class ApiKeyNotFoundError extends Error {
   override readonly name = 'ApiKeyNotFoundError'
 }
 
+/** A key whose tenant is suspended and resumed over and over again while it is being stored. */
+class TenantUnsettledError extends Error {
+  override readonly name = 'TenantUnsettledError'
+}
+
 const listingItem = z.object({
   SK: z.string(),
   tenantId: z.string(),
+  name: z._default(z.nullable(z.string()), null),
   state: z.enum(['active', 'revoked']),
+  suspended: z._default(z.boolean(), false),
   models: z.nullable(z.array(z.string())),
+  // Unix seconds, as in the record that authentication reads.
+  expiresAt: z.optional(z.number()),
+  ratePerMinute: z._default(z.nullable(z.number()), null),
   createdAt: z.number(),
   digest: z.string(),
 })
 
-type NewApiKey = Omit<ApiKeyListing, 'state'> & { readonly digest: string }
+type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdAt'> & {
+  readonly digest: string
+  readonly name?: string | undefined
+  /** Milliseconds. */
+  readonly expiresAt?: number | undefined
+  readonly ratePerMinute?: number | undefined
+}
 
-/** Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. */
+/** Tries to store a key whose tenant is suspended or resumed at the same time. */
+const TRIES_MAX = 5
+
+/**
+ * Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. The key of a
+ * suspended tenant is suspended with it: the same transaction proves the tenant's state, so that a suspension cannot miss
+ * a key that is made meanwhile.
+ * @throws RangeError for a rate that no limit can keep.
+ */
 export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
-  const { keyId, tenantId, models, createdAt, digest } = key
-  const record = { tenantId, keyId, models, state: 'active' }
-  await transact(table, [
-    { Put: { TableName: table.name, Item: { ...tableKeys.apiKey(digest), ...record } } },
-    { Put: { TableName: table.name, Item: { ...tableKeys.apiKeyListing(keyId), ...record, createdAt, digest } } },
-  ])
+  const { keyId, tenantId, models, createdAt, digest, name, expiresAt, ratePerMinute } = key
+  if (ratePerMinute !== undefined && !isRatePerMinute(ratePerMinute)) {
+    throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
+  }
+  const shared = { keyId, tenantId, models, state: 'active', expiresAt: toSeconds(expiresAt), ratePerMinute }
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const tenantState = await readTenantState(table, tenantId)
+    const record = { ...shared, suspended: tenantState === 'suspended' ? true : undefined }
+    const listing = { ...record, name, createdAt, digest }
+    try {
+      return await transact(table, [
+        { ConditionCheck: { TableName: table.name, ...isTenantInState(tenantId, tenantState) } },
+        { Put: { TableName: table.name, Item: { ...tableKeys.apiKey(digest), ...record } } },
+        { Put: { TableName: table.name, Item: { ...tableKeys.apiKeyListing(keyId), ...listing } } },
+      ])
+    } catch (error) {
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+    }
+  }
+  throw new TenantUnsettledError(`tenant ${tenantId} is being suspended and resumed; the key was not stored`)
+}
+
+/** A key never works longer than was said. */
+function toSeconds(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000)
 }
 
 /** Every key of every tenant. */
 export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
   const listings: ApiKeyListing[] = []
   for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
-    const { SK: keyId, tenantId, state, models, createdAt } = listingItem.parse(item)
-    listings.push({ keyId, tenantId, state, models, createdAt })
+    const { SK: keyId, digest: _, expiresAt, ...rest } = listingItem.parse(item)
+    listings.push({ keyId, ...rest, expiresAt: expiresAt === undefined ? null : expiresAt * 1000 })
   }
   return listings
 }
@@ -58,19 +114,50 @@ export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
  * @throws ApiKeyNotFoundError when no key has this id.
  */
 export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
+  await transact(
+    table,
+    await updateKey(table, keyId, {
+      UpdateExpression: 'SET #state = :revoked',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':revoked': 'revoked' },
+    }),
+  )
+}
+
+/**
+ * Sets when a key ends, in one transaction with its listing: later than it would have, or earlier, or at once. A revoked
+ * key stays revoked.
+ * @param expiresAt Unix milliseconds, cut to whole seconds.
+ * @throws ApiKeyNotFoundError when no key has this id.
+ */
+export async function setKeyExpiry(table: Table, keyId: string, expiresAt: number): Promise<void> {
+  await transact(
+    table,
+    await updateKey(table, keyId, {
+      UpdateExpression: 'SET expiresAt = :expiresAt',
+      ExpressionAttributeValues: { ':expiresAt': toSeconds(expiresAt) },
+    }),
+  )
+}
+
+/** One change of a key's two items, by its public id. */
+type KeyChange = Pick<
+  NonNullable<TransactionItem['Update']>,
+  'ExpressionAttributeNames' | 'ExpressionAttributeValues'
+> & { readonly UpdateExpression: string }
+
+/**
+ * The two writes that change a key and its listing alike.
+ * @throws ApiKeyNotFoundError when no key has this id.
+ */
+export async function updateKey(table: Table, keyId: string, change: KeyChange): Promise<TransactionItem[]> {
   const listing = await readItem(table, tableKeys.apiKeyListing(keyId))
   if (listing === undefined) {
     throw new ApiKeyNotFoundError(`no key ${keyId}`)
   }
-  const revoke = {
-    TableName: table.name,
-    UpdateExpression: 'SET #state = :revoked',
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':revoked': 'revoked' },
-  }
-  await transact(table, [
-    { Update: { ...revoke, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
-    { Update: { ...revoke, Key: tableKeys.apiKeyListing(keyId) } },
-  ])
+  const update = { ...change, TableName: table.name, ConditionExpression: 'attribute_exists(PK)' }
+  return [
+    { Update: { ...update, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
+    { Update: { ...update, Key: tableKeys.apiKeyListing(keyId) } },
+  ]
 }

@@ -16,6 +16,8 @@ export type Reservation = {
   readonly tier: VideoPriceTier
   /** The validated request as JSON, inline or in the bucket. */
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
+  /** Counted among the open jobs of its tenant; not so where it was made before they were counted. */
+  readonly counted: boolean
   /** How often Reconcile has started a new execution in place of a broken one. */
   readonly restarts: number
 }
@@ -36,6 +38,7 @@ const reservationItem = z.object({
   tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
   request: z.optional(z.string()),
   requestKey: z.optional(z.string()),
+  counted: z._default(z.boolean(), false),
   restarts: z._default(z.number(), 0),
 })
 

@@ -1,8 +1,10 @@
+import * as z from 'zod/mini'
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { jobIdMilliseconds } from '#core/contract/job-id.ts'
-import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
+import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import { decodeItem } from '../ledger/attribute-value.ts'
 import { activeKeyCheck } from './active-key-check.ts'
 import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import type { Table } from './table.ts'
@@ -38,9 +40,10 @@ export class IdempotencyKeyTakenError extends Error {
 
 /**
  * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active.
- * @throws InvalidApiKeyError for a key revoked or expired meanwhile (before funds are judged).
+ * @throws InvalidApiKeyError for a key revoked, suspended or expired meanwhile (before funds are judged).
  * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job with an empty balance too.
- * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant is not active.
+ * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant does not exist.
+ * @throws TooManyOpenJobsError when funds suffice and the tenant has as many open jobs as it may have.
  * @throws ServiceUnavailableError when the balance stayed contended.
  */
 export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void> {
@@ -55,34 +58,51 @@ export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void
   try {
     await transact(table, items)
   } catch (error) {
-    throw error instanceof ConditionsNotMetError ? explainRefusal(error) : error
+    throw error instanceof ConditionsNotMetError ? explainRefusal(job, error) : error
   }
 }
 
+const BALANCE_INDEX = 1
 const IDEMPOTENCY_INDEX = 5
 
-function explainRefusal(error: ConditionsNotMetError): Error {
-  const [isKeyInactive, isShortOfFunds] = error.failed
+function explainRefusal(job: NewVideoJob, error: ConditionsNotMetError): Error {
+  const [isKeyInactive, isBalanceRefused] = error.failed
   if (isKeyInactive) {
     return new InvalidApiKeyError()
   }
   if (error.failed[IDEMPOTENCY_INDEX]) {
     return new IdempotencyKeyTakenError('the idempotency key was used before', { cause: error })
   }
-  return isShortOfFunds ? new InsufficientQuotaError() : error
+  return isBalanceRefused ? explainBalance(job, error.stored[BALANCE_INDEX]) : error
+}
+
+const refusingBalance = z.object({ state: z.string(), available: z.union([z.number(), z.bigint()]) })
+
+/** By the balance as it was when it refused: a suspended tenant is refused like its keys, and funds are judged before the count. */
+function explainBalance(job: NewVideoJob, stored: unknown): Error {
+  if (stored === undefined) {
+    return new InsufficientQuotaError()
+  }
+  const { state, available } = refusingBalance.parse(decodeItem(stored))
+  if (state !== 'active') {
+    return new InvalidApiKeyError()
+  }
+  return available < job.estimate ? new InsufficientQuotaError() : new TooManyOpenJobsError()
 }
 
 function lockFunds(job: NewVideoJob): TransactionItem {
   const tenantIsActive = 'attribute_exists(PK) AND #state = :active'
   const fundsSuffice = 'available >= :amount'
+  const isOneMoreAllowed = '(attribute_not_exists(openJobsMax) OR openJobs < openJobsMax)'
   return {
     Update: {
       TableName: undefined,
       Key: tableKeys.balance(job.tenantId),
-      UpdateExpression: 'SET available = available - :amount, held = held + :amount',
-      ConditionExpression: [tenantIsActive, fundsSuffice].join(' AND '),
+      UpdateExpression: 'SET available = available - :amount, held = held + :amount ADD openJobs :one',
+      ConditionExpression: [tenantIsActive, fundsSuffice, isOneMoreAllowed].join(' AND '),
       ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':amount': job.estimate, ':active': 'active' },
+      ExpressionAttributeValues: { ':amount': job.estimate, ':active': 'active', ':one': 1 },
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     },
   }
 }
@@ -102,6 +122,7 @@ function putReservation(job: NewVideoJob): TransactionItem {
         snapshot: job.snapshot,
         tier: job.tier,
         ...request,
+        counted: true,
         restarts: 0,
         createdAt: job.createdAt,
         GSI1PK: openShard(job.jobId),

@@ -128,14 +128,19 @@ function putLedgerRow({ tableName, job, reservation, resolution, nowMilliseconds
   }
 }
 
-/** The difference between estimate and actual goes back; it may be negative (docs/decisions, "Actual cost above the reservation"). */
+/**
+ * The difference between estimate and actual goes back; it may be negative (docs/decisions, "Actual cost above the reservation").
+ * A job that was counted among the open ones of its tenant is one of them no more.
+ */
 function moveFunds(context: Context): TransactionItem {
   const { job, reservation, resolution } = context
   const actual = resolution.kind === 'settle' ? resolution.actual : 0n
+  const leave = reservation.counted ? ' ADD openJobs :minusOne' : ''
   return update(context, tableKeys.balance(job.tenantId), {
-    UpdateExpression: 'SET held = held - :amount, spent = spent + :actual, available = available + :rest',
+    UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${leave}`,
     ConditionExpression: 'held >= :amount',
     ExpressionAttributeValues: {
+      ...(reservation.counted ? { ':minusOne': -1 } : {}),
       ':amount': reservation.amount,
       ':actual': actual,
       ':rest': reservation.amount - actual,

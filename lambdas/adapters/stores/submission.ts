@@ -13,6 +13,7 @@ type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 const isQueued = '#status = :queued'
 const isUnclaimed = 'attribute_not_exists(submitState)'
 const isNotDeleted = 'attribute_not_exists(deleted)'
+const isNotRefused = '(attribute_not_exists(referenceCheck) OR referenceCheck <> :refused)'
 const isSending = 'submitState = :sending'
 
 type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
@@ -21,7 +22,7 @@ export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**
  * Takes the right to post this job upstream, once, and one slot of the channel, in one transaction.
- * `job_moved` means that the job was claimed, deleted or ended by somebody else.
+ * `job_moved` means that the job was claimed, deleted, refused or ended by somebody else.
  */
 export async function claimSubmit(
   table: Table,
@@ -32,10 +33,11 @@ export async function claimSubmit(
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression:
       'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure',
-    ConditionExpression: [isQueued, isUnclaimed, isNotDeleted].join(' AND '),
+    ConditionExpression: [isQueued, isUnclaimed, isNotDeleted, isNotRefused].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':queued': 'queued',
+      ':refused': 'refused',
       ':sending': 'sending',
       ':channel': channel.id,
       ':provider': channel.provider,

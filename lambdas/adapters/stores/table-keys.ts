@@ -31,6 +31,8 @@ export const tableKeys = {
   channel: (channelId: string): TableKey => ({ PK: `CH#${channelId}`, SK: '0' }),
   /** Token bucket of a channel's polls. */
   pollBucket: (channelId: string): TableKey => ({ PK: `RL#UP#${channelId}`, SK: '0' }),
+  /** When the request after the last one of a key would come, if the key has a rate. */
+  requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
   /** What the jobs of one class have been taking; all classes of a channel in one query. */
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
 } as const

@@ -19,6 +19,7 @@ const videoJobItem = z.object({
   requestId: z.optional(z.string()),
   deleted: z.optional(z.boolean()),
   isWaitingForChannel: z.optional(z.boolean()),
+  referenceCheck: z.optional(z.enum(['asked', 'refused'])),
   submitState: z.optional(z.enum(['sending', 'accepted'])),
   channelId: z.optional(z.string()),
   provider: z.optional(z.enum(['p1', 'p2'])),

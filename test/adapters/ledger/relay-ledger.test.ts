@@ -102,7 +102,7 @@ describe('a reservation', () => {
     )
   })
 
-  it('of a suspended tenant is refused whatever its balance, and its settlements still pass', async () => {
+  it('of a suspended tenant is refused like a revoked key, whatever its balance, and its settlements still pass', async () => {
     const tenant = await openRelayingTenant(table)
     const open = tenant.request('1')
     await ledger.reserve(open)
@@ -111,7 +111,7 @@ describe('a reservation', () => {
       ledger.resolve(open, settle('1')),
       outcome(ledger.reserve(tenant.request('1'))),
     ])
-    expect([settled, refused]).toEqual(['resolved', 'InsufficientQuotaError'])
+    expect([settled, refused]).toEqual(['resolved', 'InvalidApiKeyError'])
     await inOrder(tenant)
   })
 

@@ -1,6 +1,7 @@
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws-json/aws-service-error.ts'
 import { type CallAws, callAwsService } from '#adapters/aws-json/call-aws-service.ts'
 import { type LeanTable, openLeanTable } from '#adapters/ledger/lean-table.ts'
+import type { UpdatableTable } from '#adapters/stores/item-update.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { startTestTable } from '../../engines/start-test-table.ts'
 
@@ -41,7 +42,7 @@ export async function startRelayTable() {
     return answer
   }
   /** Both clients over a table of its own. Retries wait for nothing. */
-  const fresh = async (): Promise<{ table: Table; lean: LeanTable }> => {
+  const fresh = async (): Promise<{ table: Table; lean: LeanTable & UpdatableTable }> => {
     const table = await engine.fresh()
     Object.assign(process.env, {
       AWS_REGION: 'us-east-1',

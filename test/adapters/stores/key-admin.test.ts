@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey } from '#adapters/stores/key-admin.ts'
+import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey, setKeyExpiry } from '#adapters/stores/key-admin.ts'
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
@@ -71,6 +71,43 @@ describe('an api key', () => {
     expect(await findCaller(table, 'digest-of-short', NOW)).toBeUndefined()
   })
 
+  it('carries its name, its end and its rate to the listing, and what a request needs of them to the caller', async () => {
+    await putApiKey(table, { ...key('full'), name: 'web shop', expiresAt: NOW * 1000 + 999, ratePerMinute: 120 })
+    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'full')).toMatchObject({
+      name: 'web shop',
+      expiresAt: NOW * 1000,
+      ratePerMinute: 120,
+    })
+    expect(await findCaller(table, 'digest-of-full', NOW - 1)).toMatchObject({ ratePerMinute: 120 })
+    expect(await findCaller(table, 'digest-of-full', NOW)).toBeUndefined()
+  })
+
+  it('can be given another end, sooner or later, which its listing shows', async () => {
+    await putApiKey(table, key('rotated'))
+    await setKeyExpiry(table, 'rotated', NOW * 1000)
+    expect(await findCaller(table, 'digest-of-rotated', NOW)).toBeUndefined()
+    await setKeyExpiry(table, 'rotated', NOW * 1000 + 5_000)
+    expect(await findCaller(table, 'digest-of-rotated', NOW + 4)).toMatchObject({ keyId: 'rotated' })
+    const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'rotated')
+    expect(listing?.expiresAt).toBe(NOW * 1000 + 5_000)
+  })
+
+  it('that is revoked stays so whatever end it is given', async () => {
+    await putApiKey(table, key('gone'))
+    await revokeApiKey(table, 'gone')
+    await setKeyExpiry(table, 'gone', NOW * 1000 + 5_000)
+    expect(await findCaller(table, 'digest-of-gone', NOW)).toBeUndefined()
+  })
+
+  it.each([0, 1.5, -1, 60_001])('is not stored with a rate of %s', async (ratePerMinute) => {
+    await expect(putApiKey(table, { ...key('rated'), ratePerMinute })).rejects.toBeInstanceOf(RangeError)
+    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('rated')
+  })
+
+  it('that nobody has gets no end', async () => {
+    await expect(setKeyExpiry(table, 'nobody', NOW * 1000)).rejects.toBeInstanceOf(ApiKeyNotFoundError)
+  })
+
   it('that nobody has cannot be revoked, and revoking makes no key', async () => {
     await expect(revokeApiKey(table, 'nobody')).rejects.toBeInstanceOf(ApiKeyNotFoundError)
     expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('nobody')
@@ -80,7 +117,17 @@ describe('an api key', () => {
     await putApiKey(table, key('listed'))
     await revokeApiKey(table, 'listed')
     const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'listed')
-    expect(listing).toEqual({ keyId: 'listed', tenantId: 'tenant', state: 'revoked', models: null, createdAt: 1_000 })
+    expect(listing).toEqual({
+      keyId: 'listed',
+      tenantId: 'tenant',
+      name: null,
+      state: 'revoked',
+      suspended: false,
+      models: null,
+      expiresAt: null,
+      ratePerMinute: null,
+      createdAt: 1_000,
+    })
   })
 
   it('stored again is active again, with its new limits', async () => {

@@ -110,8 +110,9 @@ describe('reserveQuota', () => {
     await expect(reserveJob(table, { ...tenant, keyDigest: 'f'.repeat(64) })).rejects.toBeInstanceOf(InvalidApiKeyError)
   })
 
-  it('refuses a suspended tenant whatever its balance', async () => {
+  it('refuses a tenant that is being suspended like a revoked key, whatever its balance', async () => {
     const tenant = await openTenant(table)
+    // The first step of a suspension: no key is marked yet.
     await table.client.send(
       new UpdateCommand({
         TableName: table.name,
@@ -121,8 +122,21 @@ describe('reserveQuota', () => {
         ExpressionAttributeValues: { ':suspended': 'suspended' },
       }),
     )
-    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InsufficientQuotaError)
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect(await writesOf(tenant)).toBe(0)
+  })
+
+  it('refuses a key that a suspension has marked, before funds are judged', async () => {
+    const tenant = await openTenant(table, '0')
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.apiKey(tenant.keyDigest),
+        UpdateExpression: 'SET suspended = :true',
+        ExpressionAttributeValues: { ':true': true },
+      }),
+    )
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
   })
 
   it('lets exactly ten of fifty concurrent creates pass on funds for ten', async () => {

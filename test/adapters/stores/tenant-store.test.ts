@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import {
   createTenant,
   getTenant,
-  getWebhookSecret,
   grantCredits,
   listTenantIds,
+  listTenants,
   TenantExistsError,
   TenantNotFoundError,
 } from '#adapters/stores/tenant-store.ts'
 import { formatCredits } from '#core/quota/money.ts'
 import { auditTenant } from '../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
-import { credits, openTenant } from '../../engines/video-jobs.ts'
+import { credits, openTenant, reserveJob } from '../../engines/video-jobs.ts'
 
 let engine: TestTable
 let table: Table
@@ -29,7 +30,7 @@ describe('a tenant', () => {
     const { tenantId, webhookSecret } = await openTenant(table, '12.5')
     const tenant = await getTenant(table, tenantId)
     expect(Object.values(tenant.balance).map(formatCredits)).toEqual(['12.5', '0', '0', '12.5'])
-    expect(await getWebhookSecret(table, tenantId)).toBe(webhookSecret)
+    expect(tenant.webhookSecret).toBe(webhookSecret)
     expect(await listTenantIds(table)).toContain(tenantId)
     expect(await auditTenant(table, tenantId)).toEqual([])
   })
@@ -50,8 +51,23 @@ describe('a tenant', () => {
 
   it('that does not exist is told apart from every other fault', async () => {
     await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
-    await expect(getWebhookSecret(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
     await expect(grantCredits(table, 'nobody', grant('g', '1'))).rejects.toBeInstanceOf(TenantNotFoundError)
+  })
+})
+
+describe('the list of tenants', () => {
+  it('has each with its balance, its state and its open jobs, and never its secret', async () => {
+    const tenant = await openTenant(table, '5')
+    await reserveJob(table, tenant)
+    await setOpenJobLimit(table, tenant.tenantId, 3)
+    const listing = (await listTenants(table)).find(({ id }) => id === tenant.tenantId)
+    expect(listing).toEqual({
+      id: tenant.tenantId,
+      name: 'Test',
+      state: 'active',
+      openJobs: { count: 1, max: 3 },
+      balance: { available: credits('4.3'), held: credits('0.7'), spent: 0n, granted: credits('5') },
+    })
   })
 })
 

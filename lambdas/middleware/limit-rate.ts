@@ -1,0 +1,36 @@
+import type { MiddlewareObj } from '@middy/core'
+import type { Caller } from '#adapters/stores/api-key-record.ts'
+import type { KeyRateLimiter } from '#adapters/stores/key-rate-limiter.ts'
+import { KeyRateExceededError } from '#core/errors.ts'
+import type { RateState } from '#core/quota/request-rate.ts'
+import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts'
+
+type Limiter = Pick<KeyRateLimiter, 'take'>
+
+/**
+ * Counts a request against the limit of its key.
+ * @param note gets what the key has left, whether the request passed or not; undefined for a key without a limit.
+ * @throws KeyRateExceededError when the key has sent too many.
+ * @throws ServiceUnavailableError when the table stays out of reach.
+ */
+export async function countRequest(
+  limiter: Limiter,
+  caller: Caller,
+  note: (left: RateState | undefined) => void,
+): Promise<void> {
+  const verdict = await limiter.take(caller)
+  note(verdict?.state)
+  if (verdict?.retryAfterSeconds !== undefined) {
+    throw new KeyRateExceededError(verdict.retryAfterSeconds)
+  }
+}
+
+/** Counts each request of a chain: after authentication, before anything else of the request is looked at. */
+export function limitRate(limiter: () => Limiter): MiddlewareObj<ApiEvent, ApiResult> {
+  const before = async ({ event }: { event: ApiEvent }) => {
+    await countRequest(limiter(), callerOf(event), (left) => {
+      event.rate = left
+    })
+  }
+  return { before }
+}

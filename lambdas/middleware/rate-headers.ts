@@ -1,0 +1,16 @@
+import type { RateState } from '#core/quota/request-rate.ts'
+
+/**
+ * What a key has left, in the headers that clients of this wire know (OpenAI API reference, "Rate limits"); the duration as
+ * they have it, such as `8.64s`. None for a key without a limit.
+ */
+export function rateHeaders(state: RateState | undefined): Record<string, string> {
+  if (state === undefined) {
+    return {}
+  }
+  return {
+    'x-ratelimit-limit-requests': String(state.limit),
+    'x-ratelimit-remaining-requests': String(state.remaining),
+    'x-ratelimit-reset-requests': `${state.resetMilliseconds / 1000}s`,
+  }
+}
