@@ -1,125 +1,141 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto'
-import {
-  GetSecretValueCommand,
-  PutSecretValueCommand,
-  ResourceExistsException,
-  SecretsManagerClient,
-} from '@aws-sdk/client-secrets-manager'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { environmentVariable } from '#adapters/environment.ts'
+import { SecretChangedError } from '#adapters/secrets/replace-secret.ts'
+import { describeKeys, type SigningKeyView } from '#core/cdn/signing-key-view.ts'
+import type { SigningKey } from '#core/cdn/signing-keys.ts'
+import { answerCloudFormation, type Outcome } from './answer-cloudformation.ts'
+import { CloudFrontClient } from './cloudfront-client.ts'
+import { KeyGroup } from './key-group.ts'
+import {
+  ensureKeys,
+  KeyChangeRefusedError,
+  type KeyContext,
+  listKeys,
+  removeAll,
+  removeKey,
+  rotateKeys,
+} from './signing-keys.ts'
 
-/** CloudFront accepts RSA keys of exactly this length for signed urls (or ECDSA P-256). */
-const MODULUS_BITS = 2048
-/** CloudFormation's presigned url answers in well under a second; a hang must leave time for Lambda's own retry. */
-const RESPONSE_TIMEOUT_MILLISECONDS = 10_000
-const PHYSICAL_RESOURCE_ID = 'cdn-signing-key'
+/** What `npm run admin -- cdn-key` sends. */
+const actionSchema = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('list') }),
+  z.object({ action: z.literal('rotate') }),
+  z.object({ action: z.literal('remove'), keyPairId: z.string() }),
+])
+const propertiesSchema = z.object({ KeyGroupName: z.string().check(z.minLength(1)) })
 
-/** The secret holds something that is neither empty nor a signing key. Never quotes what it holds. */
-class UnexpectedSecretError extends Error {
-  override readonly name = 'UnexpectedSecretError'
-}
+/** The keys after an action, never their private halves; or a sentence that says why it was refused. */
+type ActionResult = { readonly keys: readonly SigningKeyView[] } | { readonly refused: string }
 
-/** CloudFormation's answer url did not take the answer; Lambda then runs the event again. */
-class ResponseNotTakenError extends Error {
-  override readonly name = 'ResponseNotTakenError'
-}
+/** The custom resource of version 0.1.0, whose key pair and secret live on. */
+const FORMER_RESOURCE_TYPE = 'Custom::CdnSigningKey'
 
-const propertiesSchema = z.object({ SecretArn: z.string().min(1) })
-const storedSchema = z.object({ privateKeyPem: z.string().startsWith('-----BEGIN').optional() })
-
-type Outcome =
-  | { readonly Status: 'SUCCESS'; readonly Data: { readonly PublicKeyPem: string } | Record<string, never> }
-  | { readonly Status: 'FAILED'; readonly Reason: string }
+/** Runs of one event may overlap, since Lambda delivers at least once: the later finds what the earlier has done. */
+const TRIES_MAX = 3
 
 const secretsManager = new SecretsManagerClient({})
+const cloudFront = new CloudFrontClient({})
 
 /**
- * CloudFormation custom resource: the key pair that signs video urls.
- * The private half is made here and goes nowhere but into the secret `SecretArn` (member `privateKeyPem`);
- * the attribute `PublicKeyPem` is what CloudFront verifies with.
- * A repeated or retried event finds the stored key and answers the same public key. Delete keeps everything.
- * @throws ResponseNotTakenError when CloudFormation could not be told.
+ * The key group that signs video urls. As CloudFormation's custom resource it makes the group with a first key (attributes
+ * `KeyGroupId` and `KeyPairId`) and removes it again; to the operator it lists, rotates and removes keys.
+ * Private keys are made here and go nowhere but into the secret `CDN_SIGNING_KEY_SECRET_ARN`.
+ * @throws ResponseNotTakenError when CloudFormation could not be told, so that Lambda runs the event again.
  */
-export async function handler(event: CloudFormationCustomResourceEvent): Promise<void> {
-  const outcome = await run(event)
-  await respond(event, outcome)
+export async function handler(event: CloudFormationCustomResourceEvent | object): Promise<ActionResult | undefined> {
+  if (!isResourceEvent(event)) {
+    return await act(event)
+  }
+  await answerCloudFormation(event, { outcome: await run(event), physicalResourceId: physicalIdOf(event) })
+  return undefined
+}
+
+function isResourceEvent(event: object): event is CloudFormationCustomResourceEvent {
+  return 'RequestType' in event && 'ResponseURL' in event
+}
+
+async function act(event: object): Promise<ActionResult> {
+  const { data: command } = actionSchema.safeParse(event)
+  if (command === undefined) {
+    return { refused: 'this function knows the actions list, rotate and remove' }
+  }
+  const context = contextOf(environmentVariable('CDN_KEY_GROUP_NAME'))
+  try {
+    const keys = await change(context, command)
+    return { keys: describeKeys(keys, context.nowMilliseconds()) }
+  } catch (error) {
+    if (error instanceof KeyChangeRefusedError || error instanceof SecretChangedError) {
+      return { refused: error.message }
+    }
+    throw withoutMessage(error)
+  }
+}
+
+function change(context: KeyContext, command: z.infer<typeof actionSchema>): Promise<readonly SigningKey[]> {
+  switch (command.action) {
+    case 'list':
+      return listKeys(context)
+    case 'rotate':
+      return rotateKeys(context)
+    case 'remove':
+      return removeKey(context, command.keyPairId)
+    default:
+      return command satisfies never
+  }
+}
+
+/** A message of a parser or of OpenSSL may quote its input: the name alone goes into logs and answers. */
+function withoutMessage(error: unknown): Error {
+  const name = error instanceof Error ? error.name : 'UnknownError'
+  return Object.assign(new Error('the keys could not be changed or listed'), { name, stack: name })
 }
 
 async function run(event: CloudFormationCustomResourceEvent): Promise<Outcome> {
-  if (event.RequestType === 'Delete') {
-    return { Status: 'SUCCESS', Data: {} }
-  }
   try {
-    const { SecretArn } = propertiesSchema.parse(event.ResourceProperties)
-    const privateKeyPem = (await readPrivateKey(SecretArn)) ?? (await createPrivateKey(SecretArn, event.RequestId))
-    return { Status: 'SUCCESS', Data: { PublicKeyPem: publicKeyOf(privateKeyPem) } }
+    if (event.ResourceType === FORMER_RESOURCE_TYPE) {
+      return { Status: 'SUCCESS', Data: {} }
+    }
+    const context = contextOf(physicalIdOf(event))
+    if (event.RequestType === 'Delete') {
+      await removeAll(context)
+      return { Status: 'SUCCESS', Data: {} }
+    }
+    const { keyGroupId, keys } = await ensure(context)
+    return { Status: 'SUCCESS', Data: { KeyGroupId: keyGroupId, KeyPairId: keys[0]?.keyPairId ?? '' } }
   } catch (error) {
-    // The name alone: a message of a parser or of OpenSSL may quote its input.
-    const Reason = error instanceof Error ? error.name : 'UnknownError'
+    const Reason = withoutMessage(error).name
     console.error(JSON.stringify({ level: 'ERROR', message: 'no signing key', error: Reason }))
     return { Status: 'FAILED', Reason }
   }
 }
 
-/** @throws UnexpectedSecretError */
-async function readPrivateKey(secretArn: string): Promise<string | undefined> {
-  const { SecretString: text } = await secretsManager.send(new GetSecretValueCommand({ SecretId: secretArn }))
-  const stored = storedSchema.safeParse(parseJson(text ?? '{}'))
-  if (!stored.success) {
-    throw new UnexpectedSecretError('the secret holds no signing key and is not empty')
-  }
-  return stored.data.privateKeyPem
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** The request id as version token: two runs of one event cannot store two keys, the second reads the first's. */
-async function createPrivateKey(secretArn: string, requestId: string): Promise<string> {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS })
-  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  try {
-    await secretsManager.send(
-      new PutSecretValueCommand({
-        SecretId: secretArn,
-        ClientRequestToken: requestId,
-        SecretString: JSON.stringify({ privateKeyPem }),
-      }),
-    )
-    return privateKeyPem
-  } catch (error) {
-    const stored = error instanceof ResourceExistsException ? await readPrivateKey(secretArn) : undefined
-    if (stored === undefined) {
-      throw error
+async function ensure(context: KeyContext): ReturnType<typeof ensureKeys> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await ensureKeys(context)
+    } catch (error) {
+      if (!(error instanceof SecretChangedError) || tries === TRIES_MAX) {
+        throw error
+      }
     }
-    return stored
   }
 }
 
-function publicKeyOf(privateKeyPem: string): string {
-  return createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }).toString()
+/** The group's name, so that another name is another resource, whose predecessor CloudFormation deletes. */
+function physicalIdOf(event: CloudFormationCustomResourceEvent): string {
+  const isKept = event.RequestType === 'Delete' || event.ResourceType === FORMER_RESOURCE_TYPE
+  return isKept && 'PhysicalResourceId' in event
+    ? event.PhysicalResourceId
+    : (propertiesSchema.safeParse(event.ResourceProperties).data?.KeyGroupName ?? event.LogicalResourceId)
 }
 
-async function respond(event: CloudFormationCustomResourceEvent, outcome: Outcome): Promise<void> {
-  const body = {
-    ...outcome,
-    PhysicalResourceId: 'PhysicalResourceId' in event ? event.PhysicalResourceId : PHYSICAL_RESOURCE_ID,
-    StackId: event.StackId,
-    RequestId: event.RequestId,
-    LogicalResourceId: event.LogicalResourceId,
-  }
-  // Bytes, not a string: a string would add a content-type, which the presigned url's signature leaves out.
-  const response = await fetch(event.ResponseURL, {
-    method: 'PUT',
-    body: new TextEncoder().encode(JSON.stringify(body)),
-    signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MILLISECONDS),
-  })
-  if (!response.ok) {
-    throw new ResponseNotTakenError(`the answer was refused with status ${response.status}`)
+function contextOf(groupName: string): KeyContext {
+  return {
+    secretsManager,
+    secretArn: environmentVariable('CDN_SIGNING_KEY_SECRET_ARN'),
+    group: new KeyGroup(cloudFront, groupName),
+    nowMilliseconds: Date.now,
   }
 }

@@ -1,18 +1,20 @@
-import type { UrlSigner } from '#adapters/cdn/signed-url.ts'
+import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
 import { signCallback } from '#adapters/outbound/callback-signature.ts'
 import { sendCallback } from '#adapters/outbound/send-callback.ts'
 import { claimCallback } from '#adapters/stores/job-progress.ts'
-import { getWebhookSecret } from '#adapters/stores/tenant-store.ts'
+import { readWebhookSecrets } from '#adapters/stores/webhook-secrets.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { callbackBody } from '#core/jobs/video-job-view.ts'
+import { isRequestId } from '#core/request-id.ts'
 
 type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {
-  readonly openUrlSigner: () => Promise<UrlSigner>
+  readonly openUrlSigner: OpenUrlSigner
 }
 
 /**
@@ -24,9 +26,14 @@ export async function sendJobCallback(input: StepInput, context: Context): Promi
   if (job.callbackUrl === undefined || job.isDeleted || job.callbackState !== undefined || !isTerminal(job)) {
     return
   }
-  const [secret, signUrl] = await Promise.all([getWebhookSecret(context.table, job.tenantId), context.openUrlSigner()])
+  const nowMilliseconds = context.nowMilliseconds()
+  const [{ current, previous }, signUrl] = await Promise.all([
+    readWebhookSecrets(context.table, job.tenantId, { nowMilliseconds, mayLag: true }),
+    context.openUrlSigner(job),
+  ])
   const body = callbackBody(job, { signUrl })
-  const headers = signCallback({ secret, id: `msg_${job.jobId}`, timestampSeconds: nowSeconds(context), body })
+  const secrets = previous === undefined ? [current] : [current, previous.secret]
+  const headers = signCallback({ secrets, id: `msg_${job.jobId}`, timestampSeconds: nowSeconds(context), body })
   if (!(await claimCallback(context.table, job))) {
     return
   }
@@ -34,9 +41,13 @@ export async function sendJobCallback(input: StepInput, context: Context): Promi
     url: job.callbackUrl,
     allowlist: context.catalogue.config.callback_allowlist,
     body,
-    headers,
+    headers: isRequestId(job.requestId) ? { ...headers, 'x-request-id': job.requestId } : headers,
     ...context.network,
   })
-  count(delivery.outcome === 'delivered' ? 'callback_delivered' : 'callback_failed')
-  logger.info('callback sent', { jobId: job.jobId, tenantId: job.tenantId, ...delivery })
+  if (delivery.outcome === 'delivered') {
+    count('callback_delivered')
+  } else {
+    count('callback_failed', { reason: delivery.status === undefined ? 'no_answer' : 'status' })
+  }
+  logger.info('callback sent', { ...jobFacts(job), ...delivery })
 }

@@ -4,9 +4,11 @@ import OpenAI from 'openai'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { endFailedJob } from '#adapters/jobs/end-failed-job.ts'
 import { resolveVideoJob, settlementOf } from '#adapters/jobs/resolve-video-job.ts'
+import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { claimCallback, recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
+import { rotateWebhookSecret } from '#adapters/stores/webhook-secrets.ts'
 import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
@@ -92,6 +94,38 @@ describe('the callback of a succeeded job', () => {
     const tampered = call?.body.replace('succeeded', 'failed') ?? ''
     await expect(client.webhooks.unwrap(tampered, headers)).rejects.toThrow()
     expect(call?.headers['webhook-id']).toBe(`msg_${job.jobId}`)
+  })
+})
+
+describe('a callback while the secret of its tenant rotates', () => {
+  async function verifiedBy(secret: string): Promise<boolean> {
+    const [call] = receiver.received
+    const headers = Object.entries(call?.headers ?? {}).map(([name, value]) => [name, String(value)])
+    const { webhooks } = new OpenAI({ apiKey: 'none', webhookSecret: secret })
+    const unwrapped = webhooks.unwrap(call?.body ?? '', Object.fromEntries(headers))
+    return await unwrapped.then(() => true).catch(() => false)
+  }
+  const rotate = (secret: string, previousUntil: number) =>
+    rotateWebhookSecret(pipeline.context.table, pipeline.tenant.tenantId, {
+      replaces: pipeline.tenant.webhookSecret,
+      secret,
+      previousUntil,
+    })
+
+  it('is verified by the old and by the new secret', async () => {
+    const job = await succeededJob()
+    const secret = createWebhookSecret()
+    await rotate(secret, pipeline.context.nowMilliseconds() + 1)
+    await send(job)
+    expect(await Promise.all([secret, pipeline.tenant.webhookSecret].map(verifiedBy))).toEqual([true, true])
+  })
+
+  it('is verified by the new one alone once the overlap is over', async () => {
+    const job = await succeededJob()
+    const secret = createWebhookSecret()
+    await rotate(secret, pipeline.context.nowMilliseconds())
+    await send(job)
+    expect(await Promise.all([secret, pipeline.tenant.webhookSecret].map(verifiedBy))).toEqual([true, false])
   })
 })
 

@@ -1,13 +1,22 @@
 import { getSignedUrl } from '@aws-sdk/cloudfront-signer'
+import { keyThatSigns } from '#core/cdn/signing-keys.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { environmentVariable } from '../environment.ts'
 import { RecentValues } from '../recent-values.ts'
-import { readSecretEntry } from '../secrets/secret-reader.ts'
+import { readSecretText } from '../secrets/secret-reader.ts'
+import { parseSigningKeySecret, publishedKeys, type SigningKeySecret } from './signing-key-secret.ts'
 
-/** Signs CDN urls of stored videos. Signing is deterministic: a job has one url for all its life. */
+/** Signs CDN urls of stored videos. Signing is deterministic: a job has one url until the key is rotated. */
 export type UrlSigner = (job: Pick<VideoJob, 'videoKey' | 'expiresAt'>) => string
 
-type SignerSettings = { readonly baseUrl: string; readonly keyPairId: string; readonly privateKeyPem: string }
+/** No key can sign: the secret is still empty, or the CDN knows none of its keys. */
+export class MissingSigningKeyError extends Error {
+  override readonly name = 'MissingSigningKeyError'
+}
+
+type SigningKeyPair = { readonly keyPairId: string; readonly privateKeyPem: string }
+
+type SignerSettings = SigningKeyPair & { readonly baseUrl: string }
 
 /** Signed urls that are kept, about a megabyte: clients ask again and again for the jobs on their first page. */
 const URLS_MAX = 2_000
@@ -37,21 +46,45 @@ export function createUrlSigner({ baseUrl, keyPairId, privateKeyPem }: SignerSet
 
 let opened: { readonly settings: SignerSettings; readonly signer: UrlSigner } | undefined
 
-/** The signer of this deployment: the private key lies in a secret on AWS, in the environment locally. */
-export async function openUrlSigner(): Promise<UrlSigner> {
+/**
+ * The signer of this deployment: its keys lie in a secret on AWS, the one key in the environment locally.
+ * @throws MissingSigningKeyError when the secret holds none; as readSecretText when it cannot be read.
+ */
+export async function openUrlSigner(nowMilliseconds = Date.now()): Promise<UrlSigner> {
   const secretArn = process.env.CDN_SIGNING_KEY_SECRET_ARN
-  const privateKeyPem =
-    secretArn === undefined ? environmentVariable('CDN_SIGNING_KEY') : await readSecretEntry(secretArn, 'privateKeyPem')
-  const settings = {
-    baseUrl: environmentVariable('CDN_BASE_URL'),
-    keyPairId: environmentVariable('CDN_KEY_PAIR_ID'),
-    privateKeyPem,
-  }
+  const key =
+    secretArn === undefined
+      ? { keyPairId: environmentVariable('CDN_KEY_PAIR_ID'), privateKeyPem: environmentVariable('CDN_SIGNING_KEY') }
+      : await readSigningKey(secretArn, nowMilliseconds)
+  const settings = { baseUrl: environmentVariable('CDN_BASE_URL'), ...key }
   // A rotated key is another signer, which has signed nothing yet.
   if (opened === undefined || !isSame(opened.settings, settings)) {
     opened = { settings, signer: createUrlSigner(settings) }
   }
   return opened.signer
+}
+
+async function readSigningKey(secretArn: string, nowMilliseconds: number): Promise<SigningKeyPair> {
+  const cached = findSigningKey(await readSecretText(secretArn), nowMilliseconds)
+  const key = cached ?? findSigningKey(await readSecretText(secretArn, 'rechecked'), nowMilliseconds)
+  if (key === undefined) {
+    throw new MissingSigningKeyError('the secret holds no key that signs video urls')
+  }
+  return key
+}
+
+/** The secret as it was parsed last: it is the same for thousands of requests. */
+let parsed: { readonly text: string; readonly secret: SigningKeySecret } | undefined
+
+function findSigningKey(text: string, nowMilliseconds: number): SigningKeyPair | undefined {
+  parsed = parsed?.text === text ? parsed : { text, secret: parseSigningKeySecret(text) }
+  const { keys, privateKeyPem } = parsed.secret
+  const key = keyThatSigns(publishedKeys({ keys }), nowMilliseconds)
+  if (key !== undefined) {
+    return { keyPairId: key.keyPairId, privateKeyPem: key.privateKeyPem }
+  }
+  // A stack of version 0.1.0, upgraded and not yet rotated.
+  return privateKeyPem === undefined ? undefined : { keyPairId: environmentVariable('CDN_KEY_PAIR_ID'), privateKeyPem }
 }
 
 function isSame(left: SignerSettings, right: SignerSettings): boolean {

@@ -1,3 +1,5 @@
+import { parseJson } from './json-reading.ts'
+import { isKeyRefused, readUpstreamError } from './upstream-error.ts'
 import type { UpstreamAnswer, UpstreamLimits, UpstreamRequest } from './upstream-exchange.ts'
 import type { UpstreamHttp } from './upstream-http.ts'
 
@@ -5,6 +7,11 @@ import type { UpstreamHttp } from './upstream-http.ts'
 export type VideoProviderDependencies = {
   /** The key of the channel, read anew for each call; an empty one for an upstream that needs none. */
   readonly credential: () => Promise<string>
+  /**
+   * The key that has replaced the one that the upstream refused; undefined when there is none, or none was found in so
+   * many milliseconds. It never rejects. Left out where keys do not change.
+   */
+  readonly renewedCredential?: ((refused: string, millisecondsMax: number) => Promise<string | undefined>) | undefined
   readonly http: UpstreamHttp
   /** Unix time in milliseconds, for dates in `Retry-After`; `Date.now` when left out. */
   readonly now?: (() => number) | undefined
@@ -24,26 +31,49 @@ export type UpstreamCaller = (call: UpstreamCall) => Promise<UpstreamAnswer>
 
 /**
  * Calls one upstream account: base url, bearer key and JSON. Like `UpstreamHttp.send` it never rejects: without its key
- * a request is not sent.
+ * a request is not sent. One whose key was refused is sent once more when the key has been replaced since it was read:
+ * whoever refuses a key has not looked at the request, so that this holds for submits too.
  */
-export function createUpstreamCaller(baseUrl: string, { credential, http }: VideoProviderDependencies): UpstreamCaller {
-  return async ({ method, path, headers, body, limits }) => {
+export function createUpstreamCaller(baseUrl: string, dependencies: VideoProviderDependencies): UpstreamCaller {
+  const { credential, renewedCredential, http } = dependencies
+  return async (call) => {
     let key: string
     try {
       key = await credential()
     } catch {
       return { kind: 'not_sent', reason: 'credential not available' }
     }
-    return http.send({
-      ...limits,
-      method,
-      url: `${baseUrl}${path}`,
-      headers: {
-        ...(key === '' ? {} : { Authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
-    })
+    const startedAt = performance.now()
+    const answer = await http.send(requestOf(baseUrl, call, key))
+    // Both tries and the look for a key share the time of one: whoever waits for the call counts on its limit.
+    const remaining = () => call.limits.timeouts.totalMilliseconds - (performance.now() - startedAt)
+    const newKey = hasRefusedKey(answer) ? await renewedCredential?.(key, remaining()) : undefined
+    if (newKey === undefined || remaining() <= 0) {
+      return answer
+    }
+    const timeouts = { ...call.limits.timeouts, totalMilliseconds: remaining() }
+    return await http.send({ ...requestOf(baseUrl, call, newKey), timeouts })
   }
+}
+
+function requestOf(
+  baseUrl: string,
+  { method, path, headers, body, limits }: UpstreamCall,
+  key: string,
+): UpstreamRequest {
+  return {
+    ...limits,
+    method,
+    url: `${baseUrl}${path}`,
+    headers: {
+      ...(key === '' ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+function hasRefusedKey(answer: UpstreamAnswer): boolean {
+  return answer.kind === 'response' && isKeyRefused(answer.status, readUpstreamError(parseJson(answer.text)))
 }

@@ -74,6 +74,23 @@ function meaningOfMessage(message: string | undefined): ErrorMeaning | undefined
   return message !== undefined && OUT_OF_MONEY.test(message) ? 'channel' : undefined
 }
 
+/** Codes that name the key itself, whatever the status. */
+const KEY_CODE = /^Invalid_?Api_?Key|^Authentication/i
+
+/**
+ * True when an upstream refused the key that a request came with, so that the request was not looked at and may be sent
+ * again with another key. A 403 counts too: a new key may have the right that the old one lacks.
+ */
+export function isKeyRefused(status: number, error: UpstreamError): boolean {
+  if (status < 400 || status >= 500) {
+    return false
+  }
+  const meaning = errorMeaning(error)
+  const isAboutChannel = meaning === undefined || meaning === 'channel' || meaning === 'request'
+  const hasKeyCode = [error.code, error.type].some((name) => name !== undefined && KEY_CODE.test(name))
+  return hasKeyCode || ((status === 401 || status === 403) && isAboutChannel)
+}
+
 /** True when the error says that the task, not the model or the path, is unknown. */
 export function isUnknownTask({ code }: UpstreamError): boolean {
   return code !== undefined && UNKNOWN_TASK.test(code)

@@ -2,6 +2,7 @@ import type { RelayModel } from '#core/catalogue/model.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { count } from '../telemetry/count.ts'
 import { logger } from '../telemetry/logger.ts'
+import { creditsForGraphs } from '../telemetry/measure.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayRequest } from './relay-request.ts'
 
@@ -68,7 +69,10 @@ export async function billRequest(
   } finally {
     const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)
     // What could not be resolved has been logged, and is given back by Reconcile; it is no other failure of the request.
-    await context.ledger.resolve(reservation, resolution).catch(() => undefined)
+    const outcome = await context.ledger.resolve(reservation, resolution).catch(() => undefined)
+    if (outcome === 'resolved' && settlement !== undefined) {
+      request.note({ billedCredits: creditsForGraphs(settlement.actual) })
+    }
     report(settlement, { request, model, estimate })
   }
 }

@@ -5,7 +5,8 @@ import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError, Upstrea
 import { lotAtRandom, lotOfDigest, orderChannels, sessionText } from '#core/relay/channel-order.ts'
 import type { Breakers } from './breakers.ts'
 import type { ChannelFailure } from './judge-answer.ts'
-import { type ChannelContext, type ChannelReply, type ChannelRequest, tryChannel } from './try-channel.ts'
+import type { ChannelContext, ChannelRequest } from './post-to-channel.ts'
+import { type ChannelReply, tryChannel } from './try-channel.ts'
 
 /** What calling upstreams takes from outside. */
 export type UpstreamContext = ChannelContext & {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isRequestId } from '#core/request-id.ts'
 import { parseJson } from '../providers/json-reading.ts'
 import { retryAfterSeconds } from '../providers/retry-after.ts'
-import { errorReason, readUpstreamError } from '../providers/upstream-error.ts'
+import { errorReason, isKeyRefused, readUpstreamError } from '../providers/upstream-error.ts'
 import { judgeRefusal } from './refusal-verdict.ts'
 import type { UpstreamAnswer } from './upstream-attempt.ts'
 
@@ -15,15 +16,14 @@ export type ChannelFailure = {
   /** For the log: a code or a few words of ours. */
   readonly reason: string
   readonly upstreamRequestId?: string | undefined
+  /** Of a refusal: it is about the key, so that another key may help. */
+  readonly isKeyRefused?: boolean | undefined
   /** What a busy channel asks for. */
   readonly retryAfterSeconds?: number | undefined
 }
 
 /** How long the body of an error may take that decides about the next channel. It nearly always comes with its head. */
 const ERROR_BODY_MILLISECONDS = 1_000
-
-/** Ids are tokens; anything else under their name is not for our logs. */
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
 /**
  * Whether an answer is to be relayed: every 2xx, and a 4xx about the request, whose body stays unread. Any other is let
@@ -50,13 +50,19 @@ export async function judgeAnswer(
   }
   body.destroy()
   const seconds = verdict === 'busy' ? retryAfterSeconds(headers['retry-after'], nowUnixMilliseconds) : undefined
-  return { kind: verdict, reason: errorReason(status, error), upstreamRequestId, retryAfterSeconds: seconds }
+  return {
+    kind: verdict,
+    reason: errorReason(status, error),
+    upstreamRequestId,
+    isKeyRefused: verdict === 'refused' && isKeyRefused(status, error),
+    retryAfterSeconds: seconds,
+  }
 }
 
-/** The upstream's own id of a request (`x-request-id`). */
+/** The upstream's own id of a request (`x-request-id`); anything else under that name is not for our logs. */
 export function upstreamRequestIdOf(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['x-request-id']
-  return typeof id === 'string' && REQUEST_ID.test(id) ? id : undefined
+  return isRequestId(id) ? id : undefined
 }
 
 function isCompressed(headers: IncomingHttpHeaders): boolean {

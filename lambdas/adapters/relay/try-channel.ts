@@ -1,41 +1,11 @@
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { count } from '../telemetry/count.ts'
 import { logger } from '../telemetry/logger.ts'
+import { countUpstreamError } from '../telemetry/upstream-errors.ts'
 import type { AdmittedCall } from './breakers.ts'
-import { type ChannelFailure, judgeAnswer, upstreamRequestIdOf } from './judge-answer.ts'
-import type { PostOutcome, UpstreamAnswer } from './upstream-attempt.ts'
-import type { UpstreamConnections } from './upstream-connection.ts'
-
-/** What trying a channel takes from outside. */
-export type ChannelContext = {
-  readonly connections: UpstreamConnections
-  /** The key of a channel; one that cannot be read puts the channel out. */
-  readonly credential: (channel: RelayChannel) => Promise<string>
-  /** Unix time. */
-  readonly nowMilliseconds: () => number
-}
-
-/** What a request sends, whichever channel it goes to. */
-export type ChannelRequest = {
-  /** Public id of the model. */
-  readonly modelId: string
-  /** Below the base url of a channel, such as `/chat/completions`. */
-  readonly path: string
-  /** Our id of the request: in the logs, and told to the upstream. */
-  readonly requestId: string
-  /**
-   * Fires when the client leaves. Then nothing more is sent; an upstream that has been sent the request is still waited
-   * for, at most until its first-byte timeout, and what to do with its answer is the caller's to decide.
-   */
-  readonly signal?: AbortSignal
-  /**
-   * Fires when nobody wants an answer any more. An upstream is then left at any stage of the call, and neither its breaker
-   * nor the log hears of a failure. An answer that has been handed out is its reader's to destroy.
-   */
-  readonly givenUp?: AbortSignal
-  /** The JSON text for a channel, by the upstream's own id of the model. */
-  readonly body: (upstreamModelId: string) => string
-}
+import { type ChannelFailure, upstreamRequestIdOf } from './judge-answer.ts'
+import { type ChannelContext, type ChannelRequest, postToChannel } from './post-to-channel.ts'
+import type { UpstreamAnswer } from './upstream-attempt.ts'
 
 /** One channel that its breaker let a request go to. */
 type Try = {
@@ -89,65 +59,15 @@ export async function tryChannel(
     return failure
   }
   try {
-    const result = await post(context, request, { channel, remainingMilliseconds })
+    const result = await postToChannel(context, request, { channel, remainingMilliseconds })
     if (result.kind === 'aborted' || result.kind === 'given_up') {
       admitted.undecided()
       return { kind: result.kind }
     }
-    if (result.kind !== 'answer') {
-      return giveUp(failureOf(result))
-    }
-    const failure = await judgeAnswer(result, context.nowMilliseconds())
-    return failure === undefined ? replyOf(result, { channel, admitted }, context) : giveUp(failure)
+    return result.kind === 'answer' ? replyOf(result, { channel, admitted }, context) : giveUp(result)
   } catch (error) {
     admitted.undecided()
     throw error
-  }
-}
-
-const NO_CREDENTIAL = { kind: 'no_credential' } as const
-
-async function post(
-  { connections, credential }: ChannelContext,
-  { modelId, path, requestId, signal, givenUp, body }: ChannelRequest,
-  { channel, remainingMilliseconds }: Pick<Try, 'channel' | 'remainingMilliseconds'>,
-): Promise<PostOutcome | typeof NO_CREDENTIAL> {
-  const text = body(channel.models[modelId] ?? modelId)
-  let key: string
-  try {
-    key = await credential(channel)
-  } catch {
-    return NO_CREDENTIAL
-  }
-  const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
-  return await connections.post({
-    url: `${channel.base_url}${path}`,
-    credential: key,
-    requestId,
-    body: text,
-    timeouts: {
-      connectMilliseconds: Math.min(remainingMilliseconds, connect_seconds * 1_000),
-      firstByteMilliseconds: Math.min(remainingMilliseconds, first_byte_seconds * 1_000),
-      idleMilliseconds: idle_seconds * 1_000,
-    },
-    signal,
-    givenUp,
-  })
-}
-
-function failureOf(
-  result: Exclude<PostOutcome, { kind: 'answer' | 'aborted' | 'given_up' }> | typeof NO_CREDENTIAL,
-): ChannelFailure {
-  switch (result.kind) {
-    case 'no_credential':
-      return { kind: 'refused', reason: 'credential not available' }
-    case 'not_sent':
-    case 'no_answer':
-      return { kind: 'failed', reason: result.reason }
-    case 'first_byte_timeout':
-      return { kind: 'timeout', reason: 'first byte timeout' }
-    default:
-      return result satisfies never
   }
 }
 
@@ -156,8 +76,15 @@ function replyOf(
   { channel, admitted }: Pick<Try, 'channel' | 'admitted'>,
   { nowMilliseconds }: ChannelContext,
 ): ChannelReply {
-  const failed = () => admitted.failed(nowMilliseconds())
   let isComplete = false
+  let isCounted = false
+  const fail = (errorClass: 'broken_answer' | 'odd_body') => {
+    admitted.failed(nowMilliseconds())
+    if (!isCounted) {
+      isCounted = true
+      countUpstreamError(errorClass, channel.id)
+    }
+  }
   const completed = () => {
     isComplete = true
     admitted.completed()
@@ -167,7 +94,7 @@ function replyOf(
     if (isComplete || end === 'whole') {
       admitted.completed()
     } else if (end === 'broken') {
-      failed()
+      fail('broken_answer')
     } else {
       admitted.undecided()
     }
@@ -179,7 +106,7 @@ function replyOf(
     contentType: headers['content-type'],
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
-    failed,
+    failed: () => fail('odd_body'),
     completed,
   }
 }

@@ -7,41 +7,85 @@ export class MissingSecretError extends Error {
   override readonly name = 'MissingSecretError'
 }
 
-/** How long a warm instance keeps a secret: a rotated key is used a few minutes later at the latest. */
+/** How long a warm instance uses what it read without a look: a changed secret is known a few minutes later at the latest. */
 const CACHE_MILLISECONDS = 5 * 60 * 1000
+
+/**
+ * The least time between two reads of one secret by one instance. So soon a missing entry is found after it was filled and
+ * a refused key after it was replaced; and a key that stays dead costs six reads a minute, however many requests need it.
+ */
+const RECHECK_MILLISECONDS = 10_000
 
 const entries = z.record(z.string(), z.string())
 const secretValue = z.object({ SecretString: z.optional(z.string()) })
-const cache = new Map<string, { readAt: number; values: Promise<Record<string, string>> }>()
+
+type Reading = { readonly askedAt: number; readonly freshUntil: number; readonly text: Promise<string> }
+const cache = new Map<string, Reading>()
+
+/** `cached`: minutes old at most. `rechecked`: seconds. */
+type Freshness = 'cached' | 'rechecked'
 
 /**
- * Reads one entry of a JSON secret, once per instance and a few minutes. Throttling and faults of the service are waited out.
- * @throws MissingSecretError when the secret has no such entry.
+ * The text of a secret, read once per instance and a few minutes. Throttling and faults of the service are waited out; a
+ * secret that was read before is used on while it cannot be read anew.
  * @throws ServiceUnavailableError when the service stays out of reach; AwsServiceError when it refuses.
  */
-export async function readSecretEntry(secretArn: string, entry: string): Promise<string> {
+export async function readSecretText(secretArn: string, freshness: Freshness = 'cached'): Promise<string> {
   const cached = cache.get(secretArn)
-  const isFresh = cached !== undefined && Date.now() - cached.readAt < CACHE_MILLISECONDS
-  const values = isFresh ? cached.values : fetchSecret(secretArn)
-  const value = (await values)[entry]
-  if (value === undefined || value === '') {
+  const isFresh = cached !== undefined && Date.now() < freshUntil(cached, freshness)
+  return await (isFresh ? cached.text : fetchSecret(secretArn, cached))
+}
+
+function freshUntil(reading: Reading, freshness: Freshness): number {
+  return freshness === 'cached' ? reading.freshUntil : reading.askedAt + RECHECK_MILLISECONDS
+}
+
+/**
+ * One entry of a JSON secret whose members are texts. A missing one is looked for again after a few seconds.
+ * @throws MissingSecretError when the secret has no such entry, or an empty one.
+ * @throws as {@link readSecretText}
+ */
+export async function readSecretEntry(secretArn: string, entry: string): Promise<string> {
+  return (await findEntry(secretArn, entry, 'cached')) ?? (await rereadSecretEntry(secretArn, entry))
+}
+
+/**
+ * The entry as it is now, or was a few seconds ago.
+ * @throws as {@link readSecretEntry}
+ */
+export async function rereadSecretEntry(secretArn: string, entry: string): Promise<string> {
+  const value = await findEntry(secretArn, entry, 'rechecked')
+  if (value === undefined) {
     throw new MissingSecretError(`the secret has no entry ${entry}`)
   }
   return value
 }
 
-function fetchSecret(secretArn: string): Promise<Record<string, string>> {
-  const values = readSecret(secretArn)
-  cache.set(secretArn, { readAt: Date.now(), values })
-  values.catch(() => cache.delete(secretArn))
-  return values
+async function findEntry(secretArn: string, entry: string, freshness: Freshness): Promise<string | undefined> {
+  return parseEntries(await readSecretText(secretArn, freshness))[entry] || undefined
 }
 
-async function readSecret(secretArn: string): Promise<Record<string, string>> {
-  const body = JSON.stringify({ SecretId: secretArn })
+function fetchSecret(secretArn: string, previous: Reading | undefined): Promise<string> {
+  const askedAt = Date.now()
+  const text = readSecret(secretArn).catch((error: unknown) => {
+    if (previous === undefined) {
+      cache.delete(secretArn)
+      throw error
+    }
+    // What was read before is most likely still right; the service is asked again soon.
+    cache.set(secretArn, { askedAt, freshUntil: askedAt + RECHECK_MILLISECONDS, text: previous.text })
+    return previous.text
+  })
+  cache.set(secretArn, { askedAt, freshUntil: askedAt + CACHE_MILLISECONDS, text })
+  return text
+}
+
+async function readSecret(secretArn: string): Promise<string> {
+  // The default, said because emulators of AWS may default to the version that was put first.
+  const body = JSON.stringify({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
   const read = () => callAwsService({ service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', body })
   const { SecretString } = secretValue.parse(await retryConflicts(read, isContention))
-  return parseEntries(SecretString ?? '{}')
+  return SecretString ?? '{}'
 }
 
 /** An error of a parser would quote the secret. */

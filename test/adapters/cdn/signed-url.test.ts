@@ -1,7 +1,8 @@
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
-import { describe, expect, it } from '@jest/globals'
-import { createUrlSigner, openUrlSigner } from '#adapters/cdn/signed-url.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { createUrlSigner, MissingSigningKeyError, openUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
+import { type Loopback, listenHttp } from '../outbound/loopback.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -44,5 +45,79 @@ describe('the signed url of a video', () => {
     expect((await openUrlSigner())(JOB)).not.toContain(url.searchParams.get('Signature'))
     delete process.env.CDN_KEY_PAIR_ID
     await expect(openUrlSigner()).rejects.toBeInstanceOf(MissingEnvironmentError)
+  })
+})
+
+describe('the key of a deployment, in its secret', () => {
+  const NOW = Date.now()
+  const DAY = 24 * 3_600_000
+  const stored = (keyPairId: string | undefined, ageMilliseconds: number) => ({
+    ...(keyPairId === undefined ? {} : { keyPairId }),
+    privateKeyPem,
+    createdAt: NOW - ageMilliseconds,
+  })
+  const before = { ...process.env }
+  let service: Loopback
+  let text: string
+  let secretsMade = 0
+  beforeAll(async () => {
+    service = await listenHttp((_, response) => void response.end(JSON.stringify({ SecretString: text })))
+    Object.assign(process.env, {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: service.origin,
+      CDN_BASE_URL: 'https://cdn.example',
+      CDN_KEY_PAIR_ID: 'K0',
+    })
+  })
+  afterEach(() => {
+    jest.restoreAllMocks()
+  })
+  afterAll(async () => {
+    process.env = before
+    await service.stop()
+  })
+
+  /** Deploys a secret of its own and answers the id of the key that signs. */
+  function deploy(secret: object): () => Promise<string | null> {
+    text = JSON.stringify(secret)
+    secretsMade += 1
+    process.env.CDN_SIGNING_KEY_SECRET_ARN = `arn:signing:${secretsMade}`
+    return async () => new URL((await openUrlSigner())(JOB)).searchParams.get('Key-Pair-Id')
+  }
+
+  it.each([
+    ['the one key of a new stack', { keys: [stored('K1', 0)] }, 'K1'],
+    ['the old one while its successor is too new', { keys: [stored('K1', DAY), stored('K2', 60_000)] }, 'K1'],
+    ['the newest that is old enough', { keys: [stored('K1', DAY), stored('K2', 16 * 60_000)] }, 'K2'],
+    ['one that the CDN knows', { keys: [stored('K1', DAY), stored(undefined, DAY / 2)] }, 'K1'],
+    ['that of a stack of version 0.1.0, by the id in the environment', { privateKeyPem }, 'K0'],
+  ])('is %s', async (_, secret, expected) => {
+    expect(await deploy(secret)()).toBe(expected)
+  })
+
+  it('changes by itself when the new one is 15 minutes old', async () => {
+    const signingKey = deploy({ keys: [stored('K1', DAY), stored('K2', 14 * 60_000)] })
+    expect(await signingKey()).toBe('K1')
+    jest.spyOn(Date, 'now').mockImplementation(() => NOW + 60_000)
+    expect(await signingKey()).toBe('K2')
+  })
+
+  it.each([
+    ['empty', {}],
+    ['without a key that the CDN knows', { keys: [stored(undefined, DAY)] }],
+  ])('that is %s is an error, and is found soon after it was filled', async (_, secret) => {
+    const signingKey = deploy(secret)
+    await expect(signingKey()).rejects.toBeInstanceOf(MissingSigningKeyError)
+    text = JSON.stringify({ keys: [stored('K1', 0)] })
+    jest.spyOn(Date, 'now').mockImplementation(() => NOW + 30_000)
+    expect(await signingKey()).toBe('K1')
+  })
+
+  it('that cannot be read is not quoted by the error', async () => {
+    const error = await deploy({ keys: [{ privateKeyPem: 'hunter2' }] })().catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(Error)
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('hunter2')
   })
 })

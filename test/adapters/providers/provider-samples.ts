@@ -2,7 +2,16 @@ import type { P1Channel, P2Channel } from '#core/catalogue/channel.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
 
-const video = { max_open_jobs: 100, deadline_minutes: 60, poll: {}, priority: 0, weight: 1, api_key: '', models: {} }
+const video = {
+  reference_checks: false,
+  max_open_jobs: 100,
+  deadline_minutes: 60,
+  poll: {},
+  priority: 0,
+  weight: 1,
+  api_key: '',
+  models: {},
+}
 
 export function p1Channel(baseUrl: string): P1Channel {
   return { ...video, id: 'p1-main', provider: 'p1', base_url: baseUrl, async_header: 'X-P1-Async' }

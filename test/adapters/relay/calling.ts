@@ -21,6 +21,7 @@ type CallState = {
   channels: RelayChannel[]
   nowMilliseconds: number
   credential: (channel: RelayChannel) => Promise<string>
+  renewedCredential: (channel: RelayChannel, refused: string) => Promise<string | undefined>
   random: () => number
   breakers: Breakers
 }
@@ -87,6 +88,7 @@ function fresh(): CallState {
     channels: [],
     nowMilliseconds: NOW,
     credential: async ({ id }) => `secret-key-of-${id}`,
+    renewedCredential: async () => undefined,
     random: Math.random,
     breakers: new Breakers(),
   }
@@ -107,6 +109,7 @@ function contextOf(state: CallState, connections: UpstreamConnections): Upstream
     breakers: state.breakers,
     connections,
     credential: (channel) => state.credential(channel),
+    renewedCredential: (channel, refused) => state.renewedCredential(channel, refused),
     random: () => state.random(),
     nowMilliseconds: () => state.nowMilliseconds,
   }

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { AwsServiceError } from '#adapters/aws-json/aws-service-error.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
-import { channelCredential } from '#adapters/secrets/channel-credential.ts'
+import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
 import { MissingSecretError, readSecretEntry } from '#adapters/secrets/secret-reader.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { type Loopback, listenHttp } from '../outbound/loopback.ts'
@@ -39,6 +39,15 @@ beforeEach(() => {
 afterAll(async () => {
   process.env = before
   await service.stop()
+})
+
+/** Time passes for the cache, and for nothing else. */
+function pass(milliseconds: number): void {
+  const now = Date.now() + milliseconds
+  jest.spyOn(Date, 'now').mockImplementation(() => now)
+}
+afterEach(() => {
+  jest.restoreAllMocks()
 })
 
 /** A channel whose key has this name in the environment or the secret. */
@@ -119,4 +128,111 @@ describe('a secret', () => {
       )
     },
   )
+
+  it('is read again after five minutes, and not before', async () => {
+    const secret = newSecret({ A: 'old' })
+    await readSecretEntry(secret, 'A')
+    secrets.set(secret, '{"A":"new"}')
+    pass(4 * 60_000)
+    expect(await readSecretEntry(secret, 'A')).toBe('old')
+    pass(60_000)
+    expect(await readSecretEntry(secret, 'A')).toBe('new')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is used on while it cannot be read anew, and asked for again soon', async () => {
+    const secret = newSecret({ A: 'old' })
+    await readSecretEntry(secret, 'A')
+    pass(5 * 60_000)
+    errors.push({ status: 400, __type: 'AccessDeniedException' })
+    expect(await readSecretEntry(secret, 'A')).toBe('old')
+    expect(await readSecretEntry(secret, 'A')).toBe('old')
+    expect(asked).toHaveLength(2)
+    secrets.set(secret, '{"A":"new"}')
+    pass(10_000)
+    expect(await readSecretEntry(secret, 'A')).toBe('new')
+  })
+
+  it('whose entry was missing is read again after ten seconds, so that a filled one works soon', async () => {
+    const secret = newSecret({})
+    const read = () => readSecretEntry(secret, 'A')
+    await expect(read()).rejects.toBeInstanceOf(MissingSecretError)
+    secrets.set(secret, '{"A":"1"}')
+    await expect(read()).rejects.toBeInstanceOf(MissingSecretError)
+    expect(asked).toHaveLength(1)
+    pass(10_000)
+    expect(await read()).toBe('1')
+  })
+})
+
+describe('the key in place of one that an upstream refused', () => {
+  const renew = (refused: string, millisecondsMax?: number) =>
+    renewedCredential(channel('MAIN_KEY'), refused, millisecondsMax)
+  function useSecret(key: string): string {
+    const secret = newSecret({ MAIN_KEY: key })
+    process.env.CHANNEL_SECRET_ARN = secret
+    return secret
+  }
+
+  it('is read from the secret, although the cached one is fresh', async () => {
+    const secret = useSecret('old')
+    expect(await channelCredential(channel('MAIN_KEY'))).toBe('old')
+    secrets.set(secret, '{"MAIN_KEY":"new"}')
+    pass(10_000)
+    expect(await renew('old')).toBe('new')
+    expect(await channelCredential(channel('MAIN_KEY'))).toBe('new')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is looked for every ten seconds at most, however many requests are refused', async () => {
+    useSecret('dead')
+    await channelCredential(channel('MAIN_KEY'))
+    pass(10_000)
+    expect(await Promise.all([renew('dead'), renew('dead'), renew('dead')])).toEqual([undefined, undefined, undefined])
+    pass(9_999)
+    expect(await renew('dead')).toBeUndefined()
+    expect(asked).toHaveLength(2)
+    pass(1)
+    expect(await renew('dead')).toBeUndefined()
+    expect(asked).toHaveLength(3)
+  })
+
+  it('that another request has read already is used without a read', async () => {
+    useSecret('new')
+    await channelCredential(channel('MAIN_KEY'))
+    expect(await renew('old')).toBe('new')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is none when the secret cannot be read, and is looked for as seldom then', async () => {
+    useSecret('dead')
+    await channelCredential(channel('MAIN_KEY'))
+    pass(10_000)
+    errors.push({ status: 400, __type: 'AccessDeniedException' })
+    expect(await renew('dead')).toBeUndefined()
+    expect(await renew('dead')).toBeUndefined()
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is none when its entry was removed, and where keys come from the environment', async () => {
+    const secret = useSecret('dead')
+    await channelCredential(channel('MAIN_KEY'))
+    secrets.set(secret, '{}')
+    pass(10_000)
+    expect(await renew('dead')).toBeUndefined()
+    delete process.env.CHANNEL_SECRET_ARN
+    process.env.MAIN_KEY = 'other'
+    expect(await renew('dead')).toBeUndefined()
+  })
+
+  it('is not waited for without end: a submit has a deadline', async () => {
+    const secret = useSecret('dead')
+    await channelCredential(channel('MAIN_KEY'))
+    secrets.set(secret, '{"MAIN_KEY":"new"}')
+    pass(10_000)
+    const throttled = { status: 400, __type: 'ThrottlingException' }
+    errors.push(throttled, throttled, throttled, throttled)
+    expect(await renew('dead', 5)).toBeUndefined()
+    errors.length = 0
+  })
 })

@@ -1,0 +1,163 @@
+import { createPublicKey } from 'node:crypto'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import {
+  type CloudFrontClient,
+  CreateKeyGroupCommand,
+  CreatePublicKeyCommand,
+  DeleteKeyGroupCommand,
+  DeletePublicKeyCommand,
+  GetKeyGroupCommand,
+  GetPublicKeyCommand,
+  ListKeyGroupsCommand,
+  ListPublicKeysCommand,
+  NoSuchPublicKey,
+  NoSuchResource,
+  PublicKeyAlreadyExists,
+  PublicKeyInUse,
+  ResourceInUse,
+  UpdateKeyGroupCommand,
+} from './cloudfront-client.ts'
+
+/** Pages of 100: CloudFront allows ten public keys and ten key groups per account unless a quota was raised. */
+const PAGES_MAX = 20
+
+/** Characters of a key's digest that tell it from the others of a group. */
+const DIGEST_CHARACTERS = 16
+
+type PublicKeyFound = { readonly keyPairId: string; readonly createdAt: number }
+
+/** CloudFront did not answer a member that its reference promises. */
+class IncompleteAnswerError extends Error {
+  override readonly name = 'IncompleteAnswerError'
+}
+
+/** The public half of a key, as CloudFront takes it. */
+export function publicKeyOf(privateKeyPem: string): string {
+  return createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }).toString()
+}
+
+/** The key group of one stack, and the public keys in it. Every step may be repeated. */
+export class KeyGroup {
+  readonly #client: CloudFrontClient
+  readonly #name: string
+
+  /** `name` is unique in the account. */
+  constructor(client: CloudFrontClient, name: string) {
+    this.#client = client
+    this.#name = name
+  }
+
+  /** The public key with the same bytes, whoever made it. */
+  async findPublicKey(publicKeyPem: string): Promise<PublicKeyFound | undefined> {
+    let Marker: string | undefined
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const { PublicKeyList: list } = await this.#client.send(new ListPublicKeysCommand({ Marker }))
+      const found = list?.Items?.find(({ EncodedKey }) => EncodedKey?.trim() === publicKeyPem.trim())
+      if (found !== undefined) {
+        return { keyPairId: present(found.Id), createdAt: present(found.CreatedTime).getTime() }
+      }
+      Marker = list?.NextMarker || undefined
+      if (Marker === undefined) {
+        break
+      }
+    }
+    return undefined
+  }
+
+  /** Tells CloudFront of a public key, unless it knows it already, and answers its id. */
+  async publish(publicKeyPem: string): Promise<string> {
+    const known = await this.findPublicKey(publicKeyPem)
+    if (known !== undefined) {
+      return known.keyPairId
+    }
+    const Name = `${this.#name}-${sha256Hex(publicKeyPem).slice(0, DIGEST_CHARACTERS)}`
+    const PublicKeyConfig = { CallerReference: Name, Name, EncodedKey: publicKeyPem, Comment: 'Reelgate video urls' }
+    try {
+      const { PublicKey } = await this.#client.send(new CreatePublicKeyCommand({ PublicKeyConfig }))
+      return present(PublicKey?.Id)
+    } catch (error) {
+      const other = error instanceof PublicKeyAlreadyExists ? await this.findPublicKey(publicKeyPem) : undefined
+      if (other === undefined) {
+        throw error
+      }
+      return other.keyPairId
+    }
+  }
+
+  /** Makes the group hold exactly these public keys, and answers its id. */
+  async hold(keyPairIds: readonly string[]): Promise<string> {
+    const KeyGroupConfig = { Name: this.#name, Items: [...keyPairIds], Comment: 'Reelgate video urls' }
+    const Id = await this.#find()
+    if (Id === undefined) {
+      const { KeyGroup: made } = await this.#client.send(new CreateKeyGroupCommand({ KeyGroupConfig }))
+      return present(made?.Id)
+    }
+    const { KeyGroup: current, ETag } = await this.#client.send(new GetKeyGroupCommand({ Id }))
+    const held = new Set(current?.KeyGroupConfig?.Items)
+    if (held.size !== keyPairIds.length || keyPairIds.some((id) => !held.has(id))) {
+      await this.#client.send(new UpdateKeyGroupCommand({ Id, KeyGroupConfig, IfMatch: ETag }))
+    }
+    return Id
+  }
+
+  /**
+   * Deletes the group and answers the ids of the public keys that it held. One that a distribution still trusts, or that is
+   * gone, is left as it is.
+   */
+  async remove(): Promise<readonly string[]> {
+    const Id = await this.#find()
+    if (Id === undefined) {
+      return []
+    }
+    try {
+      const { KeyGroup: current, ETag } = await this.#client.send(new GetKeyGroupCommand({ Id }))
+      await this.#client.send(new DeleteKeyGroupCommand({ Id, IfMatch: ETag }))
+      return current?.KeyGroupConfig?.Items ?? []
+    } catch (error) {
+      if (error instanceof ResourceInUse || error instanceof NoSuchResource) {
+        return []
+      }
+      throw error
+    }
+  }
+
+  /** Deletes a public key. False when another group, or this one, still holds it. */
+  async withdraw(keyPairId: string): Promise<boolean> {
+    try {
+      const { ETag } = await this.#client.send(new GetPublicKeyCommand({ Id: keyPairId }))
+      await this.#client.send(new DeletePublicKeyCommand({ Id: keyPairId, IfMatch: ETag }))
+      return true
+    } catch (error) {
+      if (error instanceof PublicKeyInUse) {
+        return false
+      }
+      if (error instanceof NoSuchPublicKey) {
+        return true
+      }
+      throw error
+    }
+  }
+
+  async #find(): Promise<string | undefined> {
+    let Marker: string | undefined
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const { KeyGroupList: list } = await this.#client.send(new ListKeyGroupsCommand({ Marker }))
+      const found = list?.Items?.find((item) => item.KeyGroup?.KeyGroupConfig?.Name === this.#name)
+      if (found !== undefined) {
+        return found.KeyGroup?.Id
+      }
+      Marker = list?.NextMarker || undefined
+      if (Marker === undefined) {
+        break
+      }
+    }
+    return undefined
+  }
+}
+
+function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) {
+    throw new IncompleteAnswerError('CloudFront left a member out of its answer')
+  }
+  return value
+}

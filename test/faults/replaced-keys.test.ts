@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { jsonReply, openWirePipeline, startWireUpstream, type WireUpstream } from './wire-upstream.ts'
+
+let engines: Engines
+let upstream: WireUpstream
+let http: UpstreamHttp
+beforeAll(async () => {
+  engines = await startEngines()
+  upstream = await startWireUpstream()
+  http = createUpstreamHttp()
+})
+beforeEach(() => engines.reset())
+afterAll(async () => {
+  http.close()
+  await Promise.all([engines.close(), upstream.stop()])
+})
+
+const REFUSED = jsonReply(401, '{"error":{"code":"AuthenticationError","message":"the API key is wrong"}}')
+const ACCEPTED = '{"id":"cgt-1"}'
+const success = () => JSON.stringify({ status: 'succeeded', content: { video_url: engines.results.url('/video.mp4') } })
+const open = (through = http) =>
+  openWirePipeline(engines, { upstream, http: through, renewedCredential: async () => 'new key' })
+
+describe('a key that was replaced while functions still had the old one', () => {
+  it('fails no job: submit and poll are sent once more, one task is made and one video billed', async () => {
+    upstream.play({ submits: [REFUSED, ACCEPTED], polls: [REFUSED, success()] })
+    const pipeline = await open()
+    const job = await pipeline.create()
+    const machine = createVideoMachine(pipeline)
+    await machine.run(job)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded' })
+    expect(upstream.seen).toEqual({ submits: 2, polls: 2, cancels: 0 })
+    expect(machine.visited.filter((state) => state === 'Submit' || state === 'Poll')).toEqual(['Submit', 'Poll'])
+    expect(engines.counted()).not.toContain('channel_refused')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that is refused too puts the channel out, once, and gives the money back', async () => {
+    upstream.play({ submits: [REFUSED, REFUSED, ACCEPTED] })
+    const pipeline = await open()
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+    expect(upstream.seen.submits).toBe(2)
+    expect(engines.counted().filter((fact) => fact === 'channel_refused')).toHaveLength(1)
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('makes no second task when the function dies after the second post: its outcome is unknown as ever', async () => {
+    upstream.play({ submits: [REFUSED, ACCEPTED, ACCEPTED] })
+    const died = Promise.withResolvers<never>()
+    const deadly: UpstreamHttp = {
+      ...http,
+      send: async (request) => {
+        const answer = await http.send(request)
+        if (answer.kind === 'response' && answer.status === 200) {
+          died.reject(Object.assign(new Error('the process ended'), { name: 'Lambda.Unknown' }))
+          return await new Promise(() => {})
+        }
+        return answer
+      },
+    }
+    const pipeline = await open(deadly)
+    const job = await pipeline.create()
+    const interpose = {
+      Submit: (step: () => Promise<unknown>, visit: number) =>
+        visit === 1 ? Promise.race([step(), died.promise]) : step(),
+    }
+    await createVideoMachine(pipeline, { interpose }).run(job)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'submit outcome unknown' })
+    expect(upstream.seen).toEqual({ submits: 2, polls: 0, cancels: 0 })
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
