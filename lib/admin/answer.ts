@@ -1,15 +1,16 @@
 /** What a command answers: JSON for programs, a table for people. */
 export type Answer = {
+  /** Undefined prints nothing: all there is to say was written before. */
   readonly json: unknown
   readonly text: string
   /** False ends the process with exit code 1. */
   readonly isOk?: boolean
 }
 
-/** Aligned columns with a header; for people, so empty cells show a dash. */
+/** Aligned columns, under a header unless that is empty; for people, so empty cells show a dash. */
 export function formatTable(header: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
-  const cells = [header, ...rows.map((row) => row.map((cell) => cell ?? '-'))]
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
+  const cells = [...(header.length === 0 ? [] : [header]), ...rows.map((row) => row.map((cell) => cell ?? '-'))]
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
   return cells
     .map((row) =>
       row

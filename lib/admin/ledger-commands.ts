@@ -1,23 +1,50 @@
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { type Answer, formatTable } from './answer.ts'
+import type { Command } from './command.ts'
 import { readLedgerRows, toLedgerEntry } from './read-ledger.ts'
-import { UsageError } from './usage-error.ts'
 import { verifyLedger } from './verify-ledger.ts'
 
 const LIMIT_DEFAULT = 50
 
-/** `ledger --tenant ID [--limit N]`, newest first. @throws TenantNotFoundError. */
+/** The entries of a tenant, newest first. */
+export const ledgerShow: Command = {
+  name: 'ledger',
+  summary: 'show the money of a tenant, newest entry first',
+  options: {
+    tenant: { value: 'ID', summary: 'the tenant', required: true },
+    limit: { value: 'N', summary: `entries at most; ${LIMIT_DEFAULT} unless said` },
+  },
+  examples: ['ledger --tenant demo --local', 'ledger --tenant demo --limit 1 --json'],
+  async run(context, values) {
+    const wish = { tenant: values.required('tenant'), limit: values.count('limit') }
+    return showLedger(await context.table(), wish)
+  },
+}
+
+/** Every invariant of every tenant's money. */
+export const ledgerVerify: Command = {
+  name: 'ledger verify',
+  summary: 'check every invariant of the money of every tenant; exit code 1 and what is broken, if any',
+  options: { tenant: { value: 'ID', summary: 'only that of this tenant' } },
+  examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
+  async run(context, values) {
+    const tenant = values.text('tenant')
+    const table = await context.table()
+    if (tenant !== undefined) {
+      await getTenant(table, tenant)
+    }
+    return verifyLedgers(table, tenant)
+  },
+}
+
+/** @throws TenantNotFoundError. */
 export async function showLedger(
   table: Table,
-  { tenant, limit }: { tenant: string; limit: string | undefined },
+  { tenant, limit = LIMIT_DEFAULT }: { tenant: string; limit: number | undefined },
 ): Promise<Answer> {
-  const most = limit === undefined ? LIMIT_DEFAULT : Number(limit)
-  if (!Number.isInteger(most) || most < 1) {
-    throw new UsageError(`--limit ${limit}: use a whole number from 1`)
-  }
   await getTenant(table, tenant)
-  const entries = (await readLedgerRows(table, tenant)).slice(0, most).map(toLedgerEntry)
+  const entries = (await readLedgerRows(table, tenant)).slice(0, limit).map(toLedgerEntry)
   const rows = entries.map(({ at, kind, amount, actual, job, estimated }) => [
     at,
     kind,
@@ -28,9 +55,9 @@ export async function showLedger(
   return { json: { entries }, text: formatTable(['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB'], rows) }
 }
 
-/** `ledger verify`: every invariant of every tenant; not ok when one is broken. */
-export async function verifyLedgers(table: Table): Promise<Answer> {
-  const broken = await verifyLedger(table)
+/** Every invariant of every tenant; not ok when one is broken. */
+export async function verifyLedgers(table: Table, only?: string): Promise<Answer> {
+  const broken = await verifyLedger(table, only)
   const text =
     broken.length === 0
       ? 'every invariant holds'

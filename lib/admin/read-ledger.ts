@@ -62,6 +62,30 @@ export async function readLedgerRows(
     .map(({ order, ...row }) => row)
 }
 
+/**
+ * Every entry of a tenant's ledger, by job and request in the order of their ids, grants last: nothing is held in memory but
+ * what is open. @throws ZodError for a row that is none of ours.
+ */
+export async function* streamLedgerRows(table: Table, tenantId: string): AsyncGenerator<LedgerRow> {
+  const open = new Map((await readOpenReserves(table, tenantId)).map((row) => [row.job, row]))
+  for await (const item of queryPartition(table, tableKeys.ledgerGrant(tenantId, '').PK)) {
+    for (const { order: _, ...row } of toRows(item).toReversed()) {
+      if (row.kind === 'reserve') {
+        open.delete(row.job)
+      }
+      yield row
+    }
+  }
+  for (const { order: _, ...row } of open.values()) {
+    yield row
+  }
+}
+
+/** The entries that one item of the ledger stands for. @throws ZodError for an item that is none of ours. */
+export function readLedgerItem(item: Record<string, unknown>): LedgerRow[] {
+  return toRows(item).map(({ order: _, ...row }) => row)
+}
+
 type OrderedRow = LedgerRow & { readonly order: string }
 
 function toRows(item: Record<string, unknown>): OrderedRow[] {

@@ -1,31 +1,140 @@
 import { grantTenant, makeTenant } from '#adapters/admin/create-tenant.ts'
+import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
-import { getTenant, type Tenant } from '#adapters/stores/tenant-store.ts'
+import { getTenant, listTenants, type Tenant, type TenantListing } from '#adapters/stores/tenant-store.ts'
+import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
 import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type Answer, formatTable } from './answer.ts'
+import type { Command } from './command.ts'
+import { UsageError } from './usage-error.ts'
 
-/** `tenant create --name N --credits 10.00` */
-export async function createTenant(
-  table: Table,
-  { name, credits }: { name: string; credits: string },
-): Promise<Answer> {
-  return describe(await makeTenant(table, { name, credits: parseCredits(credits) }))
+const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
+
+/** Makes a tenant, its callback secret and its first grant. */
+export const tenantCreate: Command = {
+  name: 'tenant create',
+  summary: 'make a tenant, its callback secret and its first grant',
+  options: {
+    name: { value: 'NAME', summary: 'what people call it; the id is made', required: true },
+    credits: { value: 'CREDITS', summary: 'the first grant, such as 10.00; up to six places', required: true },
+  },
+  examples: [
+    'tenant create --name Acme --credits 100.00 --stage prod',
+    'tenant create --name Trial --credits 0 --json',
+  ],
+  async run(context, values) {
+    const credits = parseCredits(values.required('credits'))
+    return describe(await makeTenant(await context.table(), { name: values.required('name'), credits }))
+  },
 }
 
-/** `tenant show --tenant ID`. @throws TenantNotFoundError. */
-export async function showTenant(table: Table, { tenant }: { tenant: string }): Promise<Answer> {
-  return describe(await getTenant(table, tenant))
+/** A tenant with its balance. @throws TenantNotFoundError. */
+export const tenantShow: Command = {
+  name: 'tenant show',
+  summary: 'show a tenant: its balance and its callback secret',
+  options: { tenant: TENANT },
+  examples: ['tenant show --tenant demo --local'],
+  run: async (context, values) => describe(await getTenant(await context.table(), values.required('tenant'))),
 }
 
-/** `tenant grant --tenant ID --credits 5`. @throws TenantNotFoundError. */
-export async function grantCredits(
-  table: Table,
-  { tenant, credits }: { tenant: string; credits: string },
-): Promise<Answer> {
-  return describe(await grantTenant(table, tenant, parseCredits(credits)))
+/** Every tenant. */
+export const tenantList: Command = {
+  name: 'tenant list',
+  summary: 'list the tenants with their balances, states and open jobs',
+  examples: ['tenant list --local', 'tenant list --stage prod --json'],
+  async run(context) {
+    const tenants = (await listTenants(await context.table())).map(rowOf)
+    const rows = tenants.map((row) => [
+      row.id,
+      row.name,
+      row.state,
+      row.available,
+      row.held,
+      row.spent,
+      row.granted,
+      openJobsText(row.open_jobs, row.open_jobs_max),
+    ])
+    const header = ['TENANT', 'NAME', 'STATE', 'AVAILABLE', 'HELD', 'SPENT', 'GRANTED', 'OPEN JOBS']
+    return { json: { tenants }, text: formatTable(header, rows) }
+  },
 }
 
-function describe({ id, name, webhookSecret, balance }: Tenant): Answer {
+/** Adds credits to a tenant. @throws TenantNotFoundError. */
+export const tenantGrant: Command = {
+  name: 'tenant grant',
+  summary: 'add credits to a tenant; each run is a new grant',
+  options: {
+    tenant: TENANT,
+    credits: { value: 'CREDITS', summary: 'such as 5 or 0.25', required: true },
+  },
+  examples: ['tenant grant --tenant demo --credits 5 --local'],
+  async run(context, values) {
+    const credits = parseCredits(values.required('credits'))
+    return describe(await grantTenant(await context.table(), values.required('tenant'), credits))
+  },
+}
+
+/** @throws TenantNotFoundError; TenantStateChangedError when somebody resumed it meanwhile. */
+export const tenantSuspend: Command = {
+  name: 'tenant suspend',
+  summary: 'refuse every key of a tenant from the next request on; what runs ends as ever',
+  details: 'Keys that are made while it is suspended are refused too. `tenant resume` takes it back.',
+  options: { tenant: TENANT },
+  examples: ['tenant suspend --tenant demo --local', 'tenant suspend --tenant demo --yes --json'],
+  async run(context, values) {
+    const tenant = values.required('tenant')
+    const { name } = await getTenant(await context.table(), tenant)
+    await context.confirm(`Every key of ${name} (${tenant}) will be refused from the next request on`)
+    await suspendTenant(await context.table(), tenant)
+    return changed(await context.table(), tenant)
+  },
+}
+
+/** @throws TenantNotFoundError; TenantStateChangedError when somebody suspended it meanwhile. */
+export const tenantResume: Command = {
+  name: 'tenant resume',
+  summary: 'take a suspension back: keys that are neither revoked nor expired work again',
+  options: { tenant: TENANT },
+  examples: ['tenant resume --tenant demo --local'],
+  async run(context, values) {
+    await resumeTenant(await context.table(), values.required('tenant'))
+    return changed(await context.table(), values.required('tenant'))
+  },
+}
+
+/** @throws TenantNotFoundError. */
+export const tenantLimit: Command = {
+  name: 'tenant limit',
+  summary: 'limit how many video jobs of a tenant may be open at a time',
+  details: 'Holds from the next create on, which is answered 429 above the limit. Jobs that are open stay.',
+  options: {
+    tenant: TENANT,
+    'open-jobs': { value: 'N|none', summary: 'so many at most, from 0; `none` takes the limit away', required: true },
+  },
+  examples: [
+    'tenant limit --tenant demo --open-jobs 20 --local',
+    'tenant limit --tenant demo --open-jobs none --local',
+  ],
+  async run(context, values) {
+    const limit = readLimit(values.required('open-jobs'))
+    await setOpenJobLimit(await context.table(), values.required('tenant'), limit)
+    return changed(await context.table(), values.required('tenant'))
+  },
+}
+
+function readLimit(text: string): number | null {
+  if (text === 'none') {
+    return null
+  }
+  const limit = Number(text)
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(limit)) {
+    throw new UsageError(`--open-jobs ${text}: use a whole number from 0, or none`)
+  }
+  return limit
+}
+
+function describe(tenant: Tenant): Answer {
+  const { id, name, webhookSecret, balance, state, openJobs } = tenant
   const json = {
     id,
     name,
@@ -35,5 +144,30 @@ function describe({ id, name, webhookSecret, balance }: Tenant): Answer {
     granted: formatCredits(balance.granted),
     webhook_secret: webhookSecret,
   }
-  return { json, text: formatTable(['', ''], Object.entries(json)).trimStart() }
+  const more = { state, open_jobs: openJobsText(openJobs.count, openJobs.max) }
+  return { json, text: formatTable([], Object.entries({ ...json, ...more })) }
+}
+
+async function changed(table: Table, tenantId: string): Promise<Answer> {
+  const json = rowOf(await getTenant(table, tenantId))
+  const { open_jobs, open_jobs_max, ...row } = json
+  return { json, text: formatTable([], Object.entries({ ...row, open_jobs: openJobsText(open_jobs, open_jobs_max) })) }
+}
+
+function rowOf({ id, name, state, balance, openJobs }: TenantListing) {
+  return {
+    id,
+    name,
+    state,
+    available: formatCredits(balance.available),
+    held: formatCredits(balance.held),
+    spent: formatCredits(balance.spent),
+    granted: formatCredits(balance.granted),
+    open_jobs: openJobs.count,
+    open_jobs_max: openJobs.max,
+  }
+}
+
+function openJobsText(count: number, max: number | null): string {
+  return max === null ? String(count) : `${count} of ${max}`
 }

@@ -13,6 +13,11 @@ const runningHost = z.object({
   url: z.string().optional(),
   dynamoDbEndpoint: z.string().optional(),
   tableName: z.string().optional(),
+  s3Endpoint: z.string().optional(),
+  bucketName: z.string().optional(),
+  /** Step Functions and CloudFront. */
+  awsEndpoint: z.string().optional(),
+  stateMachineArn: z.string().optional(),
 })
 export type RunningHost = z.infer<typeof runningHost>
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/quota/money.ts'
@@ -22,6 +23,7 @@ import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-mac
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'
+const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 
 /** As on AWS (the schedule of `lib/aws/reconcile-schedule.ts`). */
 const RECONCILE_MILLISECONDS = 60_000
@@ -113,7 +115,16 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
   closers.push(startReconciling())
   const url = `http://127.0.0.1:${server.port}`
-  data.announce({ pid: process.pid, url, dynamoDbEndpoint: dynamoDb.endpoint, tableName: TABLE_NAME })
+  data.announce({
+    pid: process.pid,
+    url,
+    dynamoDbEndpoint: dynamoDb.endpoint,
+    tableName: TABLE_NAME,
+    s3Endpoint: s3.endpoint,
+    bucketName: BUCKET_NAME,
+    awsEndpoint: awsUrl,
+    stateMachineArn: LOCAL_STATE_MACHINE_ARN,
+  })
   return { ...access, url }
 }
 
@@ -153,6 +164,7 @@ function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile, ranksFile }: Ho
     CDN_SIGNING_KEY: cdnKey.privateKeyPem,
     GATEWAY_CONFIG_FILE: configFile,
     TOKENIZER_RANKS_FILE: ranksFile,
+    OPENAPI_FILE,
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })

@@ -21,21 +21,39 @@ export type SimulatedUpstreams = {
   readonly simulators: readonly Simulator[]
 }
 
+/** Where simulated upstreams listen. */
+export type SimulatorPlace = {
+  /** Address of this machine that the gateway reaches; 127.0.0.1 unless said. */
+  readonly host?: string
+  /** Port of the first channel, the next one for each further; without it free ports, those of the last time if possible. */
+  readonly portBase?: number
+}
+
 /**
  * Starts a separate HTTP server for every channel that asks for one. Ports and tasks outlive a restart,
  * so that jobs in flight find their upstream again.
+ * @throws the server's error when a port of `portBase` is taken; the servers that had begun are closed.
  */
-export async function startSimulators(config: GatewayConfig, data: DataDirectory): Promise<SimulatedUpstreams> {
+export async function startSimulators(
+  config: GatewayConfig,
+  data: DataDirectory,
+  { host, portBase }: SimulatorPlace = {},
+): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
   const trusted: string[] = []
   const lastPorts = readPorts(data)
+  const simulated = config.channels.filter(({ base_url }) => base_url === SIMULATOR)
   const resolve = async (channel: Channel): Promise<Channel> => {
-    if (channel.base_url !== SIMULATOR) {
+    const index = simulated.indexOf(channel)
+    if (index === -1) {
       return channel
     }
-    const options = { stateFile: data.file(`simulator-${channel.id}.json`) }
+    const options = { stateFile: data.file(`simulator-${channel.id}.json`), ...(host === undefined ? {} : { host }) }
     const lastPort = lastPorts[channel.id] ?? 0
-    const simulator = await start(channel, { ...options, port: lastPort }).catch(() => start(channel, options))
+    const simulator =
+      portBase === undefined
+        ? await start(channel, { ...options, port: lastPort }).catch(() => start(channel, options))
+        : await start(channel, { ...options, port: portBase + index })
     simulators.push(simulator)
     lastPorts[channel.id] = simulator.port
     if (channel.provider !== 'openai') {
@@ -44,12 +62,23 @@ export async function startSimulators(config: GatewayConfig, data: DataDirectory
     }
     return { ...channel, base_url: simulator.baseUrl, api_key: '' }
   }
-  const channels = await Promise.all(config.channels.map(resolve))
+  const channels = await allOrNone(config.channels.map(resolve), simulators)
   data.writeJson(PORTS_FILE, lastPorts)
   return { config: { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }, simulators }
 }
 
-type StartOptions = { readonly stateFile: string; readonly port?: number }
+/** A server that is left open would keep the process alive. */
+async function allOrNone<Value>(starts: readonly Promise<Value>[], simulators: readonly Simulator[]): Promise<Value[]> {
+  const ends = await Promise.allSettled(starts)
+  const failure = ends.find((end) => end.status === 'rejected')
+  if (failure !== undefined) {
+    await Promise.all(simulators.map((simulator) => simulator.close()))
+    throw failure.reason
+  }
+  return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+}
+
+type StartOptions = { readonly stateFile: string; readonly host?: string; readonly port?: number }
 
 function start(channel: Channel, options: StartOptions): Promise<Simulator> {
   switch (channel.provider) {
@@ -59,10 +88,14 @@ function start(channel: Channel, options: StartOptions): Promise<Simulator> {
       return channel.route === 'proxy' ? startP2ProxySimulator(options) : startP2Simulator(options)
     case 'openai':
       // It keeps nothing, so it needs no state file.
-      return startOpenAiSimulator(options.port === undefined ? {} : { port: options.port })
+      return startOpenAiSimulator(withoutState(options))
     default:
       return channel satisfies never
   }
+}
+
+function withoutState({ stateFile: _, ...place }: StartOptions): Omit<StartOptions, 'stateFile'> {
+  return place
 }
 
 function readPorts(data: DataDirectory): Record<string, number> {

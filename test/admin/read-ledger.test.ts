@@ -29,7 +29,7 @@ afterAll(() => engine.close())
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
 
-async function entries(limit?: string) {
+async function entries(limit?: number) {
   const { json } = await showLedger(table, { tenant: tenant.tenantId, limit })
   return Object(json).entries
 }
@@ -70,7 +70,7 @@ describe('the ledger of a tenant', () => {
     await relay('3', RELEASE)
     const open = await relay('2', undefined)
     const expected = [{ kind: 'reserve', job: open.requestId, amount: '2', actual: null, at: iso(open.reservedAt) }]
-    expect(await entries('1')).toEqual(expected)
+    expect(await entries(1)).toEqual(expected)
     expect((await entries()).filter(({ job }: { job: string }) => job === open.requestId)).toEqual(expected)
   })
 

@@ -75,20 +75,50 @@ describe('npm run admin, against a running local host', () => {
     expect(plain('--help').stdout).toMatch(/tenant create --name NAME/)
   })
 
-  it.each([
-    [['tenant', 'destroy'], /no command "tenant destroy"/],
-    [['tenant', 'show'], /--tenant is missing/],
-    [['tenant', 'show', '--tenant', 'nobody'], /no tenant nobody/],
-    [['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
-    [['tenant', 'create', '--name', 'x', '--credits', '1.0000001'], /"1\.0000001" is not an amount/],
-    [['tenant', 'grant', '--tenant', 'nobody', '--credits', '1'], /no tenant nobody/],
-    [['key', 'create', '--tenant', 'nobody'], /no tenant nobody/],
-    [['key', 'revoke', '--key', 'nothing'], /no key nothing/],
-    [['ledger', '--tenant', 'demo', '--limit', '0'], /--limit 0: use a whole number/],
-  ])('%j exits 1 with a sentence and no stack', (command, message) => {
-    const { status, stderr } = plain(...command)
+  it('finds a running job by its id, cancels it, and its client sees it failed and its money back', async () => {
+    const { json: created } = await gateway.api.create({ model: 'famB-1.1-t2v', prompt: 'a boat' })
+    const job = String(created.id)
+    expect(await gateway.admin('job', 'find', '--job', job)).toMatchObject({ id: job, tenant: 'demo' })
+    const refused = plain('job', 'cancel', '--job', job)
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('say --yes')])
+    expect(await gateway.admin('job', 'cancel', '--job', job, '--yes')).toEqual({
+      id: job,
+      tenant: 'demo',
+      status: 'failed',
+      error: 'cancelled by the operator',
+      changed: true,
+    })
+    expect((await gateway.api.get(job)).json).toMatchObject({ status: 'failed', error: 'cancelled by the operator' })
+    expect(await gateway.admin('tenant', 'show', '--tenant', 'demo')).toMatchObject({ available: '100', held: '0' })
+    const timeline = JSON.stringify(await gateway.admin('job', 'timeline', '--job', job))
+    expect(timeline).toContain(`"execution started","execution":"${job}-1"`)
+    expect(plain('ledger', 'export', '--tenant', 'demo').stdout).toMatch(
+      new RegExp(`^tenant,tenant_name,at,.*\r\ndemo,Demo,.*Z,reserve,${job},0\\.7,,\r\ndemo,Demo,.*Z,release,${job},`),
+    )
+  })
+
+  it('finds the host healthy and tells its configuration from the shipped one', async () => {
+    expect(await gateway.admin('health')).toMatchObject({ ok: true })
+    const { status, stdout } = plain('catalogue', 'diff')
     expect(status).toBe(1)
+    // The host of the tests polls faster than the shipped file says, and differs in nothing else.
+    expect(stdout.match(/^[~+-] .*$/gm)?.map((line) => line.replace(/channels\.[\w-]+\./, ''))).toEqual(
+      Array.from({ length: 4 }, () => '~ poll'),
+    )
+  })
+
+  it.each([
+    [2, ['tenant', 'shwo'], /no command "tenant shwo"; did you mean "tenant show"\?/],
+    [2, ['tenant', 'show'], /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID\n/],
+    [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
+    [1, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
+    [1, ['key', 'create', '--tenant', 'nobody'], /no tenant nobody/],
+    [1, ['key', 'revoke', '--key', 'nothing', '--json'], /^\{"error":"no key nothing"\}\n$/],
+  ])('exits %i for %j with a sentence and no stack, and prints no answer', (code, command, message) => {
+    const { status, stdout, stderr } = plain(...command)
+    expect(status).toBe(code)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/\n\s+at /)
+    expect(stdout).toBe('')
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { type Received, startReceiver } from './callback-receiver.ts'
+import { startReferenceFiles } from './reference-files.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-api.ts'
 
@@ -75,26 +76,38 @@ const oneRouteEach = (yaml: string) =>
 describe('a video job of every kind, over HTTP against npm start', () => {
   let gateway: Gateway
   let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let files: Awaited<ReturnType<typeof startReferenceFiles>>
   let webhookSecret: string
 
   beforeAll(async () => {
     receiver = await startReceiver()
-    gateway = await startGateway({ callbackOrigins: [receiver.origin], changeConfig: oneRouteEach })
+    files = await startReferenceFiles()
+    const trustFiles = (yaml: string) => yaml.replace('trusted_origins: []', `trusted_origins: ["${files.origin}"]`)
+    gateway = await startGateway({
+      callbackOrigins: [receiver.origin],
+      changeConfig: (yaml) => oneRouteEach(trustFiles(yaml)),
+    })
     const tenant = await gateway.admin('tenant', 'show', '--tenant', 'demo')
     webhookSecret = String(Object(tenant).webhook_secret)
   })
 
   afterAll(async () => {
     await gateway.stop()
-    await receiver.close()
+    await Promise.all([receiver.close(), files.close()])
   })
+
+  /** References of P1 are looked at before the submit, so they lie where they can be. */
+  const withFiles = (body: object): object =>
+    JSON.stringify(body).includes('famB-')
+      ? JSON.parse(JSON.stringify(body).replaceAll('https://in.example.test', files.origin))
+      : body
 
   it.concurrent.each(KINDS)(
     '$name: created, polled, listed, downloaded, called back, billed, deleted',
     async ({ body, cost, shape }) => {
       const created = await gateway.api.create({
         prompt: 'a cat runs on grass',
-        ...body,
+        ...withFiles(body),
         callback_url: `${receiver.origin}/cb`,
       })
       expect(created.status).toBe(201)
@@ -137,6 +150,23 @@ describe('a video job of every kind, over HTTP against npm start', () => {
       expect(callbacksOf(id, receiver.received)).toHaveLength(1)
     },
   )
+
+  it('a reference outside the limits of its model fails its job with a sentence, unbilled and called back once', async () => {
+    const image_url = `${files.origin}/flat.png?signature=secret`
+    const callback_url = `${receiver.origin}/cb`
+    const created = await gateway.api.create({ model: 'famB-1.1-i2v', prompt: 'a cat', image_url, callback_url })
+    const id = String(created.json.id)
+    const job = await gateway.api.until(id, 'succeeded', 'failed')
+    const words = 'has 900x300 pixels; the longer side may be 2.5 times the shorter one at most'
+    expect(job).toMatchObject({ status: 'failed', error: `image_urls[0] (flat.png) ${words}` })
+    expect((await ledgerRows(gateway, id)).map(({ kind }) => kind)).toEqual(['release', 'reserve'])
+    const [callback] = await eventually(
+      async () => callbacksOf(id, receiver.received),
+      (found) => found.length > 0,
+    )
+    expect(JSON.parse(callback?.body ?? '')).toEqual({ id, status: 'failed', error: job.error })
+    expect(files.ranges).toContain('/flat.png?signature=secret bytes=0-65535')
+  })
 
   it('leaves every invariant of the ledger whole', async () => {
     expect(await gateway.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })

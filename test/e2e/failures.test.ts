@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { runSmoke } from '../../lib/smoke/run-smoke.ts'
 import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-api.ts'
@@ -73,6 +74,16 @@ describe('upstream faults, over HTTP', () => {
       expect(await bodies()).toHaveLength(1)
     },
   )
+
+  it.concurrent('a job and a chat without any fault pass every step of the smoke test', async () => {
+    const seen: string[] = []
+    const observer = { announce: () => {}, progress: (status: string) => void seen.push(status), end: () => {} }
+    const options = { baseUrl: gateway.url, apiKey: 'e2e-key', skipChat: false, timeoutSeconds: 60 }
+    const { ok, steps } = await runSmoke({ ...options, pollMilliseconds: 250 }, observer)
+    expect(steps.filter(({ verdict }) => verdict !== 'passed')).toEqual([])
+    expect({ ok, steps: steps.length, last: seen.at(-1) }).toEqual({ ok: true, steps: 8, last: 'succeeded' })
+    expect(JSON.stringify(steps)).not.toMatch(/e2e-key|Signature/)
+  })
 
   it.concurrent.each(SUCCESSES)('%s still ends well and is billed right', async (_, prompt, actual) => {
     const job = await finish(prompt)

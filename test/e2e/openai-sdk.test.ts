@@ -7,6 +7,7 @@ import OpenAI, {
   NotFoundError,
   RateLimitError,
 } from 'openai'
+import { requireDocumented } from '../openapi/documented-answer.ts'
 import { FREE_MODEL, type RelayGateway, startRelayGateway, UNSERVED_MODEL } from './relay-gateway.ts'
 
 const MODEL = 'chat-default'
@@ -17,9 +18,17 @@ let client: OpenAI
 /** Requests that the client has sent, its own retries included. */
 let sent = 0
 
-const countingFetch: typeof fetch = (input, init) => {
+/** Counts, and holds every answer that comes in one piece against openapi.json. */
+const countingFetch: typeof fetch = async (input, init) => {
   sent += 1
-  return fetch(input, init)
+  const response = await fetch(input, init)
+  const contentType = response.headers.get('content-type')
+  if (contentType?.startsWith('application/json')) {
+    const path = new URL(String(input)).pathname
+    const text = await response.clone().text()
+    requireDocumented({ method: init?.method ?? 'GET', path, status: response.status, contentType, text })
+  }
+  return response
 }
 
 function clientOf(apiKey: string, maxRetries = 0): OpenAI {
@@ -305,6 +314,21 @@ describe('an error is the class that the SDK has for it', () => {
     sent = 0
     const words = `[error-once:429] ${crypto.randomUUID()}`
     await clientOf('e2e-key', 2).chat.completions.create({ model: MODEL, messages: say(words) })
+    expect(sent).toBe(2)
+  })
+
+  it('list-models 429: a key above its rate, which the SDK tries again when the header says', async () => {
+    const { key } = await gateway.tenant('0', undefined, 60)
+    const burst = await Promise.allSettled(Array.from({ length: 15 }, () => clientOf(key).models.list()))
+    const refusals = burst.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    // Ten at once, and one more for each second that this took.
+    expect(refusals.length).toBeGreaterThan(0)
+    expect(refusals.length).toBeLessThanOrEqual(5)
+    expect(refusals[0]).toBeInstanceOf(RateLimitError)
+    expect(refusals[0]).toMatchObject({ code: 'rate_limit_exceeded', message: '429 rate limit exceeded' })
+    expect(refusals[0].headers.get('retry-after')).toBe('1')
+    sent = 0
+    expect((await clientOf(key, 2).models.list()).data.length).toBeGreaterThan(0)
     expect(sent).toBe(2)
   })
 

@@ -5,7 +5,7 @@ import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { formatCredits, parseCredits } from '#core/quota/money.ts'
-import { openAdminTable } from '../../lib/admin/open-admin-table.ts'
+import { Deployment } from '../../lib/admin/deployment.ts'
 import { readLedgerRows, toLedgerEntry } from '../../lib/admin/read-ledger.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
@@ -44,8 +44,12 @@ function relayConfig(yaml: string): string {
 const SETTLEMENT_READS_MAX = 2_000
 
 export type RelayGateway = Gateway & {
-  /** A tenant of its own with so many credits, and a key for it; `models` limits the key. */
-  tenant(credits: string, models?: readonly string[]): Promise<{ readonly id: string; readonly key: string }>
+  /** A tenant of its own with so many credits, and a key for it; `models` and `ratePerMinute` limit the key. */
+  tenant(
+    credits: string,
+    models?: readonly string[],
+    ratePerMinute?: number,
+  ): Promise<{ readonly id: string; readonly key: string }>
   /** What the tenant has when nothing is held any more: a settlement follows the last byte of its answer. */
   balance(tenant: string): Promise<{ readonly available: string; readonly held: string; readonly spent: string }>
   ledger(tenant: string): Promise<readonly LedgerEntry[]>
@@ -55,7 +59,7 @@ export type RelayGateway = Gateway & {
 /** A gateway over the simulated upstreams, and its table as the admin command line opens it. */
 export async function startRelayGateway(): Promise<RelayGateway> {
   const gateway = await startGateway({ changeConfig: relayConfig })
-  const table = await openAdminTable({ local: true, dataDirectory: gateway.dataDirectory, stage: '' })
+  const table = await new Deployment({ local: true, dataDirectory: gateway.dataDirectory, stage: '' }).table()
   const balance = async (tenant: string) => {
     const { available, held, spent } = (await getTenant(table, tenant)).balance
     return { available: formatCredits(available), held: formatCredits(held), spent: formatCredits(spent) }
@@ -71,11 +75,11 @@ export async function startRelayGateway(): Promise<RelayGateway> {
   }
   return {
     ...gateway,
-    tenant: async (credits, models) => {
+    tenant: async (credits, models, ratePerMinute) => {
       const id = crypto.randomUUID()
       const key = generateApiKey()
       await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) })
-      await storeApiKey(table, { key, tenantId: id, models: models === undefined ? null : [...models] })
+      await storeApiKey(table, { key, tenantId: id, models: models === undefined ? null : [...models], ratePerMinute })
       return { id, key }
     },
     balance: settledBalance,

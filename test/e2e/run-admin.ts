@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { openLog } from '../logs/kept-logs.ts'
 import { REPOSITORY, withoutJest } from './child-environment.ts'
 
 const run = promisify(execFile)
@@ -16,6 +17,9 @@ export async function runAdmin(dataDirectory: string, command: readonly string[]
     '--data-dir',
     dataDirectory,
   ]
-  const { stdout } = await run(process.execPath, parameters, { cwd: REPOSITORY, env: withoutJest() })
+  const { stdout, stderr } = await run(process.execPath, parameters, { cwd: REPOSITORY, env: withoutJest() })
+  const log = openLog('admin', 'stderr')
+  log.write(stderr)
+  log.close()
   return JSON.parse(stdout)
 }

@@ -79,6 +79,36 @@ describe('every status of every video route, over HTTP', () => {
     })
   })
 
+  it('create-video-job 429, get-video-job 429, list-video-jobs 429, delete-video-job 429: a key above its rate', async () => {
+    const { key } = Object(await gateway.admin('key', 'create', '--tenant', 'demo', '--rate', '1'))
+    const api = gateway.api.withKey(key)
+    const first = await api.list()
+    expect(first.status).toBe(200)
+    expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+    const answers = await Promise.all([api.create('{'), api.get(jobId), api.list(), api.delete(jobId)])
+    for (const { status, text, headers } of answers) {
+      expect({ status, text }).toEqual({ status: 429, text: '{"error":"rate limit exceeded"}' })
+      expect(headers.get('retry-after')).toMatch(/^(5\d|60)$/)
+    }
+  })
+
+  it('create-video-job 429: a tenant with as many open jobs as it may have, whose accepted creates can be repeated', async () => {
+    const tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Limited', '--credits', '10'))
+    const { key } = Object(await gateway.admin('key', 'create', '--tenant', tenant.id))
+    await gateway.admin('tenant', 'limit', '--tenant', tenant.id, '--open-jobs', '1')
+    const api = gateway.api.withKey(key)
+    const headers = { 'idempotency-key': 'first' }
+    const first = await api.create(GOOD, headers)
+    expect(first.status).toBe(201)
+    const second = await api.create(GOOD)
+    expect({ status: second.status, text: second.text }).toEqual({
+      status: 429,
+      text: '{"error":"too many open video jobs"}',
+    })
+    expect(second.headers.get('retry-after')).toBe('10')
+    expect((await api.create(GOOD, headers)).text).toBe(first.text)
+  })
+
   it('create-video-job 409: an idempotency key with another body; the same body gives the same job', async () => {
     const headers = { 'idempotency-key': 'once' }
     const [first, again] = await Promise.all([gateway.api.create(GOOD, headers), gateway.api.create(GOOD, headers)])

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { requireDocumented } from '../openapi/documented-answer.ts'
 
 export type Answer = {
   readonly status: number
@@ -45,6 +46,8 @@ export class VideoApi {
     const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
     const response = await fetch(this.#url + path, init)
     const text = await response.text()
+    const contentType = response.headers.get('content-type')
+    requireDocumented({ method, path: path.split('?')[0] ?? '', status: response.status, contentType, text })
     return { status: response.status, headers: response.headers, text, json: parse(text) }
   }
 

@@ -1,0 +1,110 @@
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { type Answer, formatTable } from './answer.ts'
+import { type ConfigChange, compareConfigs, withSimulators } from './catalogue/compare-configs.ts'
+import { readDeployedConfig } from './catalogue/deployed-config.ts'
+import { catalogueWarnings, modelRows, priceText } from './catalogue/model-rows.ts'
+import type { Command } from './command.ts'
+
+const CONFIG = { value: 'FILE', summary: 'the configuration; config/gateway.yaml unless said' } as const
+const CONFIG_DEFAULT = 'config/gateway.yaml'
+
+/** Of a longer value the beginning is shown; `--json` has it whole. */
+const SHOWN_CHARACTERS_MAX = 160
+
+/** Validates a configuration and shows what is in it. @throws GatewayConfigError with a line per problem. */
+export const catalogueCheck: Command = {
+  name: 'catalogue check',
+  summary: 'validate a configuration and show its models, channels and prices',
+  details: `Exit code 1 with file, line and what is allowed for each problem. Variables are filled in from the environment, as at
+a deployment, which leaves out simulated channels; with --local as at \`npm start\`. Warnings are no problem.`,
+  options: { config: CONFIG },
+  examples: ['catalogue check --local', 'catalogue check --config config/gateway.yaml --json'],
+  async run(context, values) {
+    const file = values.text('config') ?? CONFIG_DEFAULT
+    const { config, warnings } = load(file, context.local)
+    return describeCatalogue(config, [...warnings, ...catalogueWarnings(config)])
+  },
+}
+
+/** What a deployment of a configuration would change. @throws GatewayConfigError, DeploymentNotFoundError. */
+export const catalogueDiff: Command = {
+  name: 'catalogue diff',
+  summary: 'show what a configuration changes against what is deployed',
+  details: `Exit code 0: no difference. 1: there are differences, or it failed; only differences are answered on stdout.
+Variables are filled in from the environment as at a deployment, so set those that the deployment had.`,
+  options: { config: CONFIG },
+  examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
+  async run(context, values) {
+    const { config } = load(values.text('config') ?? CONFIG_DEFAULT, context.local)
+    const deployed = await readDeployedConfig(context)
+    return describeChanges(compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
+  },
+}
+
+function load(file: string, isLocal: boolean) {
+  return loadGatewayConfig({ file, environment: process.env, mode: isLocal ? 'local' : 'synth' })
+}
+
+function describeCatalogue(config: GatewayConfig, warnings: readonly string[]): Answer {
+  const models = modelRows(config)
+  const channels = config.channels.map(({ id, provider, base_url, priority, weight, models: served }) => ({
+    id,
+    provider,
+    base_url,
+    priority,
+    weight,
+    models: Object.keys(served),
+  }))
+  const modelTable = models.flatMap(({ id, kind, enabled, billing, channels: on, prices }) =>
+    prices.map((price, index) =>
+      index === 0
+        ? [id, enabled ? kind : `${kind} (off)`, on.join(',') || null, billing, price]
+        : ['', '', '', '', price],
+    ),
+  )
+  const channelTable = channels.map(({ id, provider, base_url, priority, weight, models: served }) => [
+    id,
+    provider,
+    base_url,
+    String(priority),
+    String(weight),
+    String(served.length),
+  ])
+  const text = [
+    formatTable(['MODEL', 'KIND', 'CHANNELS', 'BILLING', 'PRICE (CREDITS)'], modelTable),
+    formatTable(['CHANNEL', 'PROVIDER', 'BASE URL', 'PRIORITY', 'WEIGHT', 'MODELS'], channelTable),
+    ...(warnings.length === 0 ? [] : [warnings.map((warning) => `warning: ${warning}`).join('\n')]),
+  ]
+  return { json: { ok: true, models, channels, warnings }, text: text.join('\n\n') }
+}
+
+function describeChanges(changes: readonly ConfigChange[]): Answer {
+  const isSame = changes.length === 0
+  const lines = changes.flatMap(({ change, path, deployed, file }) => {
+    const mark = { added: '+', removed: '-', changed: '~' }[change]
+    const [before, after] = [shown(path, deployed), shown(path, file)]
+    return [
+      `${mark} ${path}`,
+      ...before.filter((line) => !after.includes(line)).map((line) => `    deployed  ${line}`),
+      ...after.filter((line) => !before.includes(line)).map((line) => `    file      ${line}`),
+    ]
+  })
+  return { json: { same: isSame, changes }, text: isSame ? 'no difference' : lines.join('\n'), isOk: isSame }
+}
+
+/** One line, or of a price table one per row. */
+function shown(path: string, value: unknown): string[] {
+  if (value === undefined) {
+    return []
+  }
+  if (path.endsWith('.prices') && Array.isArray(value)) {
+    return value.map((row) => priceText(Object(row)))
+  }
+  const text = JSON.stringify(value)
+  return [
+    text.length <= SHOWN_CHARACTERS_MAX
+      ? text
+      : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${text.length} characters)`,
+  ]
+}

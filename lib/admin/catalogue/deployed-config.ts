@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import * as z from 'zod'
+import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { CONFIGURATION_METADATA } from '../../config/configuration-metadata.ts'
+import type { AdminContext } from '../command.ts'
+import { DeploymentNotFoundError } from '../command-failed-error.ts'
+import { stackName } from '../deployment.ts'
+
+const template = z.object({ Metadata: z.object({ [CONFIGURATION_METADATA]: gatewayConfigSchema }) })
+
+/**
+ * The configuration that answers requests now: of the deployed stage from its template, of a running local host from its data
+ * directory, with the addresses of its simulators in place of the word.
+ * @throws DeploymentNotFoundError when there is none, or it was deployed by a version that did not keep it.
+ */
+export async function readDeployedConfig(context: Pick<AdminContext, 'local' | 'stage' | 'dataDirectory' | 'output'>) {
+  return context.local ? await readLocalConfig(context) : await readTemplateConfig(stackName(context.stage))
+}
+
+async function readLocalConfig({
+  output,
+  dataDirectory,
+}: Pick<AdminContext, 'output' | 'dataDirectory'>): Promise<GatewayConfig> {
+  await output('BaseUrl')
+  const file = join(dataDirectory, 'gateway.json')
+  if (!existsSync(file)) {
+    throw new DeploymentNotFoundError(`the local host over ${dataDirectory} left no configuration there`)
+  }
+  return gatewayConfigSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+}
+
+async function readTemplateConfig(name: string): Promise<GatewayConfig> {
+  const parsed = template.safeParse(parseJson(await readTemplate(name)))
+  if (!parsed.success) {
+    throw new DeploymentNotFoundError(
+      `the template of ${name} holds no configuration that this version reads: deploy once with this version`,
+      { cause: parsed.error },
+    )
+  }
+  return parsed.data.Metadata[CONFIGURATION_METADATA]
+}
+
+async function readTemplate(name: string): Promise<string> {
+  try {
+    const { TemplateBody = '' } = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName: name }))
+    return TemplateBody
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DeploymentNotFoundError(
+      `the template of ${name} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
+      { cause: error },
+    )
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

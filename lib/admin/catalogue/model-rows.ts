@@ -1,0 +1,57 @@
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { Model } from '#core/catalogue/model.ts'
+
+/** A model as an operator reads it: one line per price. */
+export type ModelRow = {
+  readonly id: string
+  readonly kind: Model['kind']
+  readonly enabled: boolean
+  readonly billing: string
+  readonly channels: readonly string[]
+  /** Such as `720P: 0.14`, in credits, in the order of the file. */
+  readonly prices: readonly string[]
+}
+
+/** Every model with its channels and prices. */
+export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
+  return models.map((model) => ({
+    id: model.id,
+    kind: model.kind,
+    enabled: model.enabled,
+    billing: model.billing,
+    channels: channels.filter((channel) => Object.hasOwn(channel.models, model.id)).map(({ id }) => id),
+    prices: model.prices.map(priceText),
+  }))
+}
+
+/** What is valid and most likely not meant. */
+export function catalogueWarnings(config: GatewayConfig): string[] {
+  const unserved = modelRows(config).filter(({ enabled, channels }) => enabled && channels.length === 0)
+  const keyless = config.channels.filter((channel) => channel.base_url !== 'simulator' && channel.api_key === '')
+  const open = config.channels.filter((channel) => channel.base_url.startsWith('http://'))
+  return [
+    ...unserved.map(({ id }) => `model ${id} is on no channel: clients do not see it`),
+    ...keyless.map(({ id }) => `channel ${id} has no api_key: its upstream is called without one`),
+    ...open.map(({ id }) => `channel ${id} has an http base_url: keys and prompts travel unencrypted`),
+  ]
+}
+
+/** One row of a price table: its conditions that are not `any`, and the price. */
+export function priceText(row: object): string {
+  const members = Object.entries(row)
+  const conditions = members
+    .filter(([name, value]) => value !== 'any' && !isAmount(name))
+    .map(([name, value]) => (typeof value === 'boolean' ? `${name} ${value ? 'on' : 'off'}` : String(value)))
+  const amounts = members
+    .filter(([name]) => isAmount(name))
+    .map(([name, value]) =>
+      name === 'price' ? String(value) : `${name.replace(PER_MILLION, '')} ${value} per million`,
+    )
+  return [conditions.join(', '), amounts.join(', ')].filter((part) => part !== '').join(': ')
+}
+
+const PER_MILLION = '_per_million'
+
+function isAmount(name: string): boolean {
+  return name === 'price' || name.endsWith(PER_MILLION)
+}

@@ -1,0 +1,55 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { CloudFrontClient, GetPublicKeyCommand, NoSuchPublicKey } from '@aws-sdk/client-cloudfront'
+import type { SigningKeyView } from '#core/cdn/signing-key-view.ts'
+import type { SigningKeys } from './cdn-signing-keys.ts'
+import { CommandFailedError } from './command-failed-error.ts'
+
+/**
+ * Adds a private key whose public half CloudFront knows under this id.
+ * @throws CommandFailedError when the file holds no private key, or not that one. Nothing of the file is quoted.
+ */
+export async function importSigningKey(
+  keys: SigningKeys,
+  { keyPairId, file }: { keyPairId: string; file: string },
+): Promise<readonly SigningKeyView[]> {
+  const { privateKeyPem, publicKeyPem } = readPrivateKey(file)
+  const deployed = await readPublicKey(keyPairId)
+  if (deployed !== publicKeyPem) {
+    throw new CommandFailedError(`${file} is not the private half of CloudFront's public key ${keyPairId}`)
+  }
+  return await keys.add({ keyPairId, privateKeyPem })
+}
+
+function readPrivateKey(file: string): { privateKeyPem: string; publicKeyPem: string } {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandFailedError(`the file ${file} cannot be read`, { cause: error })
+  }
+  try {
+    const privateKey = createPrivateKey(text)
+    return {
+      privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      publicKeyPem: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString(),
+    }
+  } catch {
+    // The library's text is left out on purpose; it may quote what it read.
+    throw new CommandFailedError(`${file} holds no private key in PEM without a passphrase`)
+  }
+}
+
+async function readPublicKey(keyPairId: string): Promise<string> {
+  try {
+    const { PublicKey } = await new CloudFrontClient({}).send(new GetPublicKeyCommand({ Id: keyPairId }))
+    return createPublicKey(PublicKey?.PublicKeyConfig?.EncodedKey ?? '')
+      .export({ type: 'spki', format: 'pem' })
+      .toString()
+  } catch (error) {
+    if (error instanceof NoSuchPublicKey) {
+      throw new CommandFailedError(`CloudFront has no public key ${keyPairId}: deploy it first with -c cdnPublicKey`)
+    }
+    throw error
+  }
+}

@@ -1,0 +1,53 @@
+import { formatTable } from './answer.ts'
+import { readDeployedConfig } from './catalogue/deployed-config.ts'
+import type { AdminContext, Command } from './command.ts'
+import { stackName } from './deployment.ts'
+import { checkApi } from './health/api-health.ts'
+import { checkChannelKeys, checkChannels } from './health/channel-health.ts'
+import { type Check, runCheck } from './health/finding.ts'
+import { checkAlarms, checkDeadLetters, checkReconcile, checkStack } from './health/stack-health.ts'
+import { checkBalances, checkReservations } from './health/table-health.ts'
+
+/** Looks at a deployment from outside. */
+export const health: Command = {
+  name: 'health',
+  summary: 'check a deployment: stack, api, table, reservations, Reconcile, alarms, channel keys',
+  details: `Exit code 1 when something is wrong; each finding says what to do. With --local what a local host has: api, table,
+reservations, channels. Nothing is changed. \`ledger verify\` checks the money more closely.`,
+  examples: ['health --stage prod', 'health --local --json'],
+  async run(context) {
+    // The first failing look-up would otherwise be told once per check.
+    await context.output('BaseUrl')
+    const findings = (await Promise.all(checksOf(context).map(runCheck))).flat()
+    const isOk = findings.every(({ ok }) => ok)
+    const rows = findings.flatMap(({ check, ok, message, advice }) => [
+      [ok ? 'ok' : 'WRONG', check, message],
+      ...(advice === null ? [] : [['', '', `-> ${advice}`]]),
+    ])
+    return { json: { ok: isOk, findings }, text: formatTable([], rows), isOk }
+  },
+}
+
+function checksOf(context: AdminContext): Check[] {
+  const now = Date.now()
+  const common: Check[] = [
+    { name: 'api', run: async () => checkApi(await context.output('BaseUrl')) },
+    { name: 'table', run: async () => checkBalances(await context.table()) },
+    { name: 'reservations', run: async () => checkReservations(await context.table(), now) },
+    { name: 'channels', run: async () => checkChannels(await readDeployedConfig(context)) },
+  ]
+  return context.local ? common : [...deployedChecks(context, now), ...common]
+}
+
+function deployedChecks(context: AdminContext, now: number): Check[] {
+  return [
+    { name: 'stack', run: () => checkStack(stackName(context.stage)) },
+    { name: 'reconcile', run: async () => checkReconcile(await context.resources(), now) },
+    { name: 'dead letters', run: async () => checkDeadLetters(await context.resources(), now) },
+    { name: 'alarms', run: async () => checkAlarms(await context.resources()) },
+    {
+      name: 'channel keys',
+      run: async () => checkChannelKeys(await context.output('ChannelSecretArn'), await readDeployedConfig(context)),
+    },
+  ]
+}

@@ -1,0 +1,45 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import * as z from 'zod'
+import { credentialName } from '#core/catalogue/credential-name.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+
+const entries = z.record(z.string(), z.string())
+
+/** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */
+export async function checkChannelKeys(secretArn: string, { channels }: GatewayConfig): Promise<Finding[]> {
+  const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: secretArn }))
+  const filled = filledEntries(SecretString ?? '')
+  if (filled === undefined) {
+    const advice = 'Fill it: `secret set NAME` for each name that `api_key` has.'
+    return [wrong('channel keys', 'the channel secret is no JSON object of texts', advice)]
+  }
+  const missing = channels.flatMap((channel) => {
+    const name = credentialName(channel)
+    return name === undefined || filled.has(name) ? [] : [{ name, channel: channel.id }]
+  })
+  return missing.length === 0
+    ? [fine('channel keys', `every key that ${channels.length} channels name is there`)]
+    : missing.map(({ name, channel }) =>
+        wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
+      )
+}
+
+/** Whether a deployment has any upstream. */
+export function checkChannels({ channels }: GatewayConfig): Finding[] {
+  const advice = 'Set the base urls of its upstreams and deploy again.'
+  return [
+    channels.length === 0
+      ? wrong('channels', 'the configuration has none, so every request is refused', advice)
+      : fine('channels', channels.map(({ id }) => id).join(', ')),
+  ]
+}
+
+function filledEntries(text: string): Set<string> | undefined {
+  try {
+    const parsed = entries.safeParse(JSON.parse(text))
+    return parsed.success ? new Set(Object.keys(parsed.data).filter((name) => parsed.data[name] !== '')) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,114 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import { findResource, type StackResource } from '../stack-resources.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+
+/** Reconcile runs every minute; CloudWatch is a few minutes behind. */
+const RECONCILE_MILLISECONDS = 15 * 60_000
+const PERIOD_SECONDS = 300
+/** As many names as DescribeAlarms takes. */
+const ALARM_NAMES_MAX = 100
+
+/** Whether the last deployment came through. */
+export async function checkStack(stackName: string): Promise<Finding[]> {
+  const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: stackName }))
+  const status = Stacks?.[0]?.StackStatus ?? 'unknown'
+  if (status.includes('ROLLBACK') || status.endsWith('_FAILED')) {
+    const advice = 'The last deployment did not come through: read its events, mend that and deploy again.'
+    return [wrong('stack', `${stackName} is ${status}`, advice)]
+  }
+  return status.endsWith('_COMPLETE')
+    ? [fine('stack', `${stackName} is ${status}`)]
+    : [wrong('stack', `${stackName} is ${status}`, 'Wait until the deployment has ended, and check again.')]
+}
+
+/** Every alarm of the stack that is in alarm. */
+export async function checkAlarms(resources: readonly StackResource[]): Promise<Finding[]> {
+  const names = resources.filter(({ type }) => type === 'AWS::CloudWatch::Alarm').map(({ id }) => id)
+  if (names.length === 0) {
+    return [fine('alarms', 'this stage has none (`-c alarms=true`)')]
+  }
+  const client = new CloudWatchClient({})
+  const ringing: Finding[] = []
+  for (let first = 0; first < names.length; first += ALARM_NAMES_MAX) {
+    const batch = names.slice(first, first + ALARM_NAMES_MAX)
+    const { MetricAlarms = [] } = await client.send(
+      new DescribeAlarmsCommand({ AlarmNames: batch, StateValue: 'ALARM', MaxRecords: ALARM_NAMES_MAX }),
+    )
+    for (const { AlarmName = '', AlarmDescription = '' } of MetricAlarms) {
+      const advice = 'Its entry in docs/operations.md, "Alarms", says what it means and what to do.'
+      ringing.push(wrong('alarms', `${AlarmName} is in alarm: ${AlarmDescription}`, advice))
+    }
+  }
+  return ringing.length === 0 ? [fine('alarms', `none of ${names.length} is in alarm`)] : ringing
+}
+
+/** Whether Reconcile has run, by its count of invocations. */
+export async function checkReconcile(resources: readonly StackResource[], nowMilliseconds: number): Promise<Finding[]> {
+  const found = findResource(resources, { type: 'AWS::Lambda::Function', logicalIdPrefix: 'ReconcileSchedule' })
+  if (found === undefined) {
+    return [wrong('reconcile', 'the stack has no function for it', 'Deploy the stack as it is.')]
+  }
+  const runs = await metric(nowMilliseconds, {
+    Namespace: 'AWS/Lambda',
+    MetricName: 'Invocations',
+    Dimensions: [{ Name: 'FunctionName', Value: found.id }],
+    Statistics: ['Sum'],
+  })
+  if (runs === undefined && process.env.AWS_ENDPOINT_URL !== undefined) {
+    return [fine('reconcile', 'no figures: emulators count no invocations')]
+  }
+  const advice =
+    'Look whether its schedule is enabled and its concurrency of 1 is granted: nothing else ends lost reservations.'
+  return [
+    runs === undefined || runs === 0
+      ? wrong('reconcile', 'has not run in the last 15 minutes', advice)
+      : fine('reconcile', `ran ${runs} times in the last 15 minutes`),
+  ]
+}
+
+/** Whether an event for Reconcile was given up. */
+export async function checkDeadLetters(
+  resources: readonly StackResource[],
+  nowMilliseconds: number,
+): Promise<Finding[]> {
+  const found = findResource(resources, { type: 'AWS::SQS::Queue', logicalIdPrefix: 'ReconcileSchedule' })
+  const letters = await metric(nowMilliseconds, {
+    Namespace: 'AWS/SQS',
+    MetricName: 'ApproximateNumberOfMessagesVisible',
+    Dimensions: [{ Name: 'QueueName', Value: found?.id.split('/').at(-1) ?? '' }],
+    Statistics: ['Maximum'],
+  })
+  const advice = 'The minute’s run made up for them: read one to see the error, mend that, then purge the queue.'
+  return [
+    letters === undefined || letters === 0
+      ? fine('dead letters', 'the queue is empty')
+      : wrong('dead letters', `the queue holds ${letters}`, advice),
+  ]
+}
+
+type Metric = {
+  readonly Namespace: string
+  readonly MetricName: string
+  readonly Dimensions: { Name: string; Value: string }[]
+  readonly Statistics: ['Sum' | 'Maximum']
+}
+
+/** A metric over the last minutes; undefined when CloudWatch has nothing of it. */
+async function metric(nowMilliseconds: number, { Statistics, ...what }: Metric): Promise<number | undefined> {
+  const { Datapoints = [] } = await new CloudWatchClient({}).send(
+    new GetMetricStatisticsCommand({
+      ...what,
+      Statistics,
+      StartTime: new Date(nowMilliseconds - RECONCILE_MILLISECONDS),
+      EndTime: new Date(nowMilliseconds),
+      Period: PERIOD_SECONDS,
+    }),
+  )
+  if (Datapoints.length === 0) {
+    return undefined
+  }
+  return Statistics[0] === 'Sum'
+    ? Datapoints.reduce((sum, { Sum = 0 }) => sum + Sum, 0)
+    : Math.max(...Datapoints.map(({ Maximum = 0 }) => Maximum))
+}

@@ -1,0 +1,68 @@
+import { dueReservations, openReservations } from '#adapters/stores/due-index.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { listTenants } from '#adapters/stores/tenant-store.ts'
+import { jobIdMilliseconds } from '#core/contract/job-id.ts'
+import { type Finding, fine, wrong } from './finding.ts'
+
+/** Reconcile looks every minute; what is due for longer was not looked at. */
+const LATE_MILLISECONDS = 5 * 60_000
+
+/** Reconcile ends a job after 14 hours, whatever its execution says; an hour later it should have. */
+const OPEN_MILLISECONDS_MAX = 15 * 60 * 60_000
+
+/** Open reservations that are counted; more are not told apart. */
+const COUNTED_MAX = 10_000
+
+/** Whether the table answers, and each balance adds up: the part of `ledger verify` that reads two items of a tenant. */
+export async function checkBalances(table: Table): Promise<Finding[]> {
+  const tenants = await listTenants(table)
+  const broken = tenants.filter(
+    ({ balance, openJobs }) =>
+      balance.available + balance.held + balance.spent !== balance.granted || balance.held < 0n || openJobs.count < 0,
+  )
+  return broken.length === 0
+    ? [fine('table', `answers; the balances of ${tenants.length} tenants add up`)]
+    : broken.map(({ id }) =>
+        wrong('table', `the balance of tenant ${id} does not add up`, `Run \`ledger verify --tenant ${id}\`.`),
+      )
+}
+
+/** Whether open reservations are looked after, and none is older than any job lives. */
+export async function checkReservations(table: Table, nowMilliseconds: number): Promise<Finding[]> {
+  let [open, oldest] = [0, nowMilliseconds]
+  for await (const item of openReservations(table)) {
+    open += 1
+    oldest = 'jobId' in item ? Math.min(oldest, jobIdMilliseconds(item.jobId)) : oldest
+    if (open >= COUNTED_MAX) {
+      break
+    }
+  }
+  let late = 0
+  for await (const _ of dueReservations(table, nowMilliseconds - LATE_MILLISECONDS)) {
+    late += 1
+    if (late >= COUNTED_MAX) {
+      break
+    }
+  }
+  const age = nowMilliseconds - oldest
+  const standing = open === 0 ? 'none is open' : `${countText(open)} open, the oldest job ${ageText(age)} old`
+  const findings = [fine('reservations', standing)]
+  if (late > 0) {
+    const advice = 'Reconcile does not run or fails: look at its log lines `reconcile failed` and its errors.'
+    findings.push(wrong('reservations', `${countText(late)} have been due for more than 5 minutes`, advice))
+  }
+  if (age > OPEN_MILLISECONDS_MAX) {
+    const advice = 'Reconcile should have ended it: find it with `job list --status processing`, then `job cancel` it.'
+    findings.push(wrong('reservations', `a job has been open for ${ageText(age)}`, advice))
+  }
+  return findings
+}
+
+function countText(count: number): string {
+  return count >= COUNTED_MAX ? `${count} or more` : String(count)
+}
+
+function ageText(milliseconds: number): string {
+  const minutes = Math.trunc(milliseconds / 60_000)
+  return minutes < 120 ? `${minutes} min` : `${Math.trunc(minutes / 60)} h`
+}

@@ -1,0 +1,41 @@
+import { startVideoExecution } from '#adapters/executions/video-executions.ts'
+import { isCancelledByOperator } from '#adapters/jobs/cancel-upstream-task.ts'
+import { type ResolveContext, resolveVideoJob } from '#adapters/jobs/resolve-video-job.ts'
+import { getReservation } from '#adapters/stores/reservation.ts'
+import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+
+/**
+ * Ends a job as failed and gives its reservation back, in one transaction; whoever settles it at the same time wins or loses
+ * as a whole. Then removes a video that lies in the bucket already and starts an execution, which asks the upstream to stop
+ * and sends the callback. An execution that still runs finds the job ended at its next step. Doing it again does what a crash
+ * left undone, and changes nothing about a job that ended otherwise.
+ * @returns the job as it ended.
+ * @throws JobMovedError, ServiceUnavailableError when the job or the table was contended: do it again.
+ */
+export async function cancelVideoJob(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
+  const { tenantId, jobId } = job
+  const release = { kind: 'release', error: FAILURE_TEXT.cancelledByOperator } as const
+  const ended = await resolveVideoJob({ tenantId, jobId }, context, () => release)
+  if (!isCancelledByOperator(ended)) {
+    return ended
+  }
+  if (ended.finishedAt !== undefined) {
+    await deleteVideo(await context.openBucket(), ended.videoKey)
+  }
+  if (owesCallback(ended) || hasTask(ended)) {
+    const reservation = await getReservation(context.table, tenantId, jobId)
+    // One number above the last: an execution of an ended job goes through Submit straight to Notify.
+    await startVideoExecution({ tenantId, jobId }, (reservation?.restarts ?? 0) + 1)
+  }
+  return ended
+}
+
+function owesCallback({ callbackUrl, callbackState, isDeleted }: VideoJob): boolean {
+  return callbackUrl !== undefined && callbackState === undefined && !isDeleted
+}
+
+function hasTask({ taskId, finishedAt }: VideoJob): boolean {
+  return taskId !== undefined && finishedAt === undefined
+}

@@ -1,0 +1,51 @@
+import type { Reservation } from '#adapters/stores/reservation.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { formatCredits } from '#core/quota/money.ts'
+import { withoutUrls } from './record-timeline.ts'
+
+/** A job as an operator sees it: never a prompt, a reference, a url or the upstream's answer. */
+export function describeJob(job: VideoJob, reservation: Reservation | undefined, ledger: readonly LedgerEntry[]) {
+  return {
+    ...jobRow(job),
+    request_id: job.requestId ?? null,
+    upstream_task: job.taskId ?? null,
+    submit: job.submitState ?? null,
+    waiting_for_channel: job.isWaitingForChannel,
+    expires_at: iso(job.expiresAt),
+    submitted_at: iso(job.submittedAt),
+    finished_at: iso(job.finishedAt),
+    stored: job.storedDurationSeconds !== undefined,
+    duration_secs: job.durationSeconds ?? null,
+    callback: job.callbackUrl === undefined ? 'none' : job.callbackState === 'sent' ? 'sent' : 'not sent',
+    reservation:
+      reservation === undefined
+        ? null
+        : {
+            state: reservation.state,
+            amount: formatCredits(reservation.amount),
+            actual: reservation.actual === undefined ? null : formatCredits(reservation.actual),
+            restarts: reservation.restarts,
+          },
+    ledger,
+  }
+}
+
+/** A job in a list. */
+export function jobRow(job: VideoJob) {
+  const error = job.error ?? job.failure
+  return {
+    id: job.jobId,
+    tenant: job.tenantId,
+    status: job.status,
+    deleted: job.isDeleted,
+    model: job.model,
+    channel: job.channelId ?? null,
+    created_at: iso(job.createdAt),
+    error: error === undefined ? null : withoutUrls(error),
+  }
+}
+
+function iso(seconds: number | undefined): string | null {
+  return seconds === undefined ? null : new Date(seconds * 1000).toISOString()
+}

@@ -1,0 +1,117 @@
+import {
+  DescribeExecutionCommand,
+  ExecutionDoesNotExist,
+  type HistoryEvent,
+  paginateGetExecutionHistory,
+  SFNClient,
+} from '@aws-sdk/client-sfn'
+import { executionName } from '#adapters/executions/video-executions.ts'
+import type { TimelineEntry } from './timeline-entry.ts'
+
+/** Executions of one job that are looked for beyond those that its reservation counts: that of a cancel. */
+const EXECUTIONS_BEYOND = 1
+/** As many events as Step Functions keeps of one execution. */
+const EVENTS_MAX = 25_000
+
+/**
+ * What the executions of a job did, by Step Functions: when each began and ended and, where the history can be read, which
+ * steps it went through. Never inputs, outputs or causes.
+ * @param restarts as the reservation counts them.
+ */
+export async function readExecutions(machineArn: string, { jobId, restarts }: { jobId: string; restarts: number }) {
+  const client = new SFNClient({})
+  const entries: TimelineEntry[] = []
+  let hasHistory = true
+  for (let number = 0; number <= restarts + EXECUTIONS_BEYOND; number += 1) {
+    const name = executionName(jobId, number)
+    const executionArn = `${machineArn.replace(':stateMachine:', ':execution:')}:${name}`
+    const described = await describe(client, executionArn)
+    if (described === undefined) {
+      continue
+    }
+    const { startDate, stopDate, status } = described
+    entries.push(...entryAt(startDate, 'execution started', name))
+    entries.push(...entryAt(stopDate, `execution ${status?.toLowerCase().replace('_', ' ')}`, name))
+    const events = await readHistory(client, executionArn)
+    hasHistory = hasHistory && events !== undefined
+    entries.push(...foldHistory(events ?? [], name))
+  }
+  return { entries, hasHistory }
+}
+
+async function describe(client: SFNClient, executionArn: string) {
+  try {
+    return await client.send(new DescribeExecutionCommand({ executionArn }))
+  } catch (error) {
+    if (error instanceof ExecutionDoesNotExist) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+/** Undefined where there is no history to be had: the local host keeps none. */
+async function readHistory(client: SFNClient, executionArn: string): Promise<HistoryEvent[] | undefined> {
+  const events: HistoryEvent[] = []
+  try {
+    for await (const page of paginateGetExecutionHistory({ client }, { executionArn, includeExecutionData: false })) {
+      events.push(...(page.events ?? []))
+      if (events.length >= EVENTS_MAX) {
+        break
+      }
+    }
+    return events
+  } catch (error) {
+    if (error instanceof Error && error.name === 'UnknownOperationException') {
+      return undefined
+    }
+    throw error
+  }
+}
+
+/** Steps in their order; polls that follow each other are one entry. */
+export function foldHistory(events: readonly HistoryEvent[], execution: string): TimelineEntry[] {
+  const entries: TimelineEntry[] = []
+  let state = ''
+  let polls: { count: number; first: Date } | undefined
+  const endPolls = () => {
+    if (polls !== undefined) {
+      entries.push(
+        ...entryAt(polls.first, polls.count === 1 ? 'Poll' : `Poll, ${polls.count} times from here on`, execution),
+      )
+      polls = undefined
+    }
+  }
+  for (const event of events) {
+    if (event.type === 'TaskStateEntered') {
+      state = event.stateEnteredEventDetails?.name ?? ''
+      if (state === 'Poll' && event.timestamp !== undefined) {
+        polls = { count: (polls?.count ?? 0) + 1, first: polls?.first ?? event.timestamp }
+      } else {
+        endPolls()
+        entries.push(...entryAt(event.timestamp, state, execution))
+      }
+    }
+    const error = errorOf(event)
+    if (error !== undefined) {
+      endPolls()
+      entries.push(...entryAt(event.timestamp, `${state} failed: ${error}`, execution))
+    }
+  }
+  endPolls()
+  return entries
+}
+
+/** The name of the error alone: a cause may hold what an upstream said. */
+function errorOf(event: HistoryEvent): string | undefined {
+  const failed = event.lambdaFunctionFailedEventDetails ?? event.taskFailedEventDetails
+  const timedOut = event.lambdaFunctionTimedOutEventDetails ?? event.taskTimedOutEventDetails
+  if (event.type?.startsWith('Execution')) {
+    return undefined
+  }
+  return failed?.error ?? timedOut?.error
+}
+
+function entryAt(at: Date | undefined, event: string, execution: string): TimelineEntry[] {
+  return at === undefined ? [] : [{ at: at.getTime(), event, execution }]
+}

@@ -1,0 +1,40 @@
+import { readItem, readItems } from '#adapters/stores/read-item.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { listTenantIds } from '#adapters/stores/tenant-store.ts'
+import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+import { isJobId } from '#core/contract/job-id.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { CommandFailedError } from '../command-failed-error.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** As many items as BatchGetItem takes. */
+const BATCH_ITEMS = 100
+
+/**
+ * A job by its id, deleted ones too. A job lies with its tenant, so without `tenantId` every tenant is asked, a hundred in one
+ * request.
+ * @throws UsageError for what is no job id; CommandFailedError when no tenant has it.
+ */
+export async function findJob(table: Table, jobId: string, tenantId: string | undefined): Promise<VideoJob> {
+  if (!isJobId(jobId)) {
+    throw new UsageError(`--job ${jobId}: a job id is a UUID in lower case`)
+  }
+  if (tenantId !== undefined) {
+    const item = await readItem(table, tableKeys.job(tenantId, jobId))
+    return item === undefined ? notFound(`tenant ${tenantId} has no job ${jobId}`) : readVideoJobItem(item)
+  }
+  const tenants = await listTenantIds(table)
+  for (let first = 0; first < tenants.length; first += BATCH_ITEMS) {
+    const batch = tenants.slice(first, first + BATCH_ITEMS).map((tenant) => tableKeys.job(tenant, jobId))
+    const item = (await readItems(table, batch)).find((each) => each !== undefined)
+    if (item !== undefined) {
+      return readVideoJobItem(item)
+    }
+  }
+  return notFound(`none of the ${tenants.length} tenants has a job ${jobId}; records are kept 30 days`)
+}
+
+function notFound(sentence: string): never {
+  throw new CommandFailedError(sentence)
+}

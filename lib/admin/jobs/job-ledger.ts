@@ -1,0 +1,14 @@
+import { readItems } from '#adapters/stores/read-item.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { readLedgerItem, toLedgerEntry } from '../read-ledger.ts'
+
+type JobKey = { readonly tenantId: string; readonly jobId: string }
+
+/** The entries of one job, oldest first: one, or two when it has ended. */
+export async function readJobLedger(table: Table, { tenantId, jobId }: JobKey): Promise<LedgerEntry[]> {
+  const keys = [tableKeys.ledgerReserve(tenantId, jobId), tableKeys.ledgerResolution(tenantId, jobId)]
+  const items = await readItems(table, keys)
+  return items.flatMap((item) => (item === undefined ? [] : readLedgerItem(item))).map(toLedgerEntry)
+}

@@ -1,0 +1,35 @@
+import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/executions/video-executions.ts'
+import type { ResolveContext } from '#adapters/jobs/resolve-video-job.ts'
+import { postponeReservation } from '#adapters/stores/due-index.ts'
+import { getReservation } from '#adapters/stores/reservation.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { CommandFailedError } from '../command-failed-error.ts'
+
+/** When Reconcile looks at the job next. */
+const NEXT_LOOK_MILLISECONDS = 60_000
+
+/** An execution that was started, and what it takes the place of. */
+export type Redrive = { readonly execution: string; readonly replaced: 'missing' | 'broken' | 'ended' }
+
+/**
+ * Starts an execution in place of one that is missing or did not do its work, under the number that Reconcile would give it;
+ * beyond its three as well. Steps run again only where their work is not recorded, so nothing is posted or billed twice.
+ * @throws CommandFailedError for a job that has ended or whose execution runs.
+ */
+export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }: ResolveContext): Promise<Redrive> {
+  const { tenantId, jobId } = job
+  const reservation = await getReservation(table, tenantId, jobId)
+  if (isTerminal(job) || reservation === undefined || reservation.state !== 'held') {
+    throw new CommandFailedError(`job ${jobId} has ended (${job.status}): there is nothing left to do`)
+  }
+  const state = await describeVideoExecution(jobId, reservation.restarts)
+  if (state === 'running') {
+    const name = executionName(jobId, reservation.restarts)
+    throw new CommandFailedError(`the execution ${name} runs: wait for it, or stop it first`)
+  }
+  const restarts = state === 'missing' ? reservation.restarts : reservation.restarts + 1
+  await startVideoExecution({ tenantId, jobId }, restarts)
+  const untilMilliseconds = nowMilliseconds() + NEXT_LOOK_MILLISECONDS
+  await postponeReservation(table, { tenantId, jobId }, { untilMilliseconds, restarts })
+  return { execution: executionName(jobId, restarts), replaced: state }
+}

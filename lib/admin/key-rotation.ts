@@ -1,0 +1,90 @@
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import {
+  type ApiKeyListing,
+  ApiKeyNotFoundError,
+  listApiKeys,
+  revokeApiKey,
+  setKeyExpiry,
+} from '#adapters/stores/key-admin.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import type { Answer } from './answer.ts'
+import type { Command } from './command.ts'
+import { CommandFailedError } from './command-failed-error.ts'
+import { describeNewKey, stateOf } from './key-commands.ts'
+import { readDuration, readEnd } from './read-time.ts'
+
+const OVERLAP_DEFAULT = '24h'
+
+/** A new key in place of an old one, which goes on to work for a while. @throws ApiKeyNotFoundError. */
+export const keyRotate: Command = {
+  name: 'key rotate',
+  summary: 'make a key in place of an old one, which works on for the overlap',
+  details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that ends
+within the overlap anyway may have been rotated before: then it asks, and keeps the earlier end.
+When the end of the old key cannot be written, the new one is revoked again and nothing has changed.`,
+  options: {
+    key: { value: 'ID', summary: 'public id of the old key', required: true },
+    overlap: {
+      value: '24h',
+      summary: `how long the old key still works, such as 1h or 7d; ${OVERLAP_DEFAULT} unless said`,
+    },
+    expires: { value: '90d|DATE', summary: 'until when the new key works; for as long as the old one did unless said' },
+  },
+  examples: ['key rotate --key 8fK2mQ0z --overlap 24h', 'key rotate --key 8fK2mQ0z --overlap 0s --expires 90d --json'],
+  async run(context, values) {
+    const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
+    const expires = values.text('expires')
+    const wished = expires === undefined ? undefined : readEnd('expires', expires, Date.now())
+    const table = await context.table()
+    const old = await requireKey(table, values.required('key'))
+    const now = Date.now()
+    const state = stateOf(old, now)
+    if (state === 'revoked' || state === 'expired') {
+      throw new CommandFailedError(`key ${old.keyId} is ${state}: nobody uses it; make a new one with key create`)
+    }
+    if (old.expiresAt !== null && old.expiresAt <= now + overlap) {
+      const end = new Date(old.expiresAt).toISOString()
+      await context.confirm(`Key ${old.keyId} ends at ${end} already, so it may have been rotated before`)
+    }
+    return await rotateKey(table, old, {
+      newEndsAt: wished ?? (old.expiresAt === null ? undefined : now + (old.expiresAt - old.createdAt)),
+      oldEndsAt: Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap),
+    })
+  },
+}
+
+async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
+  const key = (await listApiKeys(table)).find((listing) => listing.keyId === keyId)
+  if (key === undefined) {
+    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+  }
+  return key
+}
+
+/** The new key first: a crash in between leaves one that nobody has seen, never a client without a key. */
+async function rotateKey(
+  table: Table,
+  old: ApiKeyListing,
+  { newEndsAt, oldEndsAt }: { newEndsAt: number | undefined; oldEndsAt: number },
+): Promise<Answer> {
+  const key = generateApiKey()
+  const limits = {
+    models: old.models,
+    name: old.name ?? undefined,
+    expiresAt: newEndsAt,
+    ratePerMinute: old.ratePerMinute ?? undefined,
+  }
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits })
+  try {
+    await setKeyExpiry(table, old.keyId, oldEndsAt)
+  } catch (error) {
+    await revokeApiKey(table, id)
+    throw error
+  }
+  const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
+  const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
+  return {
+    json: { ...Object(json), replaces: old.keyId, old_expires_at: ends },
+    text: `${text}\nKey ${old.keyId} works until ${ends}.`,
+  }
+}

@@ -1,0 +1,39 @@
+import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
+import { DeploymentNotFoundError } from './command-failed-error.ts'
+
+/** One resource of the stack: its name in the template and its name in AWS (an arn, url or name, as its type has it). */
+export type StackResource = { readonly type: string; readonly logicalId: string; readonly id: string }
+
+/** Logical ids begin with the names of the constructs around the resource. */
+export type ResourceMatch = { readonly type: string; readonly logicalIdPrefix: string }
+
+/** Everything that a stack is made of. @throws DeploymentNotFoundError when it cannot be read. */
+export async function readStackResources(stackName: string): Promise<readonly StackResource[]> {
+  const resources: StackResource[] = []
+  try {
+    const client = new CloudFormationClient({})
+    for await (const { StackResourceSummaries = [] } of paginateListStackResources(
+      { client },
+      { StackName: stackName },
+    )) {
+      for (const { ResourceType = '', LogicalResourceId = '', PhysicalResourceId = '' } of StackResourceSummaries) {
+        resources.push({ type: ResourceType, logicalId: LogicalResourceId, id: PhysicalResourceId })
+      }
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DeploymentNotFoundError(
+      `the resources of ${stackName} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
+      { cause: error },
+    )
+  }
+  return resources
+}
+
+/** The first resource of this type under these constructs. */
+export function findResource(
+  resources: readonly StackResource[],
+  { type, logicalIdPrefix }: ResourceMatch,
+): StackResource | undefined {
+  return resources.find((resource) => resource.type === type && resource.logicalId.startsWith(logicalIdPrefix))
+}

@@ -1,0 +1,183 @@
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  GetTemplateCommand,
+  ListStackResourcesCommand,
+  type StackStatus,
+} from '@aws-sdk/client-cloudformation'
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { health } from '../../lib/admin/health-command.ts'
+import { readStackResources } from '../../lib/admin/stack-resources.ts'
+import { listenHttp } from '../adapters/outbound/loopback.ts'
+import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { testCatalogue } from '../engines/test-catalogue.ts'
+import { openTenant, reserveJob } from '../engines/video-jobs.ts'
+import { runCommand } from './run-command.ts'
+
+const cloudFormation = mockClient(CloudFormationClient)
+const cloudWatch = mockClient(CloudWatchClient)
+const secrets = mockClient(SecretsManagerClient)
+process.env.AWS_REGION = 'us-east-1'
+delete process.env.AWS_ENDPOINT_URL
+
+let engine: TestTable
+let api: Awaited<ReturnType<typeof listenHttp>>
+let table: Table
+let status = 200
+beforeAll(async () => {
+  engine = await startTestTable()
+  api = await listenHttp((request, response) => {
+    response.writeHead(request.url === '/dev/health' ? status : 404).end()
+  })
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  status = 200
+  beHealthy()
+})
+afterAll(async () => {
+  await Promise.all([engine.close(), api.stop()])
+})
+
+const RESOURCES = [
+  ['AWS::CloudWatch::Alarm', 'ServiceAlarmsApiErrors1', 'alarm-1'],
+  ['AWS::Lambda::Function', 'ReconcileScheduleReconcile1', 'reconcile-fn'],
+  ['AWS::SQS::Queue', 'ReconcileScheduleDeadLetters1', 'https://sqs/1/letters'],
+].map(([ResourceType, LogicalResourceId, PhysicalResourceId]) => ({
+  ResourceType,
+  LogicalResourceId,
+  PhysicalResourceId,
+  LastUpdatedTimestamp: new Date(0),
+  ResourceStatus: 'CREATE_COMPLETE' as const,
+}))
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+const config = testCatalogue({}, { main: { api_key: '${MAIN_KEY}' } }).config
+
+function haveStack(StackStatus: StackStatus): void {
+  const stack = { StackName: 'Reelgate-dev', CreationTime: new Date(0), StackStatus }
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
+}
+
+function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {
+  cloudWatch
+    .on(GetMetricStatisticsCommand, { MetricName })
+    .resolves({ Datapoints: figures === undefined ? [] : [figures, figures] })
+}
+
+function beHealthy(): void {
+  for (const client of [cloudFormation, cloudWatch, secrets]) {
+    client.reset()
+  }
+  haveStack('UPDATE_COMPLETE')
+  cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries: RESOURCES })
+  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config } })
+  cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+  haveMetric('Invocations', { Sum: 5 })
+  haveMetric('ApproximateNumberOfMessagesVisible', { Maximum: 0 })
+  cloudWatch.on(DescribeAlarmsCommand).resolves({ MetricAlarms: [] })
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: '{"MAIN_KEY":"a secret"}' })
+}
+
+async function look() {
+  const { json, text, isOk } = await runCommand(health, {
+    table,
+    outputs: { BaseUrl: `${api.origin}/dev/`, ChannelSecretArn: 'arn:secret' },
+    resources: () => readStackResources('Reelgate-dev'),
+  })
+  expect(text).not.toContain('a secret')
+  const wrong = Object(json).findings.filter(({ ok }: { ok: boolean }) => !ok)
+  expect(wrong.every(({ advice }: { advice: string | null }) => advice !== null)).toBe(true)
+  return { isOk, wrong: wrong.map(({ check, message }: { check: string; message: string }) => `${check}: ${message}`) }
+}
+
+describe('a deployment', () => {
+  it('in which all is well is healthy', async () => {
+    await reserveJob(table, await openTenant(table))
+    expect(await look()).toEqual({ isOk: true, wrong: [] })
+  })
+
+  it.each<[string, () => unknown, string | RegExp]>([
+    ['was rolled back', () => haveStack('UPDATE_ROLLBACK_COMPLETE'), 'stack: Reelgate-dev is UPDATE_ROLLBACK_COMPLETE'],
+    ['is being changed', () => haveStack('UPDATE_IN_PROGRESS'), 'stack: Reelgate-dev is UPDATE_IN_PROGRESS'],
+    [
+      'has an alarm',
+      () =>
+        cloudWatch
+          .on(DescribeAlarmsCommand, { AlarmNames: ['alarm-1'], StateValue: 'ALARM' })
+          .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: 'The API answers 5xx.' }] }),
+      'alarms: alarm-1 is in alarm: The API answers 5xx.',
+    ],
+    [
+      'has no Reconcile run',
+      () => haveMetric('Invocations', undefined),
+      'reconcile: has not run in the last 15 minutes',
+    ],
+    [
+      'has dead letters',
+      () => haveMetric('ApproximateNumberOfMessagesVisible', { Maximum: 2 }),
+      'dead letters: the queue holds 2',
+    ],
+    [
+      'lacks a channel key',
+      () => secrets.on(GetSecretValueCommand).resolves({ SecretString: '{"MAIN_KEY":""}' }),
+      'channel keys: MAIN_KEY of channel main is missing',
+    ],
+    [
+      'has an empty secret',
+      () => secrets.on(GetSecretValueCommand).resolves({ SecretString: 'a secret' }),
+      'channel keys: the channel secret is no JSON object of texts',
+    ],
+    [
+      'may not be asked for its secret',
+      () =>
+        secrets
+          .on(GetSecretValueCommand)
+          .rejects(Object.assign(new Error('no right'), { name: 'AccessDeniedException' })),
+      'channel keys: could not be checked: no right',
+    ],
+    [
+      'answers 503',
+      () => {
+        status = 503
+      },
+      /^api: http:.*\/dev\/health answers with status 503$/,
+    ],
+  ])('that %s is not, and only that is told, with what to do', async (_, breakIt, expected) => {
+    breakIt()
+    const { isOk, wrong } = await look()
+    expect(isOk).toBe(false)
+    expect(wrong).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)])
+  })
+
+  it('whose balance does not add up is not', async () => {
+    const { tenantId } = await openTenant(table)
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.balance(tenantId),
+        UpdateExpression: 'SET held = held + :one',
+        ExpressionAttributeValues: { ':one': 1 },
+      }),
+    )
+    expect(await look()).toEqual({ isOk: false, wrong: [`table: the balance of tenant ${tenantId} does not add up`] })
+  })
+
+  it('in which nobody looks after open reservations is not', async () => {
+    const hours = (count: number) => Math.trunc(Date.now() / 1000) - count * 3_600
+    const tenant = await openTenant(table)
+    await reserveJob(table, tenant, { createdAt: hours(1) })
+    expect((await look()).wrong).toEqual(['reservations: 1 have been due for more than 5 minutes'])
+    await reserveJob(table, tenant, { createdAt: hours(16) })
+    expect((await look()).wrong).toEqual([
+      'reservations: 2 have been due for more than 5 minutes',
+      'reservations: a job has been open for 16 h',
+    ])
+  })
+})
