@@ -9,8 +9,8 @@ import { createMp4Scanner } from '#core/jobs/mp4-header.ts'
 import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type LocalHost, startLocalHost } from '#local/local-host.ts'
 import { verifyLedgers } from '../admin/ledger-commands.ts'
+import { ProgressBar } from '../terminal/progress-bar.ts'
 import { type ReceivedCallback, startCallbackReceiver } from './callback-receiver.ts'
-import { ProgressBar } from './progress-bar.ts'
 import { showChat, showEmbedding } from './show-relay.ts'
 import { type Job, VideoClient } from './video-client.ts'
 
@@ -20,6 +20,9 @@ const CONFIG_FILE = join(import.meta.dirname, '../../config/demo.yaml')
 const JOB_SECONDS_MAX = 60
 
 const CALLBACK_SECONDS_MAX = 20
+
+/** What the demo's upstream and its polls take, roughly. */
+const VIDEO_SECONDS = 6
 
 /** The main job, end to end, on one machine: create, watch, be called back, download; a chat and an embedding; and the money. */
 export async function runDemo(): Promise<void> {
@@ -79,7 +82,7 @@ async function makeVideo(host: LocalHost, callbackUrl: string): Promise<Job> {
   }
   console.log(`\nPOST /v1/video/generations ${JSON.stringify(body)}`)
   const created = await client.create(body)
-  const bar = new ProgressBar()
+  const bar = new ProgressBar(VIDEO_SECONDS)
   bar.draw(created.status)
   const job = await client.waitForEnd(created.id, {
     secondsMax: JOB_SECONDS_MAX,

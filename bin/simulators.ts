@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../lib/admin/usage-error.ts'
+import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
+import { printFailure } from './print-failure.ts'
+
+const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config config/gateway.yaml] [--data-dir .data/simulators]
+
+Runs the simulated upstreams for a deployment on an emulator, each on a port of its own from --port-base on, and prints
+the variables to deploy with. --host is an address of this machine that the functions of the deployment reach.`
+
+/** `npm run simulators`. Exits 0 after SIGINT or SIGTERM, with every server stopped. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      'port-base': { type: 'string', default: '9700' },
+      host: { type: 'string', default: '127.0.0.1' },
+      config: { type: 'string', default: 'config/gateway.yaml' },
+      'data-dir': { type: 'string', default: '.data/simulators' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  if (values.help) {
+    console.log(USAGE)
+    return
+  }
+  const stopped = stopSignal()
+  const simulators = await serveSimulators({
+    configFile: values.config,
+    dataDirectory: values['data-dir'],
+    host: values.host,
+    portBase: readPort(values['port-base']),
+  })
+  console.log('# simulated upstreams are listening; in another terminal:')
+  for (const variable of simulators.variables) {
+    console.log(`export ${variable}`)
+  }
+  console.log('# Ctrl-C stops them')
+  await stopped
+  await simulators.close()
+}
+
+/** Ports from here on are taken, so the last ones of all leave no room. */
+const PORT_BASE_MAX = 65_000
+
+function readPort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 1 || port > PORT_BASE_MAX) {
+    throw new RangeError(`--port-base ${text}: use a number from 1 to ${PORT_BASE_MAX}`)
+  }
+  return port
+}
+
+/** Listened for from the beginning: a signal during the start stops the servers as soon as they stand. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+  })
+}
+
+main().catch((error: unknown) => {
+  const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  printFailure(isPortTaken ? new UsageError(`${error.message}: choose another --port-base`) : error)
+})

@@ -1,0 +1,91 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../lib/admin/usage-error.ts'
+import { printingObserver, verdictLine } from '../lib/smoke/print-smoke.ts'
+import { runSmoke, type SmokeOptions } from '../lib/smoke/run-smoke.ts'
+import type { SmokeObserver } from '../lib/smoke/step-runner.ts'
+import { printFailure } from './print-failure.ts'
+
+const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t2v] [--chat-model chat-default]
+                 [--skip-chat] [--timeout-seconds 900] [--json]
+
+Makes a video, watches it, downloads and lists it, and chats, whole and streamed, with any deployment. --base-url is the
+BaseUrl of the stack, or of a local host. REELGATE_API_KEY in the environment does for --api-key.
+Exit code 0: all passed. 1: a step failed. 2: the command line makes no sense.`
+
+const OPTIONS = {
+  'base-url': { type: 'string' },
+  'api-key': { type: 'string' },
+  model: { type: 'string' },
+  'chat-model': { type: 'string' },
+  'skip-chat': { type: 'boolean', default: false },
+  'timeout-seconds': { type: 'string', default: '900' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+const POLL_MILLISECONDS = 1_000
+const TIMEOUT_SECONDS_MAX = 24 * 60 * 60
+
+/** Only the report is printed. */
+const silent: SmokeObserver = { announce() {}, progress() {}, end() {} }
+
+/** `npm run smoke`. */
+async function main(): Promise<void> {
+  const { values } = parse()
+  if (values.help) {
+    console.log(USAGE)
+    return
+  }
+  const report = await runSmoke(readOptions(values), values.json ? silent : printingObserver())
+  console.log(values.json ? JSON.stringify(report) : verdictLine(report))
+  process.exitCode = report.ok ? 0 : 1
+}
+
+function parse() {
+  try {
+    return parseArgs({ options: OPTIONS })
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** @throws UsageError */
+function readOptions(values: ReturnType<typeof parse>['values']): SmokeOptions {
+  const apiKey = values['api-key'] || process.env.REELGATE_API_KEY
+  if (!apiKey) {
+    throw new UsageError('--api-key is missing: npm run admin -- key create makes one')
+  }
+  return {
+    baseUrl: readBaseUrl(values['base-url']),
+    apiKey,
+    model: values.model,
+    chatModel: values['chat-model'],
+    skipChat: values['skip-chat'],
+    timeoutSeconds: readSeconds(values['timeout-seconds']),
+    pollMilliseconds: POLL_MILLISECONDS,
+  }
+}
+
+/** Clients write the address with or without `/v1`; both are taken. */
+function readBaseUrl(text: string | undefined): string {
+  if (text === undefined || !/^https?:\/\/[^\s?#]+$/.test(text) || !URL.canParse(text)) {
+    throw new UsageError(text === undefined ? '--base-url is missing' : `--base-url ${text}: use an http(s) url`)
+  }
+  return text.replace(/\/+$/, '').replace(/\/v1$/, '')
+}
+
+function readSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > TIMEOUT_SECONDS_MAX) {
+    throw new UsageError(`--timeout-seconds ${text}: use a number from 1 to ${TIMEOUT_SECONDS_MAX}`)
+  }
+  return seconds
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof UsageError) {
+    console.error(`${error.message}\n\n${USAGE}`)
+    process.exit(2)
+  }
+  printFailure(error)
+})

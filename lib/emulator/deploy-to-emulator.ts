@@ -1,0 +1,78 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { credentialName } from '#core/catalogue/credential-name.ts'
+import { UsageError } from '../admin/usage-error.ts'
+import { loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { deployPhases, outputsFile } from './deploy-phases.ts'
+import { type Environment, emulatorEnvironment } from './emulator-environment.ts'
+import { type DeployedOutputs, nextCommands } from './next-commands.ts'
+import { runCdk } from './run-cdk.ts'
+
+export type DeployToEmulatorOptions = {
+  readonly stage: string
+  readonly configFile: string
+  readonly verbose: boolean
+  readonly environment: Environment
+  /** Replaced by tests. */
+  readonly run?: typeof runCdk
+}
+
+/** An emulator on this machine answers at once; its first start may take a while, but that is over. */
+const REACH_MILLISECONDS_MAX = 5_000
+
+const outputsByStack = z.record(z.string(), z.record(z.string(), z.string()))
+
+/**
+ * Bootstraps the emulator and deploys the stack of a stage to it, saying what it does on stdout.
+ * @throws UsageError before anything is done: no endpoint, AWS itself, nothing there, no upstream.
+ * @throws CommandFailedError when `cdk` fails.
+ */
+export async function deployToEmulator(options: DeployToEmulatorOptions): Promise<void> {
+  const { stage, configFile, verbose, environment: given, run = runCdk } = options
+  const used = emulatorEnvironment(given)
+  const secretNames = upstreamSecrets(configFile, given)
+  await reach(used.AWS_ENDPOINT_URL)
+  const directory = mkdtempSync(join(tmpdir(), 'reelgate-emulator-'))
+  try {
+    for (const phase of deployPhases({ stage, configFile, directory })) {
+      const startedAt = Date.now()
+      await run(phase, used, verbose)
+      console.log(`${phase.name.padEnd(10)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
+    }
+    const outputs = readOutputs(outputsFile({ directory }), `Reelgate-${stage}`)
+    console.log(
+      `\n${Object.entries(outputs)
+        .map(([name, value]) => `${name.padEnd(18)} ${value}`)
+        .join('\n')}`,
+    )
+    console.log(`\nNext:\n${nextCommands({ stage, given, used, outputs, secretNames }).join('\n')}`)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Names of the keys of the channels that the deployment will have. @throws UsageError when it would have none. */
+function upstreamSecrets(file: string, environment: Environment): readonly string[] {
+  const { config } = loadGatewayConfig({ file, environment, mode: 'synth' })
+  if (config.channels.length === 0) {
+    throw new UsageError(
+      `no channel of ${file} has an upstream: start \`npm run simulators\` and export what it prints`,
+    )
+  }
+  return config.channels.flatMap((channel) => credentialName(channel) ?? [])
+}
+
+/** Whatever it answers, something is there. @throws UsageError */
+async function reach(endpoint: string): Promise<void> {
+  try {
+    await fetch(endpoint, { signal: AbortSignal.timeout(REACH_MILLISECONDS_MAX) })
+  } catch {
+    throw new UsageError(`nothing answers at ${endpoint}: start the emulator, or mend AWS_ENDPOINT_URL`)
+  }
+}
+
+function readOutputs(file: string, stack: string): DeployedOutputs {
+  return outputsByStack.parse(JSON.parse(readFileSync(file, 'utf8')))[stack] ?? {}
+}

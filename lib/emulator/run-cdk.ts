@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { CommandFailedError } from '../admin/command-failed-error.ts'
+import type { DeployPhase } from './deploy-phases.ts'
+import type { Environment } from './emulator-environment.ts'
+
+const REPOSITORY_ROOT = join(import.meta.dirname, '../..')
+
+/** The version that package-lock.json pins. */
+const CDK = join(REPOSITORY_ROOT, 'node_modules/aws-cdk/bin/cdk')
+
+/**
+ * Runs `cdk` in the repository. It says a line per resource, which is kept back unless it fails or `verbose` asks for it.
+ * @throws CommandFailedError
+ */
+export async function runCdk(phase: DeployPhase, environment: Environment, verbose: boolean): Promise<void> {
+  const child = spawn(process.execPath, [CDK, ...phase.parameters], {
+    cwd: REPOSITORY_ROOT,
+    // The app is started as `node`: the one that runs this.
+    env: { ...environment, PATH: `${dirname(process.execPath)}:${environment.PATH ?? ''}` },
+    stdio: verbose ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+  })
+  const said: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => said.push(chunk))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code !== 0) {
+    process.stderr.write(Buffer.concat(said))
+    throw new CommandFailedError(`cdk ${phase.name} failed (exit code ${code})`)
+  }
+}

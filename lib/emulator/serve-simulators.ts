@@ -1,0 +1,39 @@
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { DataDirectory } from '#local/data-directory.ts'
+import { type SimulatorPlace, startSimulators } from '#local/start-simulators.ts'
+import { loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { upstreamVariables } from './upstream-variables.ts'
+
+type SimulatorsOptions = SimulatorPlace & { readonly configFile: string; readonly dataDirectory: string }
+
+type ServedSimulators = {
+  /** Lines such as `P1_BASE_URL=http://127.0.0.1:9700`, to deploy with. */
+  readonly variables: readonly string[]
+  close(): Promise<void>
+}
+
+/**
+ * Starts the simulated upstreams of a configuration for a deployment elsewhere: one for each channel that has none of
+ * its own and takes one from a variable.
+ * @throws GatewayConfigError; the server's error when a port is taken.
+ */
+export async function serveSimulators({
+  configFile,
+  dataDirectory,
+  ...place
+}: SimulatorsOptions): Promise<ServedSimulators> {
+  const variables = upstreamVariables(configFile)
+  const { config } = loadGatewayConfig({ file: configFile, environment: {}, mode: 'local' })
+  const wanted = { ...config, channels: config.channels.filter(({ id }) => variables.has(id)) }
+  const started = await startSimulators(wanted, new DataDirectory(dataDirectory), place)
+  return {
+    variables: assignments(started.config, variables),
+    close: async () => {
+      await Promise.all(started.simulators.map((simulator) => simulator.close()))
+    },
+  }
+}
+
+function assignments({ channels }: GatewayConfig, variables: ReadonlyMap<string, string>): string[] {
+  return channels.map(({ id, base_url }) => `${variables.get(id)}=${base_url}`)
+}

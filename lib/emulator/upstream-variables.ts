@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+
+/** `${P1_BASE_URL:-simulator}`: an upstream that a deployment is told by a variable. */
+const SIMULATED_VARIABLE = /^\$\{([A-Z][A-Z0-9_]*):-simulator\}$/
+
+/**
+ * The environment variables that give channels of a configuration file their upstreams, by channel.
+ * Channels whose `base_url` is written out, or has no simulator to fall back to, are not among them.
+ */
+export function upstreamVariables(configFile: string): ReadonlyMap<string, string> {
+  const channels = parseDocument(readFileSync(configFile, 'utf8')).get('channels')
+  const found = new Map<string, string>()
+  for (const channel of isSeq(channels) ? channels.items : []) {
+    const [id, baseUrl] = ['id', 'base_url'].map((name) => (isMap(channel) ? channel.get(name, true) : undefined))
+    const name = isScalar(baseUrl) ? SIMULATED_VARIABLE.exec(String(baseUrl.value))?.[1] : undefined
+    if (isScalar(id) && name !== undefined) {
+      found.set(String(id.value), name)
+    }
+  }
+  return found
+}

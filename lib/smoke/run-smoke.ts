@@ -1,0 +1,97 @@
+import { chatStreamed, chatWhole } from './chat-steps.ts'
+import { GatewayClient, isObject } from './gateway-client.ts'
+import { SmokeFailure } from './smoke-failure.ts'
+import { type Finding, type SmokeObserver, StepRunner, type StepVerdict } from './step-runner.ts'
+import { checkPassthrough, createJob, downloadVideo, findInList, waitForJob } from './video-steps.ts'
+
+export type SmokeOptions = {
+  /** Without a final slash and without `/v1`. */
+  readonly baseUrl: string
+  readonly apiKey: string
+  /** The video model; the cheapest plain one of the shipped catalogue unless said. */
+  readonly model?: string | undefined
+  readonly chatModel?: string | undefined
+  readonly skipChat: boolean
+  /** Time for all of it. */
+  readonly timeoutSeconds: number
+  /** Between two looks at the job. */
+  readonly pollMilliseconds: number
+}
+
+export type SmokeReport = { readonly ok: boolean; readonly steps: readonly StepVerdict[] }
+
+/** Models of the shipped catalogue; the list of models does not tell what each is for. */
+const VIDEO_MODEL = 'famB-1.1-t2v'
+const CHAT_MODEL = 'chat-default'
+
+/**
+ * The main job and a chat against any deployment, by the HTTP contract alone: a video by text is made, watched,
+ * downloaded and listed, and a chat is answered whole and streamed. It never throws: each step has its verdict.
+ */
+export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): Promise<SmokeReport> {
+  const { baseUrl, apiKey, skipChat, timeoutSeconds } = options
+  const client = new GatewayClient({ baseUrl, apiKey, signal: AbortSignal.timeout(timeoutSeconds * 1000) })
+  const runner = new StepRunner(observer, apiKey)
+  const models = await runner.step('models', () => listModels(client))
+  if (models !== undefined) {
+    observer.announce(priceOf(options))
+  }
+  await runVideo({ client, runner, models, options, observer })
+  if (!skipChat) {
+    const wanted = { models, given: options.chatModel, usual: CHAT_MODEL, option: '--chat-model (or --skip-chat)' }
+    await runner.step('chat', models && (() => chatWhole(client, pickModel(wanted))))
+    await runner.step('chat stream', models && (() => chatStreamed(client, pickModel(wanted))))
+  }
+  return { ok: runner.steps.every(({ verdict }) => verdict === 'passed'), steps: runner.steps }
+}
+
+function priceOf({ model = VIDEO_MODEL, chatModel = CHAT_MODEL, skipChat }: SmokeOptions): string {
+  const chats = skipChat ? '' : ` and two short answers of ${chatModel}`
+  return `This makes one video with ${model}${chats}: the key's tenant pays credits for them, and real upstreams are paid money.`
+}
+
+type Surroundings = {
+  readonly client: GatewayClient
+  readonly runner: StepRunner
+  readonly models: readonly string[] | undefined
+  readonly options: SmokeOptions
+  readonly observer: SmokeObserver
+}
+
+async function runVideo({ client, runner, models, options, observer }: Surroundings): Promise<void> {
+  const wanted = { models, given: options.model, usual: VIDEO_MODEL, option: '--model' }
+  const id = await runner.step('create', models && (async () => await createJob(client, pickModel(wanted))))
+  const waiting = { pollMilliseconds: options.pollMilliseconds, onStatus: observer.progress }
+  const job = await runner.step('wait', id === undefined ? undefined : () => waitForJob(client, id, waiting))
+  await runner.step('passthrough', job && (() => checkPassthrough(job)))
+  await runner.step('download', job && (() => downloadVideo(client, job)))
+  await runner.step('list', id === undefined ? undefined : () => findInList(client, id))
+}
+
+async function listModels(client: GatewayClient): Promise<Finding<readonly string[]>> {
+  const { data } = await client.json('/v1/models', { status: 200 })
+  const ids = (Array.isArray(data) ? data : []).flatMap((model) => (isObject(model) ? [String(model.id)] : []))
+  if (ids.length === 0) {
+    throw new SmokeFailure('the key may use no model', 'the models of the key, and the catalogue of the deployment')
+  }
+  return { value: ids, text: `the key may use ${ids.length}` }
+}
+
+type Wanted = {
+  readonly models: readonly string[] | undefined
+  readonly given: string | undefined
+  readonly usual: string
+  readonly option: string
+}
+
+/** @throws SmokeFailure when the model is not listed for this key. */
+function pickModel({ models = [], given, usual, option }: Wanted): string {
+  const model = given ?? usual
+  if (!models.includes(model)) {
+    throw new SmokeFailure(
+      `the key may not use ${model}`,
+      `name a model of the list with ${option}: ${models.join(', ')}`,
+    )
+  }
+  return model
+}

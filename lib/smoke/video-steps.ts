@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createMp4Scanner } from '#core/jobs/mp4-header.ts'
+import { type GatewayClient, isObject, type JsonObject, withoutQuery } from './gateway-client.ts'
+import { SmokeFailure } from './smoke-failure.ts'
+import type { Finding } from './step-runner.ts'
+
+const JOBS = '/v1/video/generations'
+const PROMPT = 'a paper city lights up at night'
+
+/** What the gateway itself says of a job (the interface, "Video job"); all else in an answer is the upstream's. */
+const OWN_MEMBERS: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'status',
+  'model',
+  'created_at',
+  'expires_at',
+  'url',
+  'duration_secs',
+  'error',
+])
+
+export async function createJob(client: GatewayClient, model: string): Promise<Finding<string>> {
+  const job = await client.json(JOBS, { status: 201, body: { model, prompt: PROMPT } })
+  const { id, status, object } = job
+  if (typeof id !== 'string' || status !== 'queued' || object !== 'video.generation') {
+    throw new SmokeFailure(`POST ${JOBS} answered 201 without a queued job: ${JSON.stringify(job)}`)
+  }
+  return { value: id, text: `job ${id} of ${model}, ${status}` }
+}
+
+type Waiting = { readonly pollMilliseconds: number; readonly onStatus: (status: string) => void }
+
+/** Polls until the job has ended. The time is bounded by the client's signal. @throws SmokeFailure unless it succeeded. */
+export async function waitForJob(client: GatewayClient, id: string, waiting: Waiting): Promise<Finding<JsonObject>> {
+  const startedAt = Date.now()
+  for (;;) {
+    const job = await client.json(`${JOBS}/${id}`, { status: 200 })
+    const status = String(job.status)
+    waiting.onStatus(status)
+    if (status === 'succeeded') {
+      return { value: job, text: `succeeded after ${((Date.now() - startedAt) / 1000).toFixed(0)} s` }
+    }
+    if (status !== 'queued' && status !== 'processing') {
+      throw new SmokeFailure(
+        `job ${id} is ${status}: ${String(job.error ?? 'without a reason')}`,
+        'the log lines with this jobId, and its channel: its key in the channel secret, its base url, its balance',
+      )
+    }
+    await delay(waiting.pollMilliseconds)
+  }
+}
+
+/** What the upstream said has to be in the answer, beside the gateway's own members. */
+export async function checkPassthrough(job: JsonObject): Promise<Finding<void>> {
+  const members = Object.keys(job).filter((name) => !OWN_MEMBERS.has(name))
+  if (members.length === 0) {
+    throw new SmokeFailure("the job has no member of its upstream's answer", 'the log lines of the poll function')
+  }
+  return { value: undefined, text: `upstream members: ${members.join(', ')}` }
+}
+
+/** Reads the video by its url alone, without the key. @throws SmokeFailure unless it is a whole MP4. */
+export async function downloadVideo(client: GatewayClient, job: JsonObject): Promise<Finding<void>> {
+  if (typeof job.url !== 'string' || !URL.canParse(job.url)) {
+    throw new SmokeFailure('the succeeded job has no url', 'the log lines of the function that answers GET')
+  }
+  const response = await client.download(job.url)
+  const scanner = createMp4Scanner()
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    scanner.push(chunk)
+    bytes += chunk.length
+  }
+  const { isMp4, hasMovie, isCut, durationSeconds } = scanner.finish()
+  if (!isMp4 || !hasMovie || isCut) {
+    const fault = isCut && isMp4 ? 'an MP4 that is cut off' : 'no MP4'
+    throw new SmokeFailure(
+      `${withoutQuery(job.url)} is ${fault} (${bytes} bytes)`,
+      'the log lines of the store function',
+    )
+  }
+  const seconds = durationSeconds === undefined ? '' : `, ${durationSeconds} s`
+  return { value: undefined, text: `MP4 of ${bytes} bytes${seconds} from ${new URL(job.url).host}` }
+}
+
+/** The newest jobs of the key; the one just made is among them. */
+export async function findInList(client: GatewayClient, id: string): Promise<Finding<void>> {
+  const { data } = await client.json(`${JOBS}?limit=20`, { status: 200 })
+  const jobs = Array.isArray(data) ? data.filter(isObject) : []
+  if (!jobs.some((job) => job.id === id)) {
+    throw new SmokeFailure(`the list of ${jobs.length} jobs has not job ${id}`, 'the log lines of the list function')
+  }
+  return { value: undefined, text: `among the newest ${jobs.length}` }
+}

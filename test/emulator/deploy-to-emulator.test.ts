@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { type LocalServer, listen } from '#local/http-server.ts'
+import { UsageError } from '../../lib/admin/usage-error.ts'
+import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
+import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
+import type { Environment } from '../../lib/emulator/emulator-environment.ts'
+import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
+
+const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
+const OUTPUTS = { BaseUrl: 'http://127.0.0.1:4566/_aws/execute-api/a1/live/', TableName: 'T' }
+
+let emulator: LocalServer
+let endpoint: string
+beforeAll(async () => {
+  emulator = await listen((_request, response) => void response.writeHead(404).end(), 0)
+  endpoint = `http://127.0.0.1:${emulator.port}`
+})
+afterAll(() => emulator.close())
+
+/** Deploys with a `cdk` that only writes the outputs. */
+async function deploy(environment: Environment, stage = 'dev') {
+  const phases: DeployPhase[] = []
+  const said = jest.spyOn(console, 'log').mockImplementation(() => {})
+  const run = async (phase: DeployPhase) => {
+    phases.push(phase)
+    const file = phase.parameters[phase.parameters.indexOf('--outputs-file') + 1]
+    if (phase.name === 'deploy') {
+      writeFileSync(String(file), JSON.stringify({ [`Reelgate-${stage}`]: OUTPUTS }))
+    }
+  }
+  try {
+    await deployToEmulator({ stage, configFile: CONFIG, verbose: false, environment, run })
+    return { phases, text: said.mock.calls.flat().join('\n') }
+  } finally {
+    said.mockRestore()
+  }
+}
+
+describe('deploy:emulator', () => {
+  it('bundles once, bootstraps, deploys, and says what comes next', async () => {
+    const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' })
+    expect(phases.map(({ name }) => name)).toEqual(['synth', 'bootstrap', 'deploy'])
+    expect(phases[0]?.parameters).toEqual(expect.arrayContaining(['emulator=true', 'stage=dev', `config=${CONFIG}`]))
+    const [, bootstrapped, deployed] = phases.map(({ parameters }) => parameters[parameters.indexOf('--app') + 1])
+    expect(bootstrapped).toBe(deployed)
+    expect(text).toContain('export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test')
+    expect(text).toContain('for name in P1_API_KEY; do echo simulated | npm run admin -- secret set $name')
+    expect(text).toContain(`npm run smoke -- --base-url ${OUTPUTS.BaseUrl} --api-key KEY`)
+  })
+
+  it('says of a stage with a name of its own that nobody depends on it, and names it in the commands', async () => {
+    const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }, 'try')
+    expect(phases[0]?.parameters).toContain('profile=dev')
+    expect(text).toContain('key create --tenant ID --stage try')
+  })
+
+  it('refuses to deploy a service without any upstream', async () => {
+    const deployed = deploy({ AWS_ENDPOINT_URL: endpoint })
+    await expect(deployed).rejects.toBeInstanceOf(UsageError)
+    await expect(deployed).rejects.toThrow('npm run simulators')
+  })
+
+  it('refuses when nothing answers, before it bundles', async () => {
+    const environment = { AWS_ENDPOINT_URL: 'http://127.0.0.1:1', P1_BASE_URL: 'http://127.0.0.1:9700' }
+    await expect(deploy(environment)).rejects.toThrow('nothing answers')
+  })
+})
+
+it('finds the variable of every channel that a deployment can be given', () => {
+  expect(Object.fromEntries(upstreamVariables(CONFIG))).toEqual({
+    'p1-main': 'P1_BASE_URL',
+    'p2-direct': 'P2_DIRECT_BASE_URL',
+    'p2-international': 'P2_INTERNATIONAL_BASE_URL',
+    'p2-proxy': 'P2_PROXY_BASE_URL',
+    'openai-main': 'RELAY_BASE_URL',
+  })
+})

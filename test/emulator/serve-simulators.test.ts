@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from '@jest/globals'
+import { listen } from '#local/http-server.ts'
+import { serveSimulators } from '../../lib/emulator/serve-simulators.ts'
+
+const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
+const directory = mkdtempSync(join(tmpdir(), 'reelgate-simulators-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+describe('the simulated upstreams of a deployment', () => {
+  it('answer at the addresses that their variables name, whatever the terminal has set', async () => {
+    process.env.P1_BASE_URL = 'https://upstream.example'
+    const { variables, close } = await serveSimulators({ configFile: CONFIG, dataDirectory: directory })
+    const addresses = new Map(variables.map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]))
+    expect([...addresses.keys()].sort()).toEqual([
+      'P1_BASE_URL',
+      'P2_DIRECT_BASE_URL',
+      'P2_INTERNATIONAL_BASE_URL',
+      'P2_PROXY_BASE_URL',
+      'RELAY_BASE_URL',
+    ])
+    const headers = { authorization: 'Bearer any' }
+    expect((await fetch(`${addresses.get('P1_BASE_URL')}/api/v1/tasks/`, { headers })).status).toBe(200)
+    expect((await fetch(`${addresses.get('RELAY_BASE_URL')}/models`, { headers })).status).toBe(200)
+    await close()
+    await expect(fetch(`${addresses.get('RELAY_BASE_URL')}/models`)).rejects.toThrow()
+  })
+
+  it('do not move to another port when theirs is taken: the deployment has been told', async () => {
+    const taken = await listen(() => {}, 0)
+    const started = serveSimulators({ configFile: CONFIG, dataDirectory: directory, portBase: taken.port })
+    await expect(started).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await taken.close()
+  })
+})

@@ -1,0 +1,220 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { lineOf } from '../../lib/smoke/print-smoke.ts'
+import { runSmoke } from '../../lib/smoke/run-smoke.ts'
+import { REPOSITORY, withoutJest } from '../e2e/child-environment.ts'
+import { CLIP } from '../engines/result-files.ts'
+import { healthyAnswers, KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
+
+let stub: SmokeStub
+let answers: StubAnswers
+beforeAll(async () => {
+  stub = await startSmokeStub(() => answers)
+})
+beforeEach(() => {
+  answers = healthyAnswers(stub.origin)
+  stub.requests.length = 0
+})
+afterAll(() => stub.close())
+
+async function smoke(broken: StubAnswers = {}, options: Partial<Parameters<typeof runSmoke>[0]> = {}) {
+  answers = { ...answers, ...broken }
+  const announced: string[] = []
+  const observer = {
+    announce: (text: string) => void announced.push(`${text} after ${stub.requests.length}`),
+    progress() {},
+    end() {},
+  }
+  const usual = { baseUrl: stub.origin, apiKey: KEY, skipChat: false, timeoutSeconds: 20, pollMilliseconds: 1 }
+  const report = await runSmoke({ ...usual, ...options }, observer)
+  const verdicts = Object.fromEntries(report.steps.map(({ name, verdict }) => [name, verdict]))
+  return { report, verdicts, announced, text: JSON.stringify(report) + report.steps.map(lineOf).join('\n') }
+}
+
+const job = () => Object(healthyAnswers(stub.origin)['GET /v1/video/generations/job-1'].body)
+
+describe('the smoke test', () => {
+  it('passes a deployment in which all is well, step by step', async () => {
+    const { report } = await smoke()
+    expect(report.ok).toBe(true)
+    expect(report.steps.map(({ name }) => name)).toEqual([
+      ...['models', 'create', 'wait', 'passthrough', 'download', 'list'],
+      ...['chat', 'chat stream'],
+    ])
+  })
+
+  it('says what costs money before it spends any', async () => {
+    const { announced } = await smoke()
+    expect(announced).toEqual([expect.stringMatching(/one video with famB-1.1-t2v and two .*chat-default.* after 1$/)])
+  })
+
+  it('downloads the video by its url alone, without the key', async () => {
+    await smoke()
+    expect(stub.requests).toContain('GET /v/1.mp4 without a key')
+    expect(stub.requests).toContain(`GET /v1/models Bearer ${KEY}`)
+  })
+
+  it.each<[string, string, (origin: string) => StubAnswers, RegExp]>([
+    [
+      'models',
+      'a key that is refused',
+      () => ({ 'GET /v1/models': { status: 401, body: { error: 'invalid api key' } } }),
+      /answered 401 \(x-request-id request-7\).*invalid api key/,
+    ],
+    [
+      'models',
+      'a page that is no API',
+      () => ({ 'GET /v1/models': { status: 200, body: '<html>' } }),
+      /no JSON object: <html>/,
+    ],
+    ['models', 'a key without models', () => ({ 'GET /v1/models': { status: 200, body: { data: [] } } }), /no model/],
+    [
+      'create',
+      'a tenant without credits',
+      () => ({ 'POST /v1/video/generations': { status: 402, body: { error: 'insufficient quota' } } }),
+      /answered 402/,
+    ],
+    [
+      'create',
+      'a 201 without a job',
+      () => ({ 'POST /v1/video/generations': { status: 201, body: {} } }),
+      /without a queued job/,
+    ],
+    [
+      'wait',
+      'a job that fails',
+      () => ({
+        'GET /v1/video/generations/job-1': {
+          status: 200,
+          body: { ...job(), status: 'failed', error: 'no upstream capacity' },
+        },
+      }),
+      /is failed: no upstream capacity/,
+    ],
+    [
+      'wait',
+      'a poll that is refused',
+      () => ({ 'GET /v1/video/generations/job-1': { status: 404, body: { error: 'video job not found' } } }),
+      /answered 404/,
+    ],
+    [
+      'passthrough',
+      'an answer without its upstream',
+      () => ({ 'GET /v1/video/generations/job-1': { status: 200, body: { ...job(), output: undefined } } }),
+      /no member of its upstream/,
+    ],
+    [
+      'download',
+      'a url that is refused',
+      () => ({ 'GET /v/1.mp4': { status: 403, body: 'denied', type: 'text/plain' } }),
+      /answered 403/,
+    ],
+    [
+      'download',
+      'a web page in place of the video',
+      () => ({ 'GET /v/1.mp4': { status: 200, body: '<html>', type: 'video/mp4' } }),
+      /no MP4 \(6 bytes\)/,
+    ],
+    [
+      'download',
+      'half of a video',
+      () => ({ 'GET /v/1.mp4': { status: 200, body: CLIP.subarray(0, CLIP.length / 2), type: 'video/mp4' } }),
+      /MP4 that is cut off/,
+    ],
+    [
+      'list',
+      'a list without the job',
+      () => ({ 'GET /v1/video/generations': { status: 200, body: { data: [] } } }),
+      /list of 0 jobs/,
+    ],
+    [
+      'chat',
+      'an answer without text',
+      () => ({ 'POST /v1/chat/completions': { status: 200, body: { choices: [] } } }),
+      /no text/,
+    ],
+    [
+      'chat stream',
+      'a stream that breaks off',
+      () => ({
+        'POST /v1/chat/completions stream': {
+          status: 200,
+          body: 'data: {"choices":[]}\n\n',
+          type: 'text/event-stream',
+        },
+      }),
+      /broke off before \[DONE\] after 1 events/,
+    ],
+    [
+      'chat stream',
+      'a stream of the wrong type',
+      () => ({ 'POST /v1/chat/completions stream': { status: 200, body: {} } }),
+      /content type application\/json/,
+    ],
+  ])('fails at %s for %s, saying what came', async (step, _, broken, said) => {
+    const { report, verdicts } = await smoke(broken(stub.origin))
+    expect(report.ok).toBe(false)
+    expect(verdicts[step]).toBe('failed')
+    expect(Object.values(verdicts).filter((verdict) => verdict === 'failed')).toHaveLength(1)
+    expect(report.steps.find(({ name }) => name === step)?.text).toMatch(said)
+  })
+
+  it('tells where to look by what came', async () => {
+    const { report } = await smoke({ 'POST /v1/video/generations': { status: 402, body: {} } })
+    expect(report.steps.find(({ name }) => name === 'create')?.lookAt).toContain('tenant grant')
+  })
+
+  it('goes on with what does not need the failed step, and skips what does', async () => {
+    const { verdicts } = await smoke({ 'POST /v1/video/generations': { status: 503, body: {} } })
+    expect(verdicts).toMatchObject({ wait: 'skipped', download: 'skipped', list: 'skipped', 'chat stream': 'passed' })
+  })
+
+  it('names the option to give when the usual model is not there, and spends nothing', async () => {
+    const { report } = await smoke({ 'GET /v1/models': { status: 200, body: { data: [{ id: 'other' }] } } })
+    expect(report.steps.filter(({ verdict }) => verdict === 'failed').map(({ lookAt }) => lookAt)).toEqual([
+      expect.stringContaining('--model: other'),
+      expect.stringContaining('--chat-model (or --skip-chat): other'),
+      expect.stringContaining('--chat-model (or --skip-chat): other'),
+    ])
+    expect(stub.requests.filter((request) => request.startsWith('POST'))).toEqual([])
+  })
+
+  it('waits through queued and processing, and ends at its own time', async () => {
+    const inTurn = ['queued', 'processing', 'succeeded']
+    const path = 'GET /v1/video/generations/job-1'
+    const patient = await smoke({ [path]: () => ({ status: 200, body: { ...job(), status: inTurn.shift() } }) })
+    expect(patient.report.ok).toBe(true)
+    const never = { [path]: () => ({ status: 200, body: { ...job(), status: 'processing' } }) }
+    const { report } = await smoke(never, { timeoutSeconds: 0.2, skipChat: true })
+    expect(report.steps.find(({ name }) => name === 'wait')).toMatchObject({
+      verdict: 'failed',
+      text: 'the time for the whole test is over',
+    })
+  })
+
+  it('never shows the key or a signature, even where an answer repeats them', async () => {
+    const { text } = await smoke({
+      'GET /v/1.mp4': { status: 404, body: 'gone', type: 'text/plain' },
+      'POST /v1/chat/completions': { status: 401, body: { error: `invalid api key ${KEY}` } },
+    })
+    expect(text).toContain('invalid api key [key]')
+    expect(text).not.toMatch(new RegExp(`${KEY}|Signature`))
+  })
+})
+
+describe('npm run smoke', () => {
+  const run = (...parameters: string[]) =>
+    promisify(execFile)(process.execPath, ['bin/smoke.ts', ...parameters], { cwd: REPOSITORY, env: withoutJest() })
+
+  it('exits with 1 when a step failed and with 2 when the command line makes no sense', async () => {
+    answers = {}
+    const [failed, senseless] = await Promise.allSettled([
+      run('--base-url', `${stub.origin}/v1/`, '--api-key', KEY, '--json'),
+      run('--base-url', stub.origin),
+    ])
+    expect(failed).toMatchObject({ reason: { code: 1, stdout: expect.stringContaining('"ok":false') } })
+    expect(senseless).toMatchObject({ reason: { code: 2, stderr: expect.stringContaining('--api-key is missing') } })
+    expect(stub.requests).toEqual([`GET /v1/models Bearer ${KEY}`])
+  })
+})
