@@ -1,6 +1,10 @@
 /** Jest in native ESM: swc strips the types, Node resolves `#core/*` through package.json `imports`. */
 export default {
   testEnvironment: 'node',
+  // Everything that the tests log is kept and searched for secrets; the run fails when there is one.
+  globalSetup: '<rootDir>/test/logs/begin-run.ts',
+  globalTeardown: '<rootDir>/test/logs/end-run.ts',
+  setupFiles: ['<rootDir>/test/logs/keep-output.ts'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

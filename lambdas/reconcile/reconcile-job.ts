@@ -5,6 +5,7 @@ import { type JobKey, postponeReservation } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { getReservation, type Reservation } from '#adapters/stores/reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
@@ -38,14 +39,14 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
   const isOverdue = now / 1000 >= record.createdAt + OVERDUE_SECONDS
   const isSpent = (execution === 'broken' || execution === 'ended') && reservation.restarts >= RESTARTS_MAX
   if (isOverdue || isSpent) {
-    logger.error('job ended by reconcile', { jobId: job.jobId, tenantId: job.tenantId, execution })
+    logger.error('job ended by reconcile', { ...jobFacts(record), execution })
     await endFailedJob(job, context, isOverdue ? 'GenerationTimedOutError' : undefined)
     return await notifyByNewExecution(record, reservation.restarts + 1)
   }
   // An execution that ended and left its reservation open did not do its work, whatever it says of itself.
   const restarts = execution === 'broken' || execution === 'ended' ? reservation.restarts + 1 : reservation.restarts
   if (execution !== 'running') {
-    logger.warn('execution started by reconcile', { jobId: job.jobId, tenantId: job.tenantId, execution, restarts })
+    logger.warn('execution started by reconcile', { ...jobFacts(record), execution, restarts })
     count('execution_restarted', { reason: execution })
     await startVideoExecution(job, restarts)
   }

@@ -8,17 +8,22 @@ import {
   pendingCleanUps,
 } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { reconcileJob } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
 import { createRequestReleaser } from './release-request.ts'
+import { ReservationAges } from './reservation-ages.ts'
 
 /** Looks side by side: bounded, so that a backlog does not exhaust the table. */
 const PARALLEL_LOOKS = 8
 
 /** One run stops taking up new jobs after this long; the next run goes on. */
 const RUN_MILLISECONDS_MAX = 45_000
+
+/** The recount ends before the function does, which would count as a failed run. */
+const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
  * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
@@ -30,20 +35,23 @@ const RUN_MILLISECONDS_MAX = 45_000
 export async function reconcile(context: StepContext, { all, startedAtMilliseconds }: ReconcileOptions): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
-  const open = all ? openReservations(context.table) : dueReservations(context.table, started)
+  const ages = new ReservationAges(started)
+  const open = ages.watch(all ? openReservations(context.table) : dueReservations(context.table, started))
   const releaseRequest = createRequestReleaser(context, startedAtMilliseconds)
   await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
+  ages.measure()
   await forEachItem(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
   if (all || isRecountMinute(started)) {
-    await recountOrLog(context)
+    const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
+    await recountOrLog(context, hasTimeToCount)
   }
 }
 
 type ReconcileOptions = { readonly all: boolean; readonly startedAtMilliseconds?: number | undefined }
 
-async function recountOrLog(context: StepContext): Promise<void> {
+async function recountOrLog(context: StepContext, hasTime: () => boolean): Promise<void> {
   try {
-    await recountChannels(context)
+    await recountChannels(context, hasTime)
   } catch (error) {
     logger.error('channels not recounted', { error: error instanceof Error ? error : undefined })
   }
@@ -73,6 +81,7 @@ async function forEachItem<Item extends DueReservation>(
         await visit(next.value)
       } catch (error) {
         logger.error('reconcile failed', { ...next.value, error: error instanceof Error ? error : undefined })
+        count('reconcile_failed')
       }
     }
   }

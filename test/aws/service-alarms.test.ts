@@ -1,39 +1,138 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { alarmsOf, type WatchedMetric, type WatchingAlarm } from '../observability/watched-metrics.ts'
+import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ properties }) => properties)
 const [topic] = resourcesOf(template, 'AWS::SNS::Topic')
+const STACK = 'Reelgate-test'
+const STACK_PREFIX = `${STACK}-`
+const watching = alarmsOf(template, STACK)
+const folders = resourcesOf(template, 'AWS::Lambda::Function')
+  .map(({ properties }) => folderOf(properties))
+  .filter((folder) => /^(api|steps)\/|^(webhook|reconcile|cdn-signing-key)$/.test(folder))
+const RELAYED = ['create-chat-completion', 'create-completion', 'create-embedding', 'create-image'].map(
+  (name) => `api/${name}`,
+)
+const names = alarms.map(({ AlarmName }) => String(AlarmName).replace(STACK_PREFIX, ''))
 
-/** What an alarm watches: its metrics' names, or the expression over them. */
-function watched(alarm: (typeof alarms)[number]): string {
-  return alarm.MetricName ?? alarm.Metrics.find((metric: { Expression?: string }) => metric.Expression)?.Expression
+/** A dimension's value as a resource of the template: the folder of a function, the type of anything else, or the text. */
+function subjectOf(value: WatchedMetric['dimensions'][string]): string {
+  const [id] = typeof value === 'string' ? [] : Object.values(value).flat()
+  const resource = template.toJSON().Resources[String(id)]
+  if (resource?.Type === 'AWS::Lambda::Function') {
+    return folderOf(resource.Properties)
+  }
+  return resource?.Type ?? String(value)
+}
+
+const RECONCILE = ['reconcile']
+const TABLE = ['AWS::DynamoDB::GlobalTable']
+const FUNCTIONS = ['AWS/Lambda Throttles']
+
+/** The metrics of each alarm, by AWS's documents, and what of this stack they are about. */
+const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; subjects: readonly string[] }>> = {
+  ApiErrors: { metrics: ['AWS/ApiGateway 5XXError', 'AWS/ApiGateway Count'], subjects: ['Reelgate-test'] },
+  SlowReads: {
+    metrics: ['AWS/ApiGateway Latency'],
+    subjects: ['Reelgate-test', 'AWS::ApiGateway::Stage', 'GET', '/v1/video/generations/{job_id}'],
+  },
+  RelayThrottled: { metrics: FUNCTIONS, subjects: folders.filter((folder) => RELAYED.includes(folder)) },
+  ApiThrottled: {
+    metrics: FUNCTIONS,
+    subjects: folders.filter((folder) => folder.startsWith('api/') && !RELAYED.includes(folder)),
+  },
+  ExecutionsEndedBadly: {
+    metrics: ['AWS/States ExecutionsFailed', 'AWS/States ExecutionsTimedOut', 'AWS/States ExecutionsAborted'],
+    subjects: ['AWS::StepFunctions::StateMachine'],
+  },
+  StepErrors: {
+    metrics: ['AWS/Lambda Errors'],
+    subjects: ['steps/settle-video-job', 'steps/fail-video-job', 'webhook'],
+  },
+  PipelineThrottled: {
+    metrics: FUNCTIONS,
+    subjects: folders.filter((folder) => folder.startsWith('steps/') || folder === 'webhook'),
+  },
+  DeadLetters: { metrics: ['AWS/SQS ApproximateNumberOfMessagesVisible'], subjects: ['AWS::SQS::Queue'] },
+  ReconcileErrors: { metrics: ['AWS/Lambda Errors'], subjects: RECONCILE },
+  ReconcileSilent: { metrics: ['AWS/Lambda Invocations'], subjects: RECONCILE },
+  TableThrottled: { metrics: ['AWS/DynamoDB ReadThrottleEvents', 'AWS/DynamoDB WriteThrottleEvents'], subjects: TABLE },
+  TableErrors: {
+    metrics: ['AWS/DynamoDB SystemErrors'],
+    subjects: [...TABLE, 'GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'TransactWriteItems'],
+  },
+}
+
+/** Headings below "Runbook" of the operator's page. */
+function runbookEntries(): string[] {
+  const page = readFileSync(join(REPOSITORY_ROOT, 'docs/operations.md'), 'utf8')
+  const [, runbook = ''] = page.split(/^## Runbook$/m)
+  const [section = ''] = runbook.split(/^## /m)
+  return [...section.matchAll(/^### (\w+)$/gm)].map(([, name]) => String(name))
 }
 
 describe('ServiceAlarms', () => {
-  it('tells the one topic of every alarm', () => {
+  it('tells the one topic when an alarm begins and when it is over', () => {
     for (const alarm of alarms) {
       expect(alarm.AlarmActions).toEqual([{ Ref: topic?.id }])
+      expect(alarm.OKActions).toEqual([{ Ref: topic?.id }])
     }
   })
 
-  it.each([
-    ['failed + timedOut + aborted', 1],
-    ['ApproximateNumberOfMessagesVisible', 1],
-    ['Invocations', 1],
-    ['5XXError', 1],
-    ['Errors', 4],
-    ['SELECT SUM(channel_refused) FROM "Reelgate"', 1],
-    ['SELECT SUM(resolution_conflict) FROM "Reelgate"', 1],
-    ['SELECT SUM(upstream_orphan) FROM "Reelgate"', 1],
-  ])('watches %s', (metric, times) => {
-    expect(alarms.filter((alarm) => watched(alarm) === metric)).toHaveLength(times)
+  it('names each alarm after its stack and leads to its entry in the runbook', () => {
+    for (const { AlarmName, AlarmDescription } of alarms) {
+      expect(AlarmName).toMatch(/^Reelgate-test-[A-Z][A-Za-z]+$/)
+      const anchor = AlarmName.replace(STACK_PREFIX, '').toLowerCase()
+      expect(AlarmDescription).toMatch(new RegExp(`^[A-Z].*\\. Runbook: docs/operations\\.md#${anchor}$`))
+    }
   })
 
-  it('notices that Reconcile has stopped running, which no error would show', () => {
-    const silent = alarms.find((alarm) => alarm.MetricName === 'Invocations')
-    expect(silent).toMatchObject({ ComparisonOperator: 'LessThanThreshold', TreatMissingData: 'breaching' })
+  it('has a runbook entry for every alarm, and no entry without an alarm', () => {
+    expect(runbookEntries().toSorted()).toEqual(names.toSorted())
+  })
+
+  it('takes missing data for silence everywhere but where silence is the fault', () => {
+    const bad = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')
+    expect(bad.map(({ AlarmName }) => AlarmName)).toEqual([`${STACK_PREFIX}ReconcileSilent`])
+    expect(bad[0]).toMatchObject({ ComparisonOperator: 'LessThanThreshold', MetricName: 'Invocations' })
+    expect(new Set(alarms.map(({ TreatMissingData }) => TreatMissingData))).toEqual(
+      new Set(['breaching', 'notBreaching']),
+    )
+  })
+
+  it.each(Object.entries(PLATFORM_ALARMS))('%s looks at metrics of this stack that AWS writes', (name, expected) => {
+    const { watched } = watching.find((alarm) => alarm.name === name) ?? { watched: [] }
+    expect([...new Set(watched.map(({ namespace, name: metric }) => `${namespace} ${metric}`))]).toEqual(
+      expected.metrics,
+    )
+    const subjects = watched.flatMap(({ dimensions }) => Object.values(dimensions).map(subjectOf))
+    expect([...new Set(subjects)].toSorted()).toEqual(expected.subjects.toSorted())
+  })
+
+  it('has each alarm on metrics of AWS above', () => {
+    const isOurs = ({ watched }: WatchingAlarm) => watched.some(({ namespace }) => namespace === STACK)
+    expect(watching.filter((alarm) => !isOurs(alarm)).map(({ name }) => name)).toEqual(Object.keys(PLATFORM_ALARMS))
+  })
+
+  it('watches every function but Reconcile, whose events wait their turn, for throttles', () => {
+    const throttled = watching.filter(({ name }) => name.endsWith('Throttled')).flatMap(({ watched }) => watched)
+    const functions = throttled.flatMap(({ dimensions: { FunctionName } }) =>
+      FunctionName ? [subjectOf(FunctionName)] : [],
+    )
+    const ofService = folders.filter((folder) => !['reconcile', 'cdn-signing-key'].includes(folder))
+    expect(functions.toSorted()).toEqual(ofService.toSorted())
+  })
+
+  it('looks at no more metrics in one alarm than CloudWatch allows', () => {
+    for (const { Metrics = [] } of alarms) {
+      const stats = Metrics.filter((metric: { MetricStat?: object }) => metric.MetricStat !== undefined)
+      expect(stats.length).toBeLessThanOrEqual(10)
+    }
   })
 
   it('lets alarms publish, over TLS only', () => {

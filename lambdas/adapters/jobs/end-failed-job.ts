@@ -4,6 +4,7 @@ import { failureTextOf } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { deleteVideo } from '../stores/video-bucket.ts'
 import { count } from '../telemetry/count.ts'
+import { jobFacts } from '../telemetry/job-facts.ts'
 import { logger } from '../telemetry/logger.ts'
 import { resolveVideoJob, settlementOf } from './resolve-video-job.ts'
 import type { StepContext } from './step-context.ts'
@@ -24,7 +25,7 @@ export async function endFailedJob(
     }
     const error = job.failure ?? failureTextOf(errorName)
     if (error === FAILURE_TEXT.internal) {
-      logger.error('job failed by an error that no step means to throw', { jobId: job.jobId, errorName })
+      logger.error('job failed by an error that no step means to throw', { ...jobFacts(job), errorName })
       count('internal_failure')
     }
     return { kind: 'release', error }

@@ -5,13 +5,18 @@ import { getReservation, type Reservation } from '../stores/reservation.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '../stores/resolve-reservation.ts'
 import { loadText } from '../stores/text-store.ts'
 import { count } from '../telemetry/count.ts'
+import { jobFacts } from '../telemetry/job-facts.ts'
 import { logger } from '../telemetry/logger.ts'
+import { creditsForGraphs, measure } from '../telemetry/measure.ts'
 import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 import { JobRecordMissingError, requireVideoJob } from './require-job.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Times that a job may change under our hands before the step gives up and is retried as a whole. */
 const TRIES_MAX = 5
+
+/** What ending a job needs; deciding how may need more. */
+export type ResolveContext = Pick<StepContext, 'table' | 'openBucket' | 'nowMilliseconds'>
 
 type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> | Resolution
 
@@ -21,7 +26,7 @@ type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> |
  * @returns the job as it ended.
  * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
  */
-export async function resolveVideoJob(input: StepInput, context: StepContext, decide: Decide): Promise<VideoJob> {
+export async function resolveVideoJob(input: StepInput, context: ResolveContext, decide: Decide): Promise<VideoJob> {
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const job = await requireVideoJob(context.table, input)
     if (isTerminal(job)) {
@@ -40,6 +45,7 @@ export async function resolveVideoJob(input: StepInput, context: StepContext, de
         nowMilliseconds: context.nowMilliseconds(),
       })
       report(outcome, job, resolution)
+      measureEnd(outcome, { job, resolution }, context)
       return await cleanUpIfDeleted(await requireVideoJob(context.table, input), context)
     } catch (error) {
       if (!(error instanceof JobMovedError)) {
@@ -51,7 +57,7 @@ export async function resolveVideoJob(input: StepInput, context: StepContext, de
 }
 
 /** Read after the commit: whoever comes second, this or the deletion, sees the other's mark. */
-async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<VideoJob> {
+async function cleanUpIfDeleted(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
   if (job.isDeleted) {
     await cleanUpDeletedJob(context, job)
   }
@@ -59,11 +65,28 @@ async function cleanUpIfDeleted(job: VideoJob, context: StepContext): Promise<Vi
 }
 
 function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {
-  const { jobId, tenantId, requestId } = job
-  logger.info('job resolved', { jobId, tenantId, requestId, resolution: resolution.kind, outcome })
+  logger.info('job resolved', { ...jobFacts(job), resolution: resolution.kind, outcome })
   if (outcome === 'conflict') {
-    logger.error('the reservation was resolved differently before; the first resolution stands', { jobId: job.jobId })
+    logger.error('the reservation was resolved differently before; the first resolution stands', jobFacts(job))
     count('resolution_conflict')
+  }
+}
+
+/** Counts an end once: whoever comes second finds it resolved. */
+function measureEnd(
+  outcome: 'resolved' | 'already_resolved' | 'conflict',
+  { job, resolution }: { readonly job: VideoJob; readonly resolution: Resolution },
+  context: ResolveContext,
+): void {
+  if (outcome !== 'resolved') {
+    return
+  }
+  const about = { model: job.model, channel: job.channelId ?? 'none' }
+  if (resolution.kind === 'release') {
+    measure({ jobs_failed: 1 }, about)
+  } else {
+    const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.createdAt)
+    measure({ jobs_succeeded: 1, job_seconds: seconds, billed_credits: creditsForGraphs(resolution.actual) }, about)
   }
 }
 
@@ -80,6 +103,10 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     durationSeconds,
   })
   reportSettlement(settlement, job)
+  if (!settlement.usageRefused && result?.completionTokens !== undefined) {
+    const about = { model: job.model, channel: job.channelId ?? 'none' }
+    measure({ output_tokens: Number(result.completionTokens) }, about)
+  }
   return { kind: 'settle', actual: settlement.amount, durationSeconds }
 }
 
@@ -98,12 +125,12 @@ function reportSettlement(settlement: Settlement, job: VideoJob): void {
     count('billed_at_estimate', about)
   }
   if (settlement.usageRefused) {
-    logger.error('the upstream reported a usage that cannot be and was not billed by it', { jobId: job.jobId })
+    logger.error('the upstream reported a usage that cannot be and was not billed by it', jobFacts(job))
     count('usage_refused', about)
   }
   if (settlement.overdraft > 0n) {
     logger.error('the job cost more than its reservation', {
-      jobId: job.jobId,
+      ...jobFacts(job),
       overdraft: settlement.overdraft.toString(),
     })
     count('overdraft', about)

@@ -1,14 +1,16 @@
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { openCatalogue } from '../config/gateway-catalogue.ts'
 import { once } from '../once.ts'
 import type { OutboundNetwork } from '../outbound/outbound-network.ts'
 import { createVideoProvider } from '../providers/create-video-provider.ts'
+import { createJobUpstreamHttp } from '../providers/job-upstream-http.ts'
 import { readVideoResult } from '../providers/read-video-result.ts'
 import { createUpstreamHttp } from '../providers/upstream-http.ts'
 import type { VideoProvider } from '../providers/video-provider.ts'
-import { channelCredential } from '../secrets/channel-credential.ts'
+import { channelCredential, renewedCredential } from '../secrets/channel-credential.ts'
 import { openTable, type Table } from '../stores/table.ts'
 import { type OpenBucket, openBucket } from '../stores/video-bucket.ts'
 
@@ -19,8 +21,11 @@ export type StepContext = Clock & {
   readonly catalogue: Catalogue
   /** From 0 up to 1. */
   readonly random: () => number
-  /** @throws when the channel's credential cannot be read; nothing was sent then. */
-  readonly openProvider: (channel: VideoChannel) => Promise<VideoProvider>
+  /**
+   * The upstream of a channel, for the calls of one job.
+   * @throws when the channel's credential cannot be read; nothing was sent then.
+   */
+  readonly openProvider: (channel: VideoChannel, job: Pick<VideoJob, 'requestId'>) => Promise<VideoProvider>
   /** Reads a stored success answer, by whose wire it is in. */
   readonly readResult: typeof readVideoResult
   /** What downloads and callbacks go through; the system's own when left out. */
@@ -36,9 +41,13 @@ export function openStepContext(): StepContext {
     catalogue: openCatalogue(),
     ...systemClock,
     random: Math.random,
-    openProvider: async (channel) => {
+    openProvider: async (channel, { requestId }) => {
       const key = await channelCredential(channel)
-      return createVideoProvider(channel, { credential: async () => key, http: upstreamHttp() })
+      return createVideoProvider(channel, {
+        credential: async () => key,
+        renewedCredential: (refused, millisecondsMax) => renewedCredential(channel, refused, millisecondsMax),
+        http: createJobUpstreamHttp(upstreamHttp(), { channelId: channel.id, requestId }),
+      })
     },
     readResult: readVideoResult,
   }

@@ -1,0 +1,24 @@
+/** Facts that an operator counts; docs/operations.md, "What is counted", has a row for each. */
+export const COUNTED_FACTS = [
+  'internal_failure',
+  'late_upstream_task',
+  'upstream_orphan',
+  'unknown_upstream_status',
+  'channel_refused',
+  'overdraft',
+  'usage_refused',
+  'billed_at_estimate',
+  'resolution_conflict',
+  'callback_delivered',
+  'callback_failed',
+  'execution_restarted',
+  'channel_recounted',
+  'reservation_expired',
+  'reconcile_failed',
+  'store_failed',
+  'reference_refused',
+  'reference_unread',
+] as const
+
+/** Name of a counted fact. */
+export type CountedFact = (typeof COUNTED_FACTS)[number]

@@ -1,0 +1,37 @@
+import { Stack } from 'aws-cdk-lib'
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import type { Construct } from 'constructs'
+
+/** One thing that a person must look at. */
+export type AlarmDefinition = {
+  /** In camel case with a capital: also the heading of its entry in the runbook. */
+  readonly name: string
+  /** One sentence about what has happened. */
+  readonly meaning: string
+  readonly metric: IMetric
+  /** From this value on the metric is bad. */
+  readonly threshold: number
+  /** Periods of the metric in a row that must be bad; one when left out. */
+  readonly periods?: number
+  /** The metric is bad below its threshold, and where nothing comes at all. */
+  readonly isSilenceBad?: boolean
+}
+
+/** Where the runbook is; each alarm's entry is the anchor of its name. */
+export const RUNBOOK = 'docs/operations.md'
+
+/** The alarm, named after its stack, with a description that leads to its entry in the runbook. */
+export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
+  const { name, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
+  return new Alarm(scope, name, {
+    alarmName: `${Stack.of(scope).stackName}-${name}`,
+    alarmDescription: `${meaning} Runbook: ${RUNBOOK}#${name.toLowerCase()}`,
+    metric,
+    threshold,
+    evaluationPeriods: periods,
+    comparisonOperator: isSilenceBad
+      ? ComparisonOperator.LESS_THAN_THRESHOLD
+      : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    treatMissingData: isSilenceBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+  })
+}

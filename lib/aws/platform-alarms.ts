@@ -1,0 +1,199 @@
+import { Duration } from 'aws-cdk-lib'
+import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import type { Construct } from 'constructs'
+import { ROUTES } from '#core/contract/routes.ts'
+import type { AlarmDefinition } from './alarm-definition.ts'
+import type { GatewayApi } from './gateway-api.ts'
+import { GatewayFunction } from './gateway-function.ts'
+import type { JobTable } from './job-table.ts'
+import type { ReconcileSchedule } from './reconcile-schedule.ts'
+import { sumOfMetrics } from './sum-of-metrics.ts'
+import type { VideoPipeline } from './video-pipeline.ts'
+
+const PERIOD = Duration.minutes(5)
+
+/** These throw to say that a job fails, which is no fault of theirs; what they do not mean to throw ends as `internal_failure`. */
+const THROWING_BY_DESIGN = new Set(['submit-video-job', 'check-references', 'poll-video-job', 'store-video'])
+
+/** What the alarms on metrics of AWS look at. */
+export type WatchedService = {
+  readonly api: GatewayApi
+  readonly pipeline: VideoPipeline
+  readonly reconcile: ReconcileSchedule
+  readonly table: JobTable
+}
+
+/** Alarms on metrics that AWS writes. The reason of each threshold is in the runbook. */
+export function platformAlarms(service: WatchedService): readonly AlarmDefinition[] {
+  return [
+    ...apiAlarms(service.api),
+    ...pipelineAlarms(service.pipeline),
+    ...reconcileAlarms(service.reconcile),
+    ...tableAlarms(service.table),
+  ]
+}
+
+function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
+  const options = { period: PERIOD, statistic: 'Sum' }
+  const errors = api.restApi.metricServerError(options)
+  const requests = api.restApi.metricCount(options)
+  const functions = functionsBelow(api)
+  const streaming = functions.filter(isStreaming)
+  return [
+    {
+      name: 'ApiErrors',
+      meaning: 'The API answers 5xx to one request in a hundred or more.',
+      metric: new MathExpression({
+        expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
+        usingMetrics: { errors, requests },
+        label: '5xx, percent',
+        period: PERIOD,
+      }),
+      threshold: 1,
+    },
+    {
+      name: 'SlowReads',
+      meaning: 'Reading a job, which asks no upstream, takes seconds.',
+      metric: jobReadLatency(api),
+      threshold: 3000,
+      periods: 3,
+    },
+    {
+      name: 'RelayThrottled',
+      meaning: 'Lambda turns relayed requests away: the concurrency of the account or of a function is used up.',
+      metric: sumOfMetrics(streaming.map(throttlesOf), PERIOD),
+      threshold: 1,
+    },
+    {
+      name: 'ApiThrottled',
+      meaning: 'Lambda turns requests of the API away: the concurrency of the account or of a function is used up.',
+      metric: sumOfMetrics(functions.filter((each) => !isStreaming(each)).map(throttlesOf), PERIOD),
+      threshold: 1,
+    },
+  ]
+}
+
+/** Its clients poll by it, and it reads the table and nothing else. */
+function jobReadLatency({ restApi }: GatewayApi): Metric {
+  const { path, method } = requireRoute('get-video-job')
+  return new Metric({
+    namespace: 'AWS/ApiGateway',
+    metricName: 'Latency',
+    dimensionsMap: {
+      ApiName: restApi.restApiName,
+      Stage: restApi.deploymentStage.stageName,
+      Method: method,
+      Resource: path,
+    },
+    statistic: 'p99',
+    period: PERIOD,
+  })
+}
+
+function requireRoute(operation: string) {
+  const route = ROUTES.find((each) => each.operation === operation)
+  if (route === undefined) {
+    throw new Error(`no route ${operation}`)
+  }
+  return route
+}
+
+function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly AlarmDefinition[] {
+  const options = { period: PERIOD, statistic: 'Sum' }
+  const steady = Object.entries(functions).filter(([name]) => !THROWING_BY_DESIGN.has(name))
+  return [
+    {
+      name: 'ExecutionsEndedBadly',
+      meaning: 'Executions ended without having resolved their jobs.',
+      metric: sumOfMetrics(
+        [stateMachine.metricFailed(options), stateMachine.metricTimedOut(options), stateMachine.metricAborted(options)],
+        PERIOD,
+      ),
+      threshold: 1,
+    },
+    {
+      name: 'StepErrors',
+      meaning: 'Settle, Fail or Notify fail again and again.',
+      metric: sumOfMetrics(
+        steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
+        PERIOD,
+      ),
+      threshold: 5,
+    },
+    {
+      name: 'PipelineThrottled',
+      meaning: 'Lambda turns steps of jobs away: the concurrency of the account or of a function is used up.',
+      metric: sumOfMetrics(Object.values(functions).map(throttlesOf), PERIOD),
+      threshold: 50,
+      periods: 2,
+    },
+  ]
+}
+
+function reconcileAlarms({ function: reconcile, deadLetters }: ReconcileSchedule): readonly AlarmDefinition[] {
+  return [
+    {
+      name: 'DeadLetters',
+      meaning: 'An event for Reconcile was given up; the queue holds it.',
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: 'Maximum' }),
+      threshold: 1,
+    },
+    {
+      name: 'ReconcileErrors',
+      meaning: 'Reconcile fails run after run.',
+      metric: reconcile.function.metricErrors({ period: PERIOD }),
+      threshold: 3,
+    },
+    {
+      name: 'ReconcileSilent',
+      meaning: 'Reconcile has not run: no reservation is guaranteed to end.',
+      metric: reconcile.function.metricInvocations({ period: PERIOD }),
+      threshold: 1,
+      periods: 2,
+      isSilenceBad: true,
+    },
+  ]
+}
+
+const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'TransactWriteItems']
+
+function tableAlarms({ name }: JobTable): readonly AlarmDefinition[] {
+  const ofTable = (metricName: string, dimensions: Readonly<Record<string, string>> = {}) =>
+    new Metric({
+      namespace: 'AWS/DynamoDB',
+      metricName,
+      dimensionsMap: { TableName: name, ...dimensions },
+      statistic: 'Sum',
+      period: PERIOD,
+    })
+  return [
+    {
+      name: 'TableThrottled',
+      meaning: 'DynamoDB throttles the table.',
+      metric: sumOfMetrics([ofTable('ReadThrottleEvents'), ofTable('WriteThrottleEvents')], PERIOD),
+      threshold: 10,
+    },
+    {
+      name: 'TableErrors',
+      meaning: 'DynamoDB fails.',
+      metric: sumOfMetrics(
+        TABLE_OPERATIONS.map((Operation) => ofTable('SystemErrors', { Operation })),
+        PERIOD,
+      ),
+      threshold: 5,
+    },
+  ]
+}
+
+/** Every function that a construct has made. */
+export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
+  return scope.node.findAll().filter((each) => each instanceof GatewayFunction)
+}
+
+function isStreaming(each: GatewayFunction): boolean {
+  return ROUTES.some((route) => 'streams' in route && each.folder === `api/${route.operation}`)
+}
+
+function throttlesOf({ function: watched }: GatewayFunction): Metric {
+  return watched.metricThrottles({ period: PERIOD })
+}

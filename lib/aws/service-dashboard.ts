@@ -1,0 +1,151 @@
+import { Duration, Stack } from 'aws-cdk-lib'
+import { Dashboard, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
+import { Construct } from 'constructs'
+import { RUNBOOK } from './alarm-definition.ts'
+import { graph } from './graph.ts'
+import type { WatchedService } from './platform-alarms.ts'
+import { platformGraphs } from './platform-graphs.ts'
+import { ServiceMetrics } from './service-metrics.ts'
+
+const MINUTES = 5
+const PERIOD = Duration.minutes(MINUTES)
+/** One page of what a person looks at first, in the order of the questions: money, jobs, upstreams, relay, pipeline, platform. */
+export class ServiceDashboard extends Construct {
+  readonly #metrics: ServiceMetrics
+
+  constructor(scope: Construct, id: string, service: WatchedService) {
+    super(scope, id)
+    this.#metrics = new ServiceMetrics(this)
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: Stack.of(this).stackName,
+      widgets: [
+        [new TextWidget({ markdown: `What each number is and what to do: ${RUNBOOK}`, width: 24, height: 1 })],
+        this.#money(),
+        this.#jobs(),
+        this.#upstreams(),
+        this.#relay(),
+        this.#pipeline(service),
+        platformGraphs(service),
+      ],
+    })
+  }
+
+  #money(): IWidget[] {
+    const metrics = this.#metrics
+    return [
+      graph('Billed credits, by model', [
+        metrics.each('billed_credits', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
+      ]),
+      graph('Bills that were not by the book', [
+        metrics.sum('overdraft', MINUTES),
+        metrics.sum('billed_at_estimate', MINUTES),
+        metrics.sum('usage_refused', MINUTES),
+        metrics.sum('resolution_conflict', MINUTES),
+        metrics.sum('upstream_orphan', MINUTES),
+        metrics.sum('reservation_expired', MINUTES),
+      ]),
+      graph('Open reservations', [metrics.maximum('open_jobs', 15), metrics.maximum('open_requests', 15)]),
+      graph('Age of the oldest, seconds', [
+        metrics.maximum('oldest_open_job_seconds', 15),
+        metrics.maximum('oldest_open_request_seconds', 15),
+      ]),
+    ]
+  }
+
+  #jobs(): IWidget[] {
+    const metrics = this.#metrics
+    return [
+      graph('Video jobs', [
+        metrics.sum('jobs_created', MINUTES),
+        metrics.sum('jobs_submitted', MINUTES),
+        metrics.sum('jobs_succeeded', MINUTES),
+        metrics.sum('jobs_failed', MINUTES),
+      ]),
+      graph('Failed, by model and channel', [
+        metrics.each('jobs_failed', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
+      ]),
+      graph('Seconds of a job, median', [
+        metrics.metric('queue_seconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('first_poll_seconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('generation_seconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('detection_lag_seconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('store_seconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('job_seconds', { statistic: 'p50', minutes: MINUTES }),
+      ]),
+      graph('Callbacks', [metrics.sum('callback_delivered', MINUTES), metrics.sum('callback_failed', MINUTES)]),
+    ]
+  }
+
+  #upstreams(): IWidget[] {
+    const metrics = this.#metrics
+    return [
+      graph('Upstream errors, by class', [
+        metrics.sum('upstream_connect_error', MINUTES),
+        metrics.sum('upstream_timeout', MINUTES),
+        metrics.sum('upstream_broken_answer', MINUTES),
+        metrics.sum('upstream_odd_body', MINUTES),
+        metrics.sum('upstream_rate_limited', MINUTES),
+        metrics.sum('upstream_client_error', MINUTES),
+        metrics.sum('upstream_server_error', MINUTES),
+      ]),
+      graph('Their own failures, by channel', [
+        metrics.each('upstream_server_error', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
+        metrics.each('upstream_timeout', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
+      ]),
+      graph('Channels that refuse us', [
+        metrics.each('channel_refused', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
+      ]),
+      graph('Generation time, p95 by channel', [
+        metrics.each('generation_seconds', { by: ['model', 'channel'], statistic: 'p95', minutes: MINUTES }),
+      ]),
+    ]
+  }
+
+  #relay(): IWidget[] {
+    const metrics = this.#metrics
+    return [
+      graph('Relayed requests', [
+        metrics.sum('relay_succeeded', MINUTES),
+        metrics.sum('relay_rejected', MINUTES),
+        metrics.sum('relay_failed', MINUTES),
+      ]),
+      graph('Time to first byte, ms', [
+        metrics.metric('first_byte_milliseconds', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('first_byte_milliseconds', { statistic: 'p99', minutes: MINUTES }),
+      ]),
+      graph('Tokens', [metrics.sum('input_tokens', MINUTES), metrics.sum('output_tokens', MINUTES)]),
+      graph('Output tokens, by model', [
+        metrics.each('output_tokens', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
+      ]),
+    ]
+  }
+
+  #pipeline({ pipeline: { stateMachine }, reconcile }: WatchedService): IWidget[] {
+    const metrics = this.#metrics
+    return [
+      graph('Executions', [
+        stateMachine.metricStarted({ period: PERIOD }),
+        stateMachine.metricSucceeded({ period: PERIOD }),
+        stateMachine.metricFailed({ period: PERIOD }),
+        stateMachine.metricTimedOut({ period: PERIOD }),
+        stateMachine.metricAborted({ period: PERIOD }),
+      ]),
+      graph('Reconcile', [
+        reconcile.function.function.metricInvocations({ period: PERIOD }),
+        reconcile.function.function.metricErrors({ period: PERIOD }),
+        metrics.sum('reconcile_failed', MINUTES),
+        metrics.sum('execution_restarted', MINUTES),
+        reconcile.deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD }),
+      ]),
+      graph('Storing', [
+        metrics.metric('store_bytes_per_second', { statistic: 'p50', minutes: MINUTES }),
+        metrics.metric('store_bytes_per_second', { statistic: 'p5', minutes: MINUTES }),
+      ]),
+      graph(
+        'Stored bytes, and failures',
+        [metrics.sum('stored_bytes', MINUTES)],
+        [metrics.sum('store_failed', MINUTES)],
+      ),
+    ]
+  }
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
+import { MEASURES } from '#core/telemetry/measures.ts'
+
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+
+/** The names in the first column of a section's table. */
+function namesOf(heading: string): string[] {
+  const [, rest = ''] = page.split(`\n## ${heading}\n`)
+  const [section = ''] = rest.split('\n## ')
+  const rows = [...section.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell]) => String(cell))
+  return rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => String(name)))
+}
+
+describe('the operations page', () => {
+  it('has a row for each counted fact, and for nothing else', () => {
+    expect(namesOf('What is counted').toSorted()).toEqual([...COUNTED_FACTS].toSorted())
+  })
+
+  it('has a row for each measure, and for nothing else', () => {
+    expect(namesOf('What is measured').toSorted()).toEqual(Object.keys(MEASURES).toSorted())
+  })
+})

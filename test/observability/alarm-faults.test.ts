@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createUpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import { failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
+import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
+import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
+import { resourcesOf, synthesizeStack } from '../aws/synthesize-stack.ts'
+import { captureMetrics, type EmittedMetric } from '../engines/emitted-metrics.ts'
+import { startRelayRig } from '../engines/relay-rig.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { startEngines } from '../engines/start-engines.ts'
+import { startExecutions } from '../engines/start-executions.ts'
+import { ALARM_FAULTS, type FaultStage } from './alarm-faults.ts'
+import { alarmsOf, type WatchedMetric } from './watched-metrics.ts'
+
+const template = synthesizeStack()
+const NAMESPACE = 'Reelgate-test'
+
+const alarms = alarmsOf(template, NAMESPACE).filter(({ watched }) =>
+  watched.some(({ namespace }) => namespace === NAMESPACE),
+)
+
+/** What a deployed function counts under: taken from the template, so that a test of the two cannot agree by chance. */
+const [{ properties } = { properties: {} }] = resourcesOf(template, 'AWS::Lambda::Function').filter(
+  ({ properties: { Environment } }) => Environment?.Variables?.POWERTOOLS_METRICS_NAMESPACE !== undefined,
+)
+const { POWERTOOLS_METRICS_NAMESPACE, POWERTOOLS_SERVICE_NAME } = properties.Environment.Variables
+
+const before = { ...process.env }
+let stage: FaultStage
+let close: () => Promise<unknown>
+let metrics: ReturnType<typeof captureMetrics>
+
+beforeAll(async () => {
+  const [engines, executions, relay] = await Promise.all([startEngines(), startExecutions(), startRelayRig()])
+  const http = createUpstreamHttp()
+  stage = { engines, executions, relay, http }
+  Object.assign(process.env, { POWERTOOLS_METRICS_NAMESPACE, POWERTOOLS_SERVICE_NAME })
+  metrics = captureMetrics()
+  close = () => {
+    http.close()
+    return Promise.all([engines.close(), executions.close(), relay.close()])
+  }
+})
+
+afterAll(async () => {
+  process.env = before
+  await close()
+})
+
+function isEmitted(emitted: readonly EmittedMetric[], { namespace, name, dimensions }: WatchedMetric): boolean {
+  return emitted.some(
+    (each) =>
+      each.namespace === namespace &&
+      each.name === name &&
+      JSON.stringify(each.dimensions) === JSON.stringify(dimensions),
+  )
+}
+
+describe('an alarm on what the functions count', () => {
+  it('has a fault below, and each fault an alarm', () => {
+    expect(Object.keys(ALARM_FAULTS).toSorted()).toEqual(alarms.map(({ name }) => name).toSorted())
+  })
+
+  it.each(alarms)('$name is set off by its fault: the metric is emitted as the template names it', async (alarm) => {
+    const count = metrics.emitted().length
+    await ALARM_FAULTS[alarm.name]?.(stage)
+    const emitted = metrics.emitted().slice(count)
+    // The first metric of a share is the part that is bad; the whole also counts what went well.
+    const [bad] = alarm.watched
+    expect(bad).toBeDefined()
+    expect(emitted.filter((each) => bad !== undefined && isEmitted([each], bad))).not.toEqual([])
+  })
+
+  it('looks at nothing that is never emitted', () => {
+    const emitted = metrics.emitted()
+    const missing = alarms.flatMap(({ watched }) => watched.filter((metric) => !isEmitted(emitted, metric)))
+    expect(missing).toEqual([])
+  })
+})
+
+describe('what the functions count', () => {
+  it('is never about a tenant, a key, a request or a job', () => {
+    const names = new Set(metrics.emitted().flatMap(({ dimensions }) => Object.keys(dimensions)))
+    expect([...names].toSorted()).toEqual(['channel', 'model', 'reason', 'service'])
+  })
+
+  it('is there for the whole service and, beside it, for what it is about', () => {
+    const failed = metrics.emitted().filter(({ name }) => name === 'jobs_failed')
+    const service = POWERTOOLS_SERVICE_NAME
+    expect(failed).toContainEqual(expect.objectContaining({ dimensions: { service } }))
+    expect(failed).toContainEqual(
+      expect.objectContaining({ dimensions: { service, model: 'famB-1.0-t2v', channel: 'main' } }),
+    )
+  })
+})
+
+describe('a fault that a metric of AWS shows', () => {
+  const nobody = { tenantId: 'nobody', jobId: 'nothing' }
+
+  it('makes Settle, Fail and Notify throw, which Lambda counts as their errors', async () => {
+    const { context } = await stage.engines.pipeline()
+    const openUrlSigner = () => Promise.reject(new Error('not asked'))
+    await expect(settleVideoJob(nobody, context)).rejects.toThrow('no record')
+    await expect(failVideoJob(nobody, context)).rejects.toThrow('no record')
+    await expect(sendJobCallback(nobody, { ...context, openUrlSigner })).rejects.toThrow('no record')
+  })
+
+  it('makes Reconcile throw when the table is out of reach', async () => {
+    const { context } = await stage.engines.pipeline()
+    const table = { ...context.table, name: 'no-such-table' }
+    await expect(reconcile({ ...context, table }, { all: false })).rejects.toThrow()
+  })
+
+  it('ends an execution as failed when Fail cannot do its work', async () => {
+    const pipeline = await stage.engines.pipeline()
+    const broken = () => Promise.reject(new Error('broken'))
+    const machine = createVideoMachine(pipeline, { interpose: { Submit: broken, Fail: broken } })
+    expect((await machine.run(await pipeline.create())).status).toBe('FAILED')
+  })
+})

@@ -1,0 +1,199 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { resolveVideoJob } from '#adapters/jobs/resolve-video-job.ts'
+import { RelayLedger } from '#adapters/ledger/relay-ledger.ts'
+import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
+import { createJobUpstreamHttp } from '#adapters/providers/job-upstream-http.ts'
+import type { UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { ledgerTable } from '#adapters/stores/ledger-table.ts'
+import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
+import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
+import { claimSubmit } from '#adapters/stores/submission.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import { failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
+import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
+import { openRelayingTenant } from '../adapters/ledger/relaying-tenant.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { CHAT, type RelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'
+import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
+import type { Engines } from '../engines/start-engines.ts'
+import { settle } from '../engines/video-jobs.ts'
+
+/** What faults happen to. */
+export type FaultStage = {
+  readonly engines: Engines
+  readonly executions: { use(machine: VideoMachine): void }
+  readonly relay: RelayRig
+  readonly http: UpstreamHttp
+}
+
+type Fault = (stage: FaultStage) => Promise<unknown>
+type Usage = Readonly<Record<string, unknown>>
+
+const MINUTE = 60
+const HOUR = 3600
+
+/** Nobody listens there. */
+const NOBODY = 'http://127.0.0.1:9'
+
+async function open({ engines, executions }: FaultStage, usage: Usage = { seconds: 3 }): Promise<Pipeline> {
+  const pipeline = await engines.pipeline({ config: { callback_allowlist: [NOBODY, engines.results.origin] } })
+  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), ...usage }))
+  executions.use(createVideoMachine(pipeline))
+  return pipeline
+}
+
+/** A whole job with one thing wrong. */
+function job(change: (pipeline: Pipeline) => void, members?: Usage): Fault {
+  return async (stage) => {
+    const pipeline = await open(stage, members)
+    change(pipeline)
+    await createVideoMachine(pipeline).run(await pipeline.create())
+  }
+}
+
+/** A whole job whose upstream reports this. */
+const usage = (members: Usage): Fault => job(() => undefined, members)
+
+type Before = (pipeline: Pipeline, job: NewVideoJob, stage: FaultStage) => Promise<unknown>
+
+/** One run of Reconcile, so many seconds after a job was made. */
+function reconcileAfter(seconds: number, before: Before = async () => {}): Fault {
+  return async (stage) => {
+    const pipeline = await open(stage)
+    await before(pipeline, await pipeline.create(), stage)
+    pipeline.clock.advance(seconds)
+    await reconcile(pipeline.context, { all: true })
+  }
+}
+
+/** A reservation of a request that nobody settles, found after so many seconds. */
+function abandonedRequest(seconds: number): Fault {
+  return async (stage) => {
+    const { context, clock } = await open(stage)
+    const tenant = await openRelayingTenant(context.table)
+    const ledger = new RelayLedger(ledgerTable(context.table), { clock: context, patienceMilliseconds: 0 })
+    await ledger.reserve(tenant.request('1', { reservedAt: clock.milliseconds }))
+    clock.advance(seconds)
+    await reconcile(context, { all: false })
+  }
+}
+
+/** Writes what only a hand could write. */
+async function spoil(
+  { context: { table } }: Pipeline,
+  Key: Readonly<Record<string, string>>,
+  member: string,
+  value: unknown,
+) {
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key,
+      UpdateExpression: 'SET #member = :value',
+      ExpressionAttributeNames: { '#member': member },
+      ExpressionAttributeValues: { ':value': value },
+    }),
+  )
+}
+
+const spoilRecord: Before = (pipeline, { tenantId, jobId }) =>
+  spoil(pipeline, tableKeys.job(tenantId, jobId), 'status', 'odd')
+
+const spoilCount: Before = async (pipeline, made, { executions }) => {
+  // The execution that Reconcile starts meanwhile must not move the count.
+  executions.use(createVideoMachine(pipeline, { interpose: { Submit: async () => ({ step: 'done' }) } }))
+  const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
+  await claimSubmit(pipeline.context.table, { job: made, channel, nowSeconds: made.createdAt })
+  await spoil(pipeline, tableKeys.channel('main'), 'open', 7)
+}
+
+const resolveTwice: Fault = async (stage) => {
+  const pipeline = await open(stage)
+  const { table } = pipeline.context
+  const interpose = {
+    Store: () => Promise.reject(new Error('stopped')),
+    Fail: async () => ({}),
+    Notify: async () => ({}),
+  }
+  const made = await pipeline.create()
+  await createVideoMachine(pipeline, { interpose }).run(made)
+  await resolveVideoJob(made, pipeline.context, async (record, reservation) => {
+    await resolveReservation(table, { job: record, reservation, resolution: settle('0.1'), nowMilliseconds: 1 })
+    return settle('0.5')
+  })
+}
+
+const unreachable: Fault = async (stage) => {
+  const pipeline = await open(stage)
+  const openProvider: typeof pipeline.context.openProvider = async (channel, { requestId }) =>
+    createVideoProvider(channel, {
+      credential: async () => 'key',
+      http: createJobUpstreamHttp(stage.http, { channelId: channel.id, requestId }),
+    })
+  const context = { ...pipeline.context, openProvider }
+  await submitVideoJob(await pipeline.create(), context)
+}
+
+/** One receiver takes its callback, and nobody is there for the other. */
+const callbackToNobody: Fault = async (stage) => {
+  const pipeline = await open(stage)
+  for (const callbackUrl of [stage.engines.results.url('/video.mp4'), `${NOBODY}/cb`]) {
+    await createVideoMachine(pipeline).run(await pipeline.create({ callbackUrl }))
+  }
+}
+
+/** One chat that the upstream answers so. */
+function relayed(answer: object, status = 200): Fault {
+  return async ({ relay }) => {
+    relay.upstreams[0]?.answerWith((response) => sendJson(response, answer, status))
+    await relay.send({ model: CHAT, messages: [{ role: 'user', content: 'hello' }] })
+  }
+}
+
+const unknownStatus = { kind: 'running', text: '{"task_status":"DREAMING"}', isKnownStatus: false } as const
+
+/** For each alarm on what the functions count, a fault that sets it off, through the code that runs in production. */
+export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
+  ResolutionConflict: resolveTwice,
+  UpstreamOrphan: job(({ upstream }) => {
+    upstream.script.submit = () => ({ kind: 'unknown', reason: 'timeout' })
+  }),
+  Overdraft: usage({ seconds: 10 }),
+  UsageRefused: usage({ seconds: -5 }),
+  BilledAtEstimate: relayed(chatAnswer({ usage: undefined })),
+  ReservationsExpired: abandonedRequest(16 * MINUTE),
+  InternalFailure: async (stage) => {
+    const pipeline = await open(stage)
+    await failVideoJob({ ...(await pipeline.create()), failure: { Error: 'TypeError' } }, pipeline.context)
+  },
+  JobsFailing: job(({ upstream }) => {
+    upstream.script.submit = () => ({ kind: 'rejected', message: 'no', text: '{}' })
+  }),
+  LateTasks: job((pipeline) => {
+    pipeline.upstream.script.poll = () => {
+      pipeline.clock.advance(HOUR)
+      return running()
+    }
+  }),
+  StoreFailed: async (stage) => {
+    const pipeline = await open(stage, { video_url: stage.engines.results.url('/gone.mp4') })
+    await createVideoMachine(pipeline, { interpose: { Fail: async () => ({}) } }).run(await pipeline.create())
+  },
+  CallbacksFailing: callbackToNobody,
+  ChannelRefused: job(({ upstream }) => {
+    upstream.script.submit = () => ({ kind: 'channel_refused', reason: 'HTTP 401' })
+  }),
+  UpstreamUnreachable: unreachable,
+  UnknownUpstreamStatus: job((pipeline) => {
+    pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))
+  }),
+  RelayFailing: relayed({ error: { message: 'down' } }, 500),
+  OldestJob: reconcileAfter(13 * HOUR),
+  OldestRequest: abandonedRequest(HOUR),
+  ReconcileItems: reconcileAfter(MINUTE, spoilRecord),
+  ExecutionsRestarted: reconcileAfter(MINUTE),
+  ChannelRecounted: reconcileAfter(0, spoilCount),
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { startCallbackReceiver } from '../engines/callback-receiver.ts'
+import { captureMetrics, type EmittedMetric } from '../engines/emitted-metrics.ts'
+import { CLIP } from '../engines/result-files.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+const REQUEST_ID = 'request-of-this-test'
+
+let engines: Engines
+let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
+let emitted: readonly EmittedMetric[]
+let lines: number
+const logged: Record<string, unknown>[] = []
+
+beforeAll(async () => {
+  engines = await startEngines()
+  receiver = await startCallbackReceiver()
+  const metrics = captureMetrics()
+  for (const level of ['info', 'warn', 'error'] as const) {
+    jest
+      .spyOn(logger, level)
+      .mockImplementation((...line: unknown[]) => void logged.push({ message: line[0], ...Object(line[1]) }))
+  }
+  const pipeline = await engines.pipeline({ config: { callback_allowlist: [receiver.origin] } })
+  const busy = { kind: 'busy', reason: 'HTTP 429', retryAfterSeconds: 5 } as const
+  pipeline.upstream.script.submit = (_, attempt) => (attempt < 3 ? busy : { kind: 'accepted', taskId: 't', text: '{}' })
+  const success = succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3, tokens: 1000 })
+  const unanswered = { kind: 'unavailable', reason: 'HTTP 500' } as const
+  pipeline.upstream.script.poll = inTurn(unanswered, running(), success)
+  const job = await pipeline.create({ callbackUrl: receiver.url, requestId: REQUEST_ID })
+  await createVideoMachine(pipeline).run(job)
+  emitted = metrics.emitted()
+  lines = metrics.lines()
+})
+afterAll(() => Promise.all([engines.close(), receiver.stop()]))
+
+/** The numbers of one metric for the whole service. */
+function valuesOf(name: string): readonly number[] {
+  return emitted
+    .filter((metric) => metric.name === name && Object.keys(metric.dimensions).join() === 'service')
+    .map(({ value }) => value)
+}
+
+describe('a video job', () => {
+  it('is counted once in each of its states', () => {
+    expect([valuesOf('jobs_submitted'), valuesOf('jobs_succeeded'), valuesOf('jobs_failed')]).toEqual([[1], [1], []])
+  })
+
+  it('has the time of each of its phases measured once, however often a phase was tried', () => {
+    for (const name of ['queue_seconds', 'first_poll_seconds', 'generation_seconds', 'detection_lag_seconds']) {
+      expect(valuesOf(name)).toEqual([expect.any(Number)])
+      expect(valuesOf(name)[0]).toBeGreaterThan(0)
+    }
+    const [queue = 0] = valuesOf('queue_seconds')
+    const [whole = 0] = valuesOf('job_seconds')
+    expect(whole).toBeGreaterThan(queue)
+  })
+
+  it('has its video, its tokens and its bill measured', () => {
+    expect(valuesOf('stored_bytes')).toEqual([CLIP.length])
+    expect(valuesOf('store_bytes_per_second')[0]).toBeCloseTo(CLIP.length / (valuesOf('store_seconds')[0] ?? 0), 0)
+    expect(valuesOf('billed_credits')).toEqual([0.42])
+    expect(valuesOf('output_tokens')).toEqual([1000])
+  })
+
+  it('writes one line for the numbers that belong together', () => {
+    // Submitted, first poll, finished, stored, tokens, ended, and the callback.
+    expect(lines).toBe(7)
+  })
+
+  it('is found by the id of its request in each of its lines', () => {
+    expect(logged.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        'channel busy',
+        'submit answered',
+        'poll without a verdict',
+        'job resolved',
+        'callback sent',
+      ]),
+    )
+    expect(logged.filter(({ requestId }) => requestId !== REQUEST_ID)).toEqual([])
+  })
+
+  it('tells its receiver the id of its request', () => {
+    expect(receiver.received.map(({ headers }) => headers['x-request-id'])).toEqual([REQUEST_ID])
+  })
+})

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { readChannelCount, setChannelCount } from '#adapters/stores/channel-load.ts'
+import { claimSubmit } from '#adapters/stores/submission.ts'
+import { recountChannels } from '#lambdas/reconcile/recount-channels.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+let engines: Engines
+beforeAll(async () => {
+  engines = await startEngines()
+})
+afterAll(() => engines.close())
+
+it('mends nothing by half a count: out of time, it says so and leaves every count as it is', async () => {
+  const pipeline = await engines.pipeline()
+  const { table } = pipeline.context
+  for (const _ of ['one', 'two']) {
+    const job = await pipeline.create()
+    const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
+    await claimSubmit(table, { job, channel, nowSeconds: job.createdAt })
+  }
+  expect(await setChannelCount(table, 'main', { open: 7, version: 2 })).toBe(true)
+  let reads = 0
+  const hasTimeForOne = () => {
+    reads += 1
+    return reads === 1
+  }
+  await expect(recountChannels(pipeline.context, hasTimeForOne)).rejects.toMatchObject({
+    name: 'RecountUnfinishedError',
+  })
+  expect(await readChannelCount(table, 'main')).toMatchObject({ open: 7 })
+  await recountChannels(pipeline.context, () => true)
+  expect(await readChannelCount(table, 'main')).toMatchObject({ open: 2 })
+})
