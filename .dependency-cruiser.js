@@ -38,7 +38,7 @@ export default {
     forbid(
       'local-never-imports-aws',
       'lib/local may import lambdas, never lib/aws',
-      '^lib/(local|demo|admin|config)/',
+      '^lib/(local|demo|admin|config|openapi|docs|smoke|emulator|terminal)/',
       {
         path: '^(lib/aws|bin|test)/',
       },

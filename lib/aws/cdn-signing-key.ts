@@ -1,4 +1,5 @@
-import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { Aws, CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { type IKeyGroup, KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
@@ -12,43 +13,94 @@ const ANSWER_MINUTES = 10
 /** Two primes of 1024 bits take a second or so at this share of a CPU. */
 const MEMORY_MEGABYTES = 512
 
-/** The key pair of signed video urls, made in the account: the private half exists in the secret only. */
-export class CdnSigningKey extends Construct {
-  /** JSON with the member `privateKeyPem`. */
+const GROUP_ACTIONS = ['CreateKeyGroup', 'DeleteKeyGroup', 'GetKeyGroup', 'ListKeyGroups', 'UpdateKeyGroup']
+const KEY_ACTIONS = ['CreatePublicKey', 'DeletePublicKey', 'GetPublicKey', 'ListPublicKeys']
+const SECRET_ACTIONS = ['GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage']
+
+/** What signs video urls, and what verifies them. */
+export type SigningKeys = {
+  /** JSON: `{"keys":[{"keyPairId","privateKeyPem","createdAt"}]}`. */
   readonly secret: Secret
-  readonly publicKeyPem: string
+  /** What the CDN trusts. */
+  readonly keyGroup: IKeyGroup
+  /** Of the first key. Only functions that still find the secret of version 0.1.0 use it. */
+  readonly keyPairId: string
+  /** Name of the function that lists and rotates the keys; undefined where the team brings its own. */
+  readonly functionName: string | undefined
+}
+
+/**
+ * The key pairs of signed video urls, made in the account: private halves exist in the secret only. One function owns
+ * the public halves and the key group that the CDN trusts, so that keys change without a deployment.
+ */
+export class CdnSigningKey extends Construct implements SigningKeys {
+  readonly secret: Secret
+  readonly keyGroup: IKeyGroup
+  readonly keyPairId: string
+  readonly functionName: string
 
   constructor(scope: Construct, id: string, sources: FunctionSources) {
     super(scope, id)
-    this.secret = new Secret(this, 'Secret', {
-      description: 'Reelgate: signs video urls',
-      secretObjectValue: {},
-      removalPolicy: RemovalPolicy.DESTROY,
+    this.secret = createSigningSecret(this)
+    const maker = this.#createMaker(sources)
+    const resourceName = `${Aws.STACK_NAME}-video-urls-${Aws.REGION}`
+    maker.setEnvironment({ CDN_SIGNING_KEY_SECRET_ARN: this.secret.secretArn, CDN_KEY_GROUP_NAME: resourceName })
+    const group = new CustomResource(this, 'KeyGroup', {
+      serviceToken: maker.function.functionArn,
+      resourceType: 'Custom::CdnKeyGroup',
+      serviceTimeout: Duration.minutes(ANSWER_MINUTES),
+      properties: { KeyGroupName: resourceName },
     })
-    const maker = new GatewayFunction(this, 'Maker', {
+    for (const grant of this.#grantKeys(maker)) {
+      grant.applyBefore(group)
+    }
+    this.keyGroup = KeyGroup.fromKeyGroupId(this, 'TrustedKeyGroup', group.getAttString('KeyGroupId'))
+    this.keyPairId = group.getAttString('KeyPairId')
+    this.functionName = maker.function.functionName
+  }
+
+  #createMaker(sources: FunctionSources): GatewayFunction {
+    return new GatewayFunction(this, 'Maker', {
       sources,
       folder: 'cdn-signing-key',
       timeoutSeconds: TIMEOUT_SECONDS,
       memoryMegabytes: MEMORY_MEGABYTES,
       files: [],
     })
-    const grant = Grant.addToPrincipal({
-      grantee: maker,
-      actions: ['secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
-      resourceArns: [this.secret.secretArn],
-    })
-    const keyPair = new CustomResource(this, 'KeyPair', {
-      serviceToken: maker.function.functionArn,
-      resourceType: 'Custom::CdnSigningKey',
-      serviceTimeout: Duration.minutes(ANSWER_MINUTES),
-      properties: { SecretArn: this.secret.secretArn },
-    })
-    grant.applyBefore(keyPair)
-    this.publicKeyPem = keyPair.getAttString('PublicKeyPem')
-    acknowledge(
-      this.secret,
-      'A rotated key would end every signed url that is still valid; rotation is a deployment with a second public key.',
-      'SMG4',
-    )
   }
+
+  #grantKeys(maker: GatewayFunction): Grant[] {
+    acknowledge(
+      maker,
+      'CloudFront has no resources for public keys and key groups that a policy could name.',
+      'IAM5[Resource::*]',
+    )
+    return [
+      Grant.addToPrincipal({
+        grantee: maker,
+        actions: SECRET_ACTIONS.map((action) => `secretsmanager:${action}`),
+        resourceArns: [this.secret.secretArn],
+      }),
+      Grant.addToPrincipal({
+        grantee: maker,
+        actions: [...GROUP_ACTIONS, ...KEY_ACTIONS].map((action) => `cloudfront:${action}`),
+        resourceArns: ['*'],
+      }),
+    ]
+  }
+}
+
+/** Deployed empty; goes with the stack, because without its distribution nothing asks for a signature. */
+export function createSigningSecret(scope: Construct): Secret {
+  const secret = new Secret(scope, 'Secret', {
+    description: 'Reelgate: signs video urls',
+    secretObjectValue: {},
+    removalPolicy: RemovalPolicy.DESTROY,
+  })
+  acknowledge(
+    secret,
+    'The operator rotates these keys with an overlap in which the CDN knows both; a schedule would do it unwatched.',
+    'SMG4',
+  )
+  return secret
 }

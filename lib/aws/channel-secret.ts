@@ -10,12 +10,12 @@ import { acknowledge } from './acknowledge.ts'
 export class ChannelSecret extends Construct {
   readonly secret: Secret
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { outlivesStack }: { readonly outlivesStack: boolean }) {
     super(scope, id)
     this.secret = new Secret(this, 'Secret', {
       description: 'Reelgate: keys of the upstream channels',
       secretObjectValue: {},
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     })
     acknowledge(this, 'The upstreams issue these keys; only their consoles can rotate them.', 'SMG4')
   }

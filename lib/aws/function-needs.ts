@@ -22,6 +22,8 @@ export type FunctionNeeds = {
   readonly callsUpstreams?: true
   /** Counts tokens exactly: gets the vocabulary beside its code. */
   readonly shipsTokenizer?: true
+  /** Serves the OpenAPI document: gets it beside its code. */
+  readonly shipsOpenapi?: true
 }
 
 /** JSON and a few SDK calls, yet a client waits for it: most of a CPU. */
@@ -35,8 +37,12 @@ const STORE_MEMORY_MEGABYTES = 1769
 
 const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
 
-/** Reads a key and the catalogue. */
-const catalogue = { ...api, table: ['GetItem'], readsConfiguration: true } as const satisfies FunctionNeeds
+/** Reads a key and the catalogue, and counts against the limit of the key. */
+const catalogue = {
+  ...api,
+  table: ['GetItem', 'UpdateItem'],
+  readsConfiguration: true,
+} as const satisfies FunctionNeeds
 
 /** Reserves, relays and settles. It has its time also where API Gateway does not stream and gives up after 29 seconds: it settles then. */
 const relay = {
@@ -58,11 +64,16 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   },
   'get-video-job': {
     ...api,
-    table: ['BatchGetItem', 'GetItem'],
+    table: ['BatchGetItem', 'GetItem', 'UpdateItem'],
     objects: { 'texts/': ['GetObject'] },
     signsUrls: true,
   },
-  'list-video-jobs': { ...api, table: ['GetItem', 'Query'], objects: { 'texts/': ['GetObject'] }, signsUrls: true },
+  'list-video-jobs': {
+    ...api,
+    table: ['GetItem', 'Query', 'UpdateItem'],
+    objects: { 'texts/': ['GetObject'] },
+    signsUrls: true,
+  },
   'delete-video-job': {
     ...api,
     table: ['GetItem', 'UpdateItem'],
@@ -75,6 +86,8 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'create-completion': relay,
   'create-embedding': { ...relay, shipsTokenizer: true },
   'create-image': relay,
+  'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
+  'get-health': { ...api, table: [] },
   fallback: { ...api, table: [] },
 }
 
@@ -95,6 +108,12 @@ export const STEP_NEEDS = {
     table: ['GetItem', 'UpdateItem'],
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
     callsUpstreams: true,
+  },
+  'check-references': {
+    ...step,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['check-references'],
+    table: ['GetItem', 'UpdateItem'],
+    objects: { 'requests/': ['GetObject'] },
   },
   'poll-video-job': {
     ...step,

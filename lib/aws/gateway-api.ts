@@ -1,78 +1,90 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Stack } from 'aws-cdk-lib'
 import {
   AccessLogFormat,
   EndpointType,
   type IResource,
-  LambdaIntegration,
   LogGroupLogDestination,
   MethodLoggingLevel,
-  ResponseTransferMode,
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
-import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
+import { addApiDomain } from './api-domain.ts'
 import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
-import type { GatewayFunction } from './gateway-function.ts'
+import { streamedIntegration, wholeIntegration } from './lambda-integrations.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
 
 const STAGE_NAME = 'live'
-/** A fuse for the whole service, not a client's limit: half of a region's default quota of 10,000 and 5,000. */
-const REQUESTS_PER_SECOND = 5000
-const REQUEST_BURST = 2500
 
 type GatewayApiProps = {
   readonly resources: ServiceResources
   readonly pipeline: VideoPipeline
-  /** Whether routes that may stream do. */
-  readonly responseStreaming: boolean
+  readonly settings: StageSettings
 }
 
 /** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
 export class GatewayApi extends Construct {
   readonly restApi: RestApi
+  /** What clients use, with a slash at its end. */
+  readonly baseUrl: string
+  /** The DNS record that makes `baseUrl` work, for a name of the team's own. */
+  readonly dnsRecord: string | undefined
 
   constructor(scope: Construct, id: string, props: GatewayApiProps) {
     super(scope, id)
-    this.restApi = this.#createRestApi()
+    const { settings } = props
+    this.restApi = this.#createRestApi(settings)
+    const domain = settings.apiDomain && addApiDomain(this.restApi, settings.apiDomain)
+    this.baseUrl = domain?.baseUrl ?? this.restApi.url
+    this.dnsRecord = domain?.dnsRecord
     addErrorResponses(this.restApi)
     for (const route of ROUTES) {
-      const streams = props.responseStreaming && isStreaming(route)
+      const streams = settings.responseStreaming && isStreaming(route)
       const handler = createFunction(this, pascalCase(route.operation), props.resources, {
         folder: `api/${route.operation}`,
         needs: API_NEEDS[route.operation],
         entry: streams ? 'streamHandler' : 'handler',
+        reservedConcurrency: settings.concurrency.apiReserved,
+        // Who reads a fixed text or asks for the health waits for a cold start; a tenant need not.
+        provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
       })
       if (route.operation === 'create-video-job') {
         props.pipeline.grantStart(handler)
       }
       this.restApi.root
         .resourceForPath(route.path)
-        .addMethod(route.method, streams ? streamOf(handler) : integrationOf(handler, 'per-method'))
+        .addMethod(route.method, streams ? streamedIntegration(handler) : wholeIntegration(handler, 'per-method'))
     }
-    this.#addFallback(props.resources)
-    this.#acknowledge()
+    this.#addFallback(props)
+    this.#acknowledge(settings)
   }
 
-  #createRestApi(): RestApi {
+  /** Where emulators of AWS serve this API: below their one address, in the form that LocalStack gave it. */
+  baseUrlBelow(emulatorEndpoint: string): string {
+    return `${emulatorEndpoint.replace(/\/+$/, '')}/_aws/execute-api/${this.restApi.restApiId}/${STAGE_NAME}/`
+  }
+
+  #createRestApi({ throttle, apiDomain }: StageSettings): RestApi {
     const accessLog = new ServiceLogGroup(this, 'AccessLog')
     const api = new RestApi(this, 'RestApi', {
       restApiName: Stack.of(this).stackName,
       description: 'Reelgate',
       endpointTypes: [EndpointType.REGIONAL],
       cloudWatchRole: true,
+      disableExecuteApiEndpoint: apiDomain !== undefined,
       deployOptions: {
         stageName: STAGE_NAME,
         tracingEnabled: true,
         metricsEnabled: true,
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
-        throttlingRateLimit: REQUESTS_PER_SECOND,
-        throttlingBurstLimit: REQUEST_BURST,
+        throttlingRateLimit: throttle.requestsPerSecond,
+        throttlingBurstLimit: throttle.burst,
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
@@ -94,9 +106,13 @@ export class GatewayApi extends Construct {
    * to take the most specific resource, not to come back to the root's `{proxy+}` when that one leads nowhere; so each
    * level has its own, but for a level with a path parameter, which may have one variable child only.
    */
-  #addFallback(resources: ServiceResources): void {
-    const fallback = createFunction(this, 'Fallback', resources, { folder: 'api/fallback', needs: API_NEEDS.fallback })
-    const integration = integrationOf(fallback, 'whole-api')
+  #addFallback({ resources, settings }: GatewayApiProps): void {
+    const fallback = createFunction(this, 'Fallback', resources, {
+      folder: 'api/fallback',
+      needs: API_NEEDS.fallback,
+      reservedConcurrency: settings.concurrency.apiReserved,
+    })
+    const integration = wholeIntegration(fallback, 'whole-api')
     for (const resource of withDescendants(this.restApi.root)) {
       resource.addMethod('ANY', integration)
       if (!childrenOf(resource).some(isVariable)) {
@@ -105,9 +121,15 @@ export class GatewayApi extends Construct {
     }
   }
 
-  #acknowledge(): void {
+  #acknowledge({ waf }: StageSettings): void {
     acknowledge(this, 'The handlers validate against the contract and answer in its error shape.', 'APIG2')
-    acknowledge(this, 'A web ACL is the operator’s choice: its body rules must be tuned to prompts first.', 'APIG3')
+    if (waf === undefined) {
+      acknowledge(
+        this,
+        'The settings of this stage leave the web ACL out; production has it unless told otherwise.',
+        'APIG3',
+      )
+    }
     acknowledge(
       this,
       'Bearer keys are checked in the handlers, afresh for whatever moves money or answers, so that a revoked key ends at once.',
@@ -125,6 +147,8 @@ export class GatewayApi extends Construct {
 /** One line per request. The path is the route's template, and nothing of the query, the headers or an error text is in it. */
 const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',
+  // Unlike the other one no client can choose it.
+  extendedRequestId: '$context.extendedRequestId',
   time: '$context.requestTime',
   sourceIp: '$context.identity.sourceIp',
   method: '$context.httpMethod',
@@ -144,25 +168,6 @@ const ACCESS_LOG_FIELDS = {
 
 function isStreaming({ streams }: Route): boolean {
   return streams === true
-}
-
-/** Bytes go to the client as the function writes them; said in full, because CDK's default ends them after 29 seconds. */
-function streamOf(handler: GatewayFunction): LambdaIntegration {
-  return new LambdaIntegration(handler.function, {
-    proxy: true,
-    responseTransferMode: ResponseTransferMode.STREAM,
-    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.relay),
-    allowTestInvoke: false,
-  })
-}
-
-/** One permission per method, or for the fallback one that covers them all. */
-function integrationOf(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
-  return new LambdaIntegration(handler.function, {
-    proxy: true,
-    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.api),
-    ...(permission === 'per-method' ? { allowTestInvoke: false } : { scopePermissionToMethod: false }),
-  })
 }
 
 function withDescendants(resource: IResource): IResource[] {

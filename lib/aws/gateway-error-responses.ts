@@ -6,7 +6,7 @@ const RETRY_AFTER_SECONDS = 1
 /** The id that functions put on their answers: API Gateway's own. */
 const REQUEST_ID = { 'x-request-id': 'context.requestId' }
 
-type ErrorText = {
+export type ErrorText = {
   readonly message: string
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error'
   readonly code: string | null
@@ -23,7 +23,7 @@ export function addErrorResponses(api: RestApi): void {
     api.addGatewayResponse(id, {
       ...options,
       responseHeaders: { ...REQUEST_ID, ...responseHeaders },
-      templates: { 'application/json': bodyOf(error) },
+      templates: { 'application/json': errorBody(error) },
     })
 
   add('DefaultClientError', { type: ResponseType.DEFAULT_4XX }, refused('request refused', null))
@@ -33,6 +33,7 @@ export function addErrorResponses(api: RestApi): void {
     { type: ResponseType.MISSING_AUTHENTICATION_TOKEN, statusCode: '404' },
     refused('not found', 'not_found'),
   )
+  add('Filtered', { type: ResponseType.WAF_FILTERED, statusCode: '403' }, refused('request blocked', 'request_blocked'))
   add('BadBody', { type: ResponseType.BAD_REQUEST_BODY }, refused('invalid request body', null))
   add(
     'TooLarge',
@@ -49,7 +50,7 @@ export function addErrorResponses(api: RestApi): void {
   )
 }
 
-const RATE_LIMITED: ErrorText = {
+export const RATE_LIMITED: ErrorText = {
   message: 'rate limit exceeded',
   type: 'rate_limit_error',
   code: 'rate_limit_exceeded',
@@ -63,6 +64,7 @@ function broken(message: string): ErrorText {
   return { message, type: 'server_error', code: null }
 }
 
-function bodyOf({ message, type, code }: ErrorText): string {
+/** The one shape that OpenAI clients read, as JSON. */
+export function errorBody({ message, type, code }: ErrorText): string {
   return JSON.stringify({ error: { message, type, param: null, code } })
 }

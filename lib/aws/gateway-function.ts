@@ -2,22 +2,32 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
+import {
+  type Alias,
+  Architecture,
+  Code,
+  type IFunction,
+  Function as LambdaFunction,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { acknowledge } from './acknowledge.ts'
 import { bundleHandler } from './bundle-handler.ts'
-import type { FunctionSources } from './function-sources.ts'
+import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
-
-/** Where the functions count. */
-export const METRICS_NAMESPACE = 'Reelgate'
+import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 
 /** What may lie beside a function's code, and who writes it. */
 const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
+  'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
+
+/** Of the version that is deployed; only published versions can be kept warm. */
+const ALIAS_NAME = 'live'
 
 type ShippedFile = keyof typeof SHIPPED_FILES
 
@@ -32,16 +42,25 @@ type GatewayFunctionProps = {
   readonly timeoutSeconds: number
   readonly memoryMegabytes: number
   readonly files: readonly ShippedFile[]
-  readonly reservedConcurrency?: number
+  /** Instances that it may have and no other function can take. */
+  readonly reservedConcurrency?: number | undefined
+  /** Instances that are kept warm, behind an alias; 0 is none, and no alias. */
+  readonly provisionedConcurrency?: number
 }
 
 /** One handler as a Lambda function with a log group and a role of its own; the role may write that log and nothing else. */
 export class GatewayFunction extends Construct implements IGrantable {
+  /** Its permissions, variables and metrics are those of the alias too. */
   readonly function: LambdaFunction
+  /** What callers call: the alias where instances are kept warm, else the function. */
+  readonly invocable: IFunction
   readonly grantPrincipal: IPrincipal
+  /** Of its handler, below `lambdas/`. */
+  readonly folder: string
 
   constructor(scope: Construct, id: string, props: GatewayFunctionProps) {
     super(scope, id)
+    this.folder = props.folder
     const logGroup = new ServiceLogGroup(this, 'Log')
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     logGroup.grantWrite(role)
@@ -58,13 +77,14 @@ export class GatewayFunction extends Construct implements IGrantable {
       logGroup,
       tracing: Tracing.ACTIVE,
       environment: {
-        POWERTOOLS_SERVICE_NAME: 'reelgate',
-        POWERTOOLS_METRICS_NAMESPACE: METRICS_NAMESPACE,
+        POWERTOOLS_SERVICE_NAME: SERVICE_NAME,
+        POWERTOOLS_METRICS_NAMESPACE: metricsNamespaceOf(this),
         LOG_LEVEL: 'INFO',
       },
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
     })
     this.grantPrincipal = role
+    this.invocable = invocableOf(this.function, props.provisionedConcurrency ?? 0)
   }
 
   setEnvironment(values: Readonly<Record<string, string>>): void {
@@ -77,6 +97,15 @@ export class GatewayFunction extends Construct implements IGrantable {
   allowInvokeBy(grantee: IGrantable): void {
     Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [this.function.functionArn] })
   }
+}
+
+function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: number): IFunction {
+  if (provisionedConcurrentExecutions === 0) {
+    return created
+  }
+  // Alias says that these may be undefined, IFunction that they may be absent: to the compiler not the same.
+  const alias: Omit<Alias, 'role' | 'tenancyConfig'> = created.addAlias(ALIAS_NAME, { provisionedConcurrentExecutions })
+  return alias
 }
 
 /**

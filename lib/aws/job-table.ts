@@ -16,14 +16,28 @@ export type TableAction =
 /** Index over what is due: open reservations and pending clean-ups. */
 const DUE_INDEX = 'GSI1'
 
-/** The single table: tenants, keys, jobs, reservations and the ledger. Outlives the stack. */
+type JobTableProps = {
+  /** Also means that nobody deletes it by mistake. */
+  readonly outlivesStack: boolean
+  /** Name of a table that is there already; its keys, index and protection are its own. */
+  readonly existing?: string | undefined
+}
+
+/** The single table: tenants, keys, jobs, reservations and the ledger. */
 export class JobTable extends Construct {
   readonly name: string
-  readonly #table: TableV2
+  readonly #arn: string
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { outlivesStack, existing }: JobTableProps) {
     super(scope, id)
-    this.#table = new TableV2(this, 'Table', {
+    const { tableName, tableArn } =
+      existing === undefined ? this.#createTable(outlivesStack) : TableV2.fromTableName(this, 'Existing', existing)
+    this.name = tableName
+    this.#arn = tableArn
+  }
+
+  #createTable(outlivesStack: boolean): TableV2 {
+    return new TableV2(this, 'Table', {
       partitionKey: { name: 'PK', type: AttributeType.STRING },
       sortKey: { name: 'SK', type: AttributeType.STRING },
       globalSecondaryIndexes: [
@@ -38,10 +52,9 @@ export class JobTable extends Construct {
       timeToLiveAttribute: 'ttl',
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      deletionProtection: outlivesStack,
+      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     })
-    this.name = this.#table.tableName
   }
 
   /** Exact actions on the table itself. */
@@ -49,7 +62,7 @@ export class JobTable extends Construct {
     Grant.addToPrincipal({
       grantee,
       actions: actions.map((action) => `dynamodb:${action}`),
-      resourceArns: [this.#table.tableArn],
+      resourceArns: [this.#arn],
     })
   }
 
@@ -58,7 +71,7 @@ export class JobTable extends Construct {
     Grant.addToPrincipal({
       grantee,
       actions: ['dynamodb:Query'],
-      resourceArns: [`${this.#table.tableArn}/index/${DUE_INDEX}`],
+      resourceArns: [`${this.#arn}/index/${DUE_INDEX}`],
     })
   }
 }

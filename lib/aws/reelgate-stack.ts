@@ -1,29 +1,35 @@
-import { Annotations, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
+import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { CONFIGURATION_METADATA } from '../config/configuration-metadata.ts'
+import type { StageSettings } from '../config/stage-settings.ts'
+import { BroughtSigningKeys } from './brought-signing-keys.ts'
 import { CdnSigningKey } from './cdn-signing-key.ts'
 import { ChannelSecret } from './channel-secret.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
 import { GatewayApi } from './gateway-api.ts'
 import { JobTable } from './job-table.ts'
+import { LogLifetime } from './log-lifetime.ts'
 import { ReconcileSchedule } from './reconcile-schedule.ts'
 import { ServiceAlarms } from './service-alarms.ts'
+import { ServiceDashboard } from './service-dashboard.ts'
 import type { ServiceResources } from './service-resources.ts'
 import { VideoBucket } from './video-bucket.ts'
-import { type CustomDomain, VideoCdn } from './video-cdn.ts'
+import { VideoCdn } from './video-cdn.ts'
+import { bucketDelivery, cdnDelivery, type VideoDelivery } from './video-delivery.ts'
 import { VideoPipeline } from './video-pipeline.ts'
-
-/** The stage that clients depend on: it must have an upstream. */
-const PRODUCTION_STAGE = 'prod'
+import { WebAcl } from './web-acl.ts'
 
 export type ReelgateStackProps = StackProps & {
-  readonly stage: string
+  readonly settings: StageSettings
   readonly config: GatewayConfig
   /** What the configuration's loader left out, shown at synth. */
   readonly warnings: readonly string[]
-  readonly videoDomain?: CustomDomain
-  /** False where API Gateway cannot stream answers, as in emulators: relayed answers end after 29 seconds or 6 MB there. */
-  readonly responseStreaming?: boolean
+  /** Where an emulator answers: its API is found below it, not at a name of its own. */
+  readonly emulatorEndpoint?: string
+  /** More variables for every function: the endpoints that an emulator does not tell them itself. */
+  readonly functionEnvironment?: Readonly<Record<string, string>>
   /** Where `lambdas/` is; the checkout unless a test says otherwise. */
   readonly root?: string
 }
@@ -31,50 +37,95 @@ export type ReelgateStackProps = StackProps & {
 /** The whole service; composes, and has no resources of its own. */
 export class ReelgateStack extends Stack {
   constructor(scope: Construct, id: string, props: ReelgateStackProps) {
-    super(scope, id, { description: 'Reelgate: HTTP/JSON gateway in front of AI video providers', ...props })
+    const { settings } = props
+    super(scope, id, {
+      description: 'Reelgate: HTTP/JSON gateway in front of AI video providers',
+      terminationProtection: settings.retainsData,
+      ...props,
+    })
     this.#report(props)
+    this.templateOptions.metadata = { [CONFIGURATION_METADATA]: props.config }
+    const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
+    Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
     const resources = this.#createResources(props)
-    const pipeline = new VideoPipeline(this, 'VideoPipeline', resources)
-    const { responseStreaming = true } = props
-    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, responseStreaming })
-    const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', { resources, pipeline })
-    const alarms = new ServiceAlarms(this, 'ServiceAlarms', { api, pipeline, reconcile })
-    const outputs = {
-      BaseUrl: api.restApi.url,
-      TableName: resources.table.name,
-      VideoBaseUrl: resources.cdn.baseUrl,
-      ChannelSecretArn: resources.channelSecret.secret.secretArn,
-      AlarmTopicArn: alarms.topic.topicArn,
+    const reservedConcurrency = settings.concurrency.pipelineReserved
+    const pipeline = new VideoPipeline(this, 'VideoPipeline', { resources, reservedConcurrency })
+    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings })
+    if (settings.waf !== undefined) {
+      new WebAcl(this, 'WebAcl', { stageArn: api.restApi.deploymentStage.stageArn, ...settings.waf })
     }
+    const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', { resources, pipeline })
+    const service = { api, pipeline, reconcile, table: resources.table }
+    const alarms = settings.alarms
+      ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config })
+      : undefined
+    if (settings.alarmEmail !== undefined) {
+      alarms?.topic.addSubscription(new EmailSubscription(settings.alarmEmail))
+    }
+    // Emulators draw no graphs.
+    if (!settings.emulator) {
+      new ServiceDashboard(this, 'ServiceDashboard', service)
+    }
+    this.#tell({
+      BaseUrl: props.emulatorEndpoint === undefined ? api.baseUrl : api.baseUrlBelow(props.emulatorEndpoint),
+      ApiDnsRecord: api.dnsRecord,
+      TableName: resources.table.name,
+      VideoBaseUrl: resources.delivery.baseUrl,
+      VideoDnsRecord: resources.delivery.dnsRecord,
+      ChannelSecretArn: resources.channelSecret.secret.secretArn,
+      CdnSigningKeySecretArn: resources.delivery.signingKeys?.secret.secretArn,
+      CdnSigningKeyFunctionName: resources.delivery.signingKeys?.functionName,
+      AlarmTopicArn: alarms?.topic.topicArn,
+    })
+  }
+
+  /** Outputs of the stack; what this stage has not is left out. */
+  #tell(outputs: Readonly<Record<string, string | undefined>>): void {
     for (const [name, value] of Object.entries(outputs)) {
-      new CfnOutput(this, name, { value })
+      if (value !== undefined) {
+        new CfnOutput(this, name, { value })
+      }
     }
   }
 
-  #report({ stage, config, warnings }: ReelgateStackProps): void {
+  #report({ settings, config, warnings }: ReelgateStackProps): void {
     for (const [index, warning] of warnings.entries()) {
       Annotations.of(this).addWarningV2(`reelgate:configuration-${index}`, warning)
     }
-    if (stage === PRODUCTION_STAGE && config.channels.length === 0) {
-      Annotations.of(this).addError(`the stage ${stage} has no channel: set the base urls of its upstreams`)
+    // Clients depend on it: it must have an upstream.
+    if (settings.profile === 'prod' && config.channels.length === 0) {
+      Annotations.of(this).addError(`the stage ${settings.stage} has no channel: set the base urls of its upstreams`)
     }
   }
 
-  #createResources({ config, videoDomain, root = REPOSITORY_ROOT }: ReelgateStackProps): ServiceResources {
+  #createResources(props: ReelgateStackProps): ServiceResources {
+    const { config, settings, functionEnvironment, root = REPOSITORY_ROOT } = props
     const sources = { root, configurationFile: writeConfigurationFile(this, config) }
-    const signingKey = new CdnSigningKey(this, 'CdnSigningKey', sources)
-    const bucket = new VideoBucket(this, 'VideoBucket')
+    const { retainsData: outlivesStack } = settings
+    // Emulators forget their data by themselves, and have no use for one more function.
+    const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
+    const bucket = new VideoBucket(this, 'VideoBucket', { outlivesStack, isEmptiedAtEnd })
     return {
       sources,
-      signingKey,
       bucket,
-      table: new JobTable(this, 'JobTable'),
-      cdn: new VideoCdn(this, 'VideoCdn', {
-        bucket: bucket.bucket,
-        publicKeyPem: signingKey.publicKeyPem,
-        customDomain: videoDomain,
-      }),
-      channelSecret: new ChannelSecret(this, 'ChannelSecret'),
+      table: new JobTable(this, 'JobTable', { outlivesStack, existing: settings.table }),
+      delivery: settings.emulator ? bucketDelivery(bucket) : this.#createCdn(props, { sources, bucket }),
+      channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
+      environment: { LOG_LEVEL: settings.logLevel, ...functionEnvironment },
     }
+  }
+
+  #createCdn(
+    { settings }: ReelgateStackProps,
+    { sources, bucket }: Pick<ServiceResources, 'sources' | 'bucket'>,
+  ): VideoDelivery {
+    const { cdnPublicKeyPems, videoDomain: customDomain } = settings
+    const signingKeys =
+      cdnPublicKeyPems.length === 0
+        ? new CdnSigningKey(this, 'CdnSigningKey', sources)
+        : new BroughtSigningKeys(this, 'CdnSigningKey', cdnPublicKeyPems)
+    const { keyGroup } = signingKeys
+    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain })
+    return cdnDelivery(cdn, signingKeys)
   }
 }

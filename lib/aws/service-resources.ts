@@ -1,29 +1,30 @@
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
-import type { CdnSigningKey } from './cdn-signing-key.ts'
 import type { ChannelSecret } from './channel-secret.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import type { ObjectPrefix, VideoBucket } from './video-bucket.ts'
-import type { VideoCdn } from './video-cdn.ts'
+import type { VideoDelivery } from './video-delivery.ts'
 
 /** What functions share. */
 export type ServiceResources = {
   readonly sources: FunctionSources
   readonly table: JobTable
   readonly bucket: VideoBucket
-  readonly signingKey: CdnSigningKey
-  readonly cdn: VideoCdn
+  readonly delivery: VideoDelivery
   readonly channelSecret: ChannelSecret
+  /** Variables that every function gets. */
+  readonly environment: Readonly<Record<string, string>>
 }
 
 type EquippedFunctionProps = {
   readonly folder: string
   readonly needs: FunctionNeeds
   readonly entry?: FunctionEntry
-  readonly reservedConcurrency?: number
+  readonly reservedConcurrency?: number | undefined
+  readonly provisionedConcurrency?: number
 }
 
 /** A function with exactly the permissions and variables that its needs name. */
@@ -34,16 +35,18 @@ export function createFunction(
   props: EquippedFunctionProps,
 ): GatewayFunction {
   const { folder, needs, ...rest } = props
-  const { timeoutSeconds, memoryMegabytes, readsConfiguration, shipsTokenizer } = needs
+  const { timeoutSeconds, memoryMegabytes, readsConfiguration, shipsTokenizer, shipsOpenapi } = needs
   const files = [
     ...(readsConfiguration ? (['gateway.json'] as const) : []),
     ...(shipsTokenizer ? (['cl100k_base.json'] as const) : []),
+    ...(shipsOpenapi ? (['openapi.json'] as const) : []),
   ]
   const { sources } = resources
   const created = new GatewayFunction(scope, id, { sources, folder, timeoutSeconds, memoryMegabytes, files, ...rest })
   giveTable(created, needs, resources)
   giveObjects(created, needs, resources)
-  giveCdn(created, needs, resources)
+  giveDelivery(created, needs, resources)
+  created.setEnvironment(resources.environment)
   if (needs.callsUpstreams) {
     const { secretArn } = resources.channelSecret.secret
     Grant.addToPrincipal({
@@ -82,18 +85,11 @@ function giveObjects(created: GatewayFunction, { objects }: FunctionNeeds, { buc
   created.setEnvironment({ BUCKET_NAME: bucket.bucket.bucketName })
 }
 
-function giveCdn(created: GatewayFunction, needs: FunctionNeeds, { cdn, signingKey }: ServiceResources): void {
+function giveDelivery(created: GatewayFunction, needs: FunctionNeeds, { delivery }: ServiceResources): void {
   if (needs.signsUrls) {
-    const { secretArn } = signingKey.secret
-    Grant.addToPrincipal({ grantee: created, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
-    created.setEnvironment({
-      CDN_BASE_URL: cdn.baseUrl,
-      CDN_KEY_PAIR_ID: cdn.keyPairId,
-      CDN_SIGNING_KEY_SECRET_ARN: secretArn,
-    })
+    delivery.allowSigning(created)
   }
   if (needs.invalidatesCdn) {
-    cdn.grantInvalidation(created)
-    created.setEnvironment({ DISTRIBUTION_ID: cdn.distributionId })
+    delivery.allowInvalidation(created)
   }
 }

@@ -3,6 +3,7 @@ import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } fro
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
 
 /** `v/` videos, `requests/` bodies and `texts/` upstream answers that are too large for a table item. */
 export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
@@ -15,11 +16,17 @@ const TEXT_DAYS = 32
 const ABANDONED_UPLOAD_DAYS = 1
 const MINIMUM_TLS_VERSION = 1.2
 
-/** The private bucket. Its lifecycle only collects garbage: the end of a job is computed when it is read. Outlives the stack. */
+type VideoBucketProps = {
+  readonly outlivesStack: boolean
+  /** Has the stack empty it at its own end; else a bucket that is not empty stays, and the removal of the stack fails. */
+  readonly isEmptiedAtEnd: boolean
+}
+
+/** The private bucket. Its lifecycle only collects garbage: the end of a job is computed when it is read. */
 export class VideoBucket extends Construct {
   readonly bucket: IBucket
 
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, props: VideoBucketProps) {
     super(scope, id)
     // Bucket says `isWebsite` may be undefined, IBucket says it may be absent: to the compiler not the same.
     const bucket: Omit<Bucket, 'isWebsite'> = new Bucket(this, 'Bucket', {
@@ -28,7 +35,8 @@ export class VideoBucket extends Construct {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: MINIMUM_TLS_VERSION,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      autoDeleteObjects: props.isEmptiedAtEnd,
       lifecycleRules: [
         { id: 'videos', prefix: 'v/', expiration: Duration.days(VIDEO_DAYS) },
         { id: 'requests', prefix: 'requests/', expiration: Duration.days(TEXT_DAYS) },
@@ -37,6 +45,9 @@ export class VideoBucket extends Construct {
       ],
     })
     this.bucket = bucket
+    if (props.isEmptiedAtEnd) {
+      tidyBucketEmptier(this)
+    }
     this.#keepTheCdnToVideos()
     acknowledge(
       this,

@@ -5,8 +5,7 @@ import {
   CachePolicy,
   Distribution,
   type DistributionProps,
-  KeyGroup,
-  PublicKey,
+  type IKeyGroup,
   ResponseHeadersPolicy,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
@@ -15,19 +14,15 @@ import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
 import type { IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
+import type { CustomDomain } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
 
 const TRANSPORT_SECURITY_DAYS = 365
 
-export type CustomDomain = {
-  readonly domainName: string
-  /** A certificate in us-east-1, where CloudFront looks for it. */
-  readonly certificateArn: string
-}
-
 type VideoCdnProps = {
   readonly bucket: IBucket
-  readonly publicKeyPem: string
+  /** Verifies the urls; nothing else is served. */
+  readonly keyGroup: IKeyGroup
   /** Without one, viewers use the distribution's own name and the TLS versions that CloudFront fixes for it. */
   readonly customDomain: CustomDomain | undefined
 }
@@ -35,14 +30,13 @@ type VideoCdnProps = {
 /** CloudFront in front of the private bucket: every read needs a signed url, over https. */
 export class VideoCdn extends Construct {
   readonly baseUrl: string
-  readonly keyPairId: string
+  /** What the operator has to write into the zone of a name of the team's own. */
+  readonly dnsRecord: string | undefined
   readonly distributionId: string
   readonly #distribution: Distribution
 
   constructor(scope: Construct, id: string, props: VideoCdnProps) {
     super(scope, id)
-    const publicKey = new PublicKey(this, 'PublicKey', { encodedKey: props.publicKeyPem })
-    const keyGroup = new KeyGroup(this, 'KeyGroup', { items: [publicKey] })
     this.#distribution = new Distribution(this, 'Distribution', {
       comment: 'Reelgate videos',
       defaultBehavior: {
@@ -51,13 +45,15 @@ export class VideoCdn extends Construct {
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         cachePolicy: CachePolicy.CACHING_OPTIMIZED,
         compress: false,
-        trustedKeyGroups: [keyGroup],
+        trustedKeyGroups: [props.keyGroup],
         responseHeadersPolicy: createHeadersPolicy(this),
       },
       ...domainOf(this, props.customDomain),
     })
-    this.baseUrl = `https://${props.customDomain?.domainName ?? this.#distribution.distributionDomainName}`
-    this.keyPairId = publicKey.publicKeyId
+    const { distributionDomainName } = this.#distribution
+    const { domainName } = props.customDomain ?? {}
+    this.baseUrl = `https://${domainName ?? distributionDomainName}`
+    this.dnsRecord = domainName && `${domainName} CNAME ${distributionDomainName}`
     this.distributionId = this.#distribution.distributionId
     this.#acknowledge(props.customDomain)
   }

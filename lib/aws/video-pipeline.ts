@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ArnFormat, Stack } from 'aws-cdk-lib'
+import { ArnFormat, Fn, Stack } from 'aws-cdk-lib'
 import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct, type IConstruct } from 'constructs'
@@ -9,23 +9,38 @@ import type { GatewayFunction } from './gateway-function.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 
+type VideoPipelineProps = {
+  readonly resources: ServiceResources
+  /** Of each task. */
+  readonly reservedConcurrency: number | undefined
+}
+
 /** The state machine of video jobs, one Standard execution per job, and the functions that are its tasks. */
 export class VideoPipeline extends Construct {
   readonly stateMachine: StateMachine
   /** By folder name; for alarms. */
   readonly functions: Readonly<Record<StepName | 'webhook', GatewayFunction>>
 
-  constructor(scope: Construct, id: string, resources: ServiceResources) {
+  constructor(scope: Construct, id: string, { resources, reservedConcurrency }: VideoPipelineProps) {
     super(scope, id)
     const createStep = (name: StepName, stepId: string) =>
-      createFunction(this, stepId, resources, { folder: `steps/${name}`, needs: STEP_NEEDS[name] })
+      createFunction(this, stepId, resources, {
+        folder: `steps/${name}`,
+        needs: STEP_NEEDS[name],
+        reservedConcurrency,
+      })
     this.functions = {
       'submit-video-job': createStep('submit-video-job', 'SubmitVideoJob'),
+      'check-references': createStep('check-references', 'CheckReferences'),
       'poll-video-job': createStep('poll-video-job', 'PollVideoJob'),
       'store-video': createStep('store-video', 'StoreVideo'),
       'settle-video-job': createStep('settle-video-job', 'SettleVideoJob'),
       'fail-video-job': createStep('fail-video-job', 'FailVideoJob'),
-      webhook: createFunction(this, 'Webhook', resources, { folder: 'webhook', needs: WEBHOOK_NEEDS }),
+      webhook: createFunction(this, 'Webhook', resources, {
+        folder: 'webhook',
+        needs: WEBHOOK_NEEDS,
+        reservedConcurrency,
+      }),
     }
     this.stateMachine = this.#createStateMachine(resources.sources.root)
   }
@@ -49,8 +64,7 @@ export class VideoPipeline extends Construct {
     for (const task of Object.values(this.functions)) {
       task.allowInvokeBy(role)
     }
-    // The name's prefix keeps the account's one log resource policy from growing with every log group.
-    const logGroup = new ServiceLogGroup(this, 'Log', `/aws/vendedlogs/states/${Stack.of(this).stackName}-video-job`)
+    const logGroup = new ServiceLogGroup(this, 'Log', this.#logGroupName())
     acknowledge(
       role,
       'X-Ray and the delivery of vended logs have no resources that a policy could name.',
@@ -61,6 +75,7 @@ export class VideoPipeline extends Construct {
       definitionBody: DefinitionBody.fromFile(join(root, 'lambdas', 'steps', 'video-job.asl.json')),
       definitionSubstitutions: {
         SubmitVideoJobFunctionArn: this.functions['submit-video-job'].function.functionArn,
+        CheckReferencesFunctionArn: this.functions['check-references'].function.functionArn,
         PollVideoJobFunctionArn: this.functions['poll-video-job'].function.functionArn,
         StoreVideoFunctionArn: this.functions['store-video'].function.functionArn,
         SettleVideoJobFunctionArn: this.functions['settle-video-job'].function.functionArn,
@@ -77,6 +92,15 @@ export class VideoPipeline extends Construct {
       'SF1',
     )
     return stateMachine
+  }
+
+  /**
+   * The prefix keeps the account's one log resource policy from growing with every log group; the stack's own id lets a
+   * stack be made again where the log of the last one was kept.
+   */
+  #logGroupName(): string {
+    const { stackName, stackId } = Stack.of(this)
+    return `/aws/vendedlogs/states/${stackName}-video-job-${Fn.select(2, Fn.split('/', stackId))}`
   }
 
   #executionArnPrefix(): string {

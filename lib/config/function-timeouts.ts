@@ -9,6 +9,8 @@ export const FUNCTION_TIMEOUT_SECONDS = {
   relay: 900,
   /** Longer than the submit's own limit towards an upstream, so that the outcome is recorded. */
   'submit-video-job': 40,
+  /** All references side by side, each by a few small requests: four seconds in all. */
+  'check-references': 10,
   /** Three answers of an upstream that takes all of its time: state and cancel of a deleted job, and the poll itself. */
   'poll-video-job': 60,
   'store-video': 840,

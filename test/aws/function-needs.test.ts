@@ -74,7 +74,10 @@ describe('what a function may reach', () => {
 
   it.each([
     ['states', ['api/create-video-job', 'reconcile']],
-    ['cloudfront', ['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile']],
+    [
+      'cloudfront',
+      ['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile', 'cdn-signing-key'],
+    ],
     [
       'secretsmanager',
       [
@@ -101,7 +104,9 @@ describe('what a function may reach', () => {
         const actions = asList<string>(statement.Action)
         expect(actions.filter((action) => action.includes('*'))).toEqual([])
         if (asList(statement.Resource).includes('*')) {
-          expect(actions.filter((action) => !/^(xray|logs):/.test(action))).toEqual([])
+          expect(
+            actions.filter((action) => !/^(xray|logs):|^cloudfront:\w+(KeyGroup|PublicKey)s?$/.test(action)),
+          ).toEqual([])
         }
       }
     }
@@ -123,6 +128,8 @@ describe('what a function is told', () => {
     ['api/create-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['api/create-embedding', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['api/create-image', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['api/get-openapi-document', []],
+    ['api/get-health', []],
     ['api/fallback', []],
     ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
@@ -131,7 +138,7 @@ describe('what a function is told', () => {
     ['steps/fail-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
     ['webhook', [...signing, 'TABLE_NAME']],
     ['reconcile', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
-    ['cdn-signing-key', []],
+    ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
   ])('%s has these variables and no other', (folder, names) => {
     const variables = Object.keys(functionOf(folder).properties.Environment.Variables)
     expect(variables.sort()).toEqual([...common, ...names].sort())
@@ -153,6 +160,10 @@ describe('what a function is told', () => {
       expect(needs.shipsTokenizer ?? false).toBe(usageOf(folder).readsTokenizer)
     },
   )
+
+  it.each(Object.entries(needsByFolder()))('%s gets the OpenAPI document if its code reads it', (folder, needs) => {
+    expect(needs.shipsOpenapi ?? false).toBe(usageOf(folder).readsOpenapi)
+  })
 
   it('never holds a secret itself', () => {
     expect(JSON.stringify(functions)).not.toMatch(/PRIVATE KEY|resolve:secretsmanager/)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
-import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
-const buffered = synthesizeStack({ responseStreaming: false })
+const buffered = synthesizeStack({ settings: stageSettings({ responseStreaming: false }) })
 const resources = resourcesOf(template, 'AWS::ApiGateway::Resource')
 const methods = methodsOf(template)
 const [streaming, whole] = [true, undefined].map((streams) =>
@@ -160,6 +160,9 @@ describe('GatewayApi', () => {
     const format = stage?.properties.AccessLogSetting.Format
     expect(JSON.parse(format)).toMatchObject({
       requestId: '$context.requestId',
+      extendedRequestId: '$context.extendedRequestId',
+      functionRequestId: '$context.integration.requestId',
+      integrationLatencyMilliseconds: '$context.integration.latency',
       status: '$context.status',
       responseTransferMode: '$context.integration.responseTransferMode',
       timeToAllHeadersMilliseconds: '$context.integration.timeToAllHeaders',

@@ -13,6 +13,7 @@ export type HandlerUsage = {
   readonly variables: string[]
   readonly readsConfiguration: boolean
   readonly readsTokenizer: boolean
+  readonly readsOpenapi: boolean
 }
 
 /** Actions behind what the code says (bundling numbers names that repeat); a transaction is allowed by the actions of its parts. */
@@ -20,13 +21,13 @@ const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
   BatchGetItem: /new BatchGetCommand\d*\(/,
   ConditionCheckItem: /\bConditionCheck: /,
   DeleteItem: /new DeleteCommand\d*\(|\bDelete: /,
-  // The relay's own client names the operation.
+  // The relay's own client names the operation, here and below.
   GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(|\bsend\w*\("GetItem"/,
   PutItem: /new PutCommand\d*\(|\bPut: /,
   // Key conditions on the table itself begin so; those on the index name GSI1PK.
   Query: /["'`]PK = :pk/,
   Scan: /new ScanCommand\d*\(/,
-  UpdateItem: /new UpdateCommand\d*\(|\bUpdate: /,
+  UpdateItem: /new UpdateCommand\d*\(|\bUpdate: |\bsend\w*\("UpdateItem"/,
 }
 
 const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {
@@ -48,6 +49,8 @@ export function usageOf(folder: string): HandlerUsage {
     format: 'esm',
     platform: 'node',
     packages: 'external',
+    // Where there is no CDN only; test/aws/video-delivery.test.ts says what it may then.
+    external: ['./presigned-url.ts'],
     logLevel: 'silent',
     // Our own code is no package, although it is imported by names that look like one.
     alias: Object.fromEntries(
@@ -66,5 +69,6 @@ export function usageOf(folder: string): HandlerUsage {
     ),
     readsConfiguration: code.includes('gateway.json'),
     readsTokenizer: code.includes('cl100k_base.json'),
+    readsOpenapi: code.includes('"openapi.json"'),
   }
 }

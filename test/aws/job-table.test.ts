@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { JobTable } from '#aws/job-table.ts'
-import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+import { resourcesOf, stageSettings, synthesizeAlone, synthesizeStack } from './synthesize-stack.ts'
 
-const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable'))
+const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable', { outlivesStack: true }))
 const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable')
 
 describe('JobTable', () => {
@@ -34,6 +34,18 @@ describe('JobTable', () => {
       },
     ])
     expect(table?.properties.TimeToLiveSpecification).toEqual({ AttributeName: 'ttl', Enabled: true })
+  })
+
+  it('may be one that is there already: the stack makes none, and lets one that it had live on', () => {
+    const stack = synthesizeStack({ settings: stageSettings({ table: 'reelgate-restored' }) })
+    stack.resourceCountIs('AWS::DynamoDB::GlobalTable', 0)
+    stack.hasOutput('TableName', { Value: 'reelgate-restored' })
+    const policies = JSON.stringify(resourcesOf(stack, 'AWS::IAM::Policy'))
+    expect(policies).toContain(':table/reelgate-restored')
+    expect(policies).toContain(':table/reelgate-restored/index/GSI1')
+    const functions = resourcesOf(stack, 'AWS::Lambda::Function')
+    const names = functions.flatMap(({ properties }) => properties.Environment?.Variables?.TABLE_NAME ?? [])
+    expect(new Set(names)).toEqual(new Set(['reelgate-restored']))
   })
 
   it('is paid per request', () => {

@@ -38,20 +38,13 @@ describe('ReelgateStack', () => {
 
   it('refuses a production stage without a channel', () => {
     const config = { ...shippedConfiguration.config, channels: [] }
-    const unusable = createStack({ stage: 'prod', config })
+    const unusable = createStack({ config })
     expect(() => Template.fromStack(unusable)).toThrow('has no channel')
   })
 
-  it('keeps data when the stack goes', () => {
-    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
-      template.allResources(type, { DeletionPolicy: 'Retain' })
-    }
-  })
-
-  it('makes the signing key in the account and passes only its public half on', () => {
-    const [keyPair] = resourcesOf(template, 'Custom::CdnSigningKey')
-    const [publicKey] = resourcesOf(template, 'AWS::CloudFront::PublicKey')
-    expect(publicKey?.properties.PublicKeyConfig.EncodedKey).toEqual({ 'Fn::GetAtt': [keyPair?.id, 'PublicKeyPem'] })
+  it('makes the signing keys in the account: the template has none, neither half', () => {
+    expect(resourcesOf(template, 'Custom::CdnKeyGroup')).toHaveLength(1)
+    expect(JSON.stringify(template)).not.toContain('-----BEGIN')
   })
 
   it('deploys secrets empty', () => {
@@ -64,6 +57,8 @@ describe('ReelgateStack', () => {
     expect(Object.keys(template.toJSON().Outputs).sort()).toEqual([
       'AlarmTopicArn',
       'BaseUrl',
+      'CdnSigningKeyFunctionName',
+      'CdnSigningKeySecretArn',
       'ChannelSecretArn',
       'TableName',
       'VideoBaseUrl',

@@ -7,6 +7,7 @@ import { Template } from 'aws-cdk-lib/assertions'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { ReelgateStack, type ReelgateStackProps } from '#aws/reelgate-stack.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { readStageSettings, type StageSettings } from '../../lib/config/stage-settings.ts'
 
 /** The shipped configuration with every upstream set, so that nothing is left out. */
 export const shippedConfiguration = loadGatewayConfig({
@@ -45,9 +46,15 @@ export function createApp({ bundledStacks = [], ...props }: TestAppProps = {}): 
   })
 }
 
+/** Settings of a stage as `-c key=value` gives them; a stage of its own with all that production has, unless said. */
+export function stageSettings(context: Readonly<Record<string, unknown>> = {}): StageSettings {
+  const given: Readonly<Record<string, unknown>> = { stage: 'test', profile: 'prod', ...context }
+  return readStageSettings((name) => given[name])
+}
+
 /** The stack as a deployment makes it. */
 export function createStack(props: Partial<ReelgateStackProps> = {}, app = createApp()): ReelgateStack {
-  return new ReelgateStack(app, 'Reelgate-test', { ...shippedConfiguration, stage: 'test', ...props })
+  return new ReelgateStack(app, 'Reelgate-test', { ...shippedConfiguration, settings: stageSettings(), ...props })
 }
 
 /** Template of the whole stack. */

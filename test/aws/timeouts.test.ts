@@ -46,9 +46,10 @@ describe('a time limit', () => {
     expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('steps/poll-video-job'))
   })
 
-  it('of a transfer, a callback, a run of Reconcile and a waiting create end inside their functions', () => {
+  it('of a look at references, a transfer, a callback, a run of Reconcile and a waiting create end inside their functions', () => {
     const inner = {
       'steps/store-video': seconds('lambdas/steps/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
+      'steps/check-references': seconds('lambdas/steps/check-references/check-references.ts', 'CHECK_MILLISECONDS_MAX'),
       webhook: seconds('lambdas/adapters/outbound/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
       reconcile: seconds('lambdas/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
       'api/create-video-job': configuration.properties.submit_wait_seconds.maximum,

@@ -3,7 +3,9 @@ import { Match } from 'aws-cdk-lib/assertions'
 import { VideoBucket } from '#aws/video-bucket.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
-const template = synthesizeAlone((stack) => new VideoBucket(stack, 'VideoBucket'))
+const template = synthesizeAlone(
+  (stack) => new VideoBucket(stack, 'VideoBucket', { outlivesStack: true, isEmptiedAtEnd: false }),
+)
 const [bucket] = resourcesOf(template, 'AWS::S3::Bucket')
 
 describe('VideoBucket', () => {

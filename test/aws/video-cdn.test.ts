@@ -1,14 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
+import { KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
 import { VideoBucket } from '#aws/video-bucket.ts'
-import { type CustomDomain, VideoCdn } from '#aws/video-cdn.ts'
+import { VideoCdn } from '#aws/video-cdn.ts'
+import type { CustomDomain } from '../../lib/config/stage-settings.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
-
-const PUBLIC_KEY_PEM = '-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n'
 
 function synthesizeCdn(customDomain?: CustomDomain) {
   return synthesizeAlone((stack) => {
-    const { bucket } = new VideoBucket(stack, 'VideoBucket')
-    new VideoCdn(stack, 'VideoCdn', { bucket, publicKeyPem: PUBLIC_KEY_PEM, customDomain })
+    const { bucket } = new VideoBucket(stack, 'VideoBucket', { outlivesStack: true, isEmptiedAtEnd: false })
+    const keyGroup = KeyGroup.fromKeyGroupId(stack, 'KeyGroup', 'group-1')
+    new VideoCdn(stack, 'VideoCdn', { bucket, keyGroup, customDomain })
   })
 }
 
@@ -21,8 +22,7 @@ const configuration = configurationOf(template)
 
 describe('VideoCdn', () => {
   it('serves nothing without a signature by the key group', () => {
-    const [keyGroup] = resourcesOf(template, 'AWS::CloudFront::KeyGroup')
-    expect(configuration.DefaultCacheBehavior.TrustedKeyGroups).toEqual([{ Ref: keyGroup?.id }])
+    expect(configuration.DefaultCacheBehavior.TrustedKeyGroups).toEqual(['group-1'])
     expect(configuration.CacheBehaviors).toBeUndefined()
   })
 

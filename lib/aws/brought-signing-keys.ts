@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { type IKeyGroup, KeyGroup, PublicKey } from 'aws-cdk-lib/aws-cloudfront'
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import { createSigningSecret, type SigningKeys } from './cdn-signing-key.ts'
+
+/** Hexadecimal characters that tell the keys of one stack apart. */
+const DIGEST_CHARACTERS = 12
+
+/**
+ * Signing keys that the team makes itself: the stack has their public halves, and the operator puts the private ones into
+ * the secret (`npm run admin -- cdn-key import`). To rotate, another public key is deployed and its private half imported.
+ */
+export class BroughtSigningKeys extends Construct implements SigningKeys {
+  readonly secret: Secret
+  readonly keyGroup: IKeyGroup
+  readonly keyPairId: string
+  readonly functionName = undefined
+
+  /** `publicKeyPems` has one key at least, SPKI in PEM. */
+  constructor(scope: Construct, id: string, publicKeyPems: readonly string[]) {
+    super(scope, id)
+    this.secret = createSigningSecret(this)
+    // CloudFront never changes a public key: one is named by what it is, so that another one is another resource.
+    const publicKeys = publicKeyPems.map(
+      (encodedKey) => new PublicKey(this, `PublicKey${digestOf(encodedKey)}`, { encodedKey }),
+    )
+    this.keyGroup = new KeyGroup(this, 'BroughtKeyGroup', { items: publicKeys })
+    this.keyPairId = publicKeys[0]?.publicKeyId ?? ''
+  }
+}
+
+function digestOf(pem: string): string {
+  return createHash('sha256').update(pem.trim()).digest('hex').slice(0, DIGEST_CHARACTERS)
+}

@@ -1,0 +1,23 @@
+import { Duration } from 'aws-cdk-lib'
+import { LambdaIntegration, ResponseTransferMode } from 'aws-cdk-lib/aws-apigateway'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import type { GatewayFunction } from './gateway-function.ts'
+
+/** Bytes go to the client as the function writes them; said in full, because CDK's default ends them after 29 seconds. */
+export function streamedIntegration(handler: GatewayFunction): LambdaIntegration {
+  return new LambdaIntegration(handler.invocable, {
+    proxy: true,
+    responseTransferMode: ResponseTransferMode.STREAM,
+    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.relay),
+    allowTestInvoke: false,
+  })
+}
+
+/** One answer in one piece. One permission per method, or for the fallback one that covers them all. */
+export function wholeIntegration(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
+  return new LambdaIntegration(handler.invocable, {
+    proxy: true,
+    timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS.api),
+    ...(permission === 'per-method' ? { allowTestInvoke: false } : { scopePermissionToMethod: false }),
+  })
+}

@@ -1,0 +1,25 @@
+import { type IAspect, RemovalPolicy } from 'aws-cdk-lib'
+import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
+import type { IConstruct } from 'constructs'
+
+type LogLifetimeProps = {
+  /** One of the periods that CloudWatch Logs knows. */
+  readonly retentionDays: number
+  readonly outlivesStack: boolean
+}
+
+/** One lifetime for every log group below a construct, whichever construct made it. */
+export class LogLifetime implements IAspect {
+  readonly #props: LogLifetimeProps
+
+  constructor(props: LogLifetimeProps) {
+    this.#props = props
+  }
+
+  visit(node: IConstruct): void {
+    if (node instanceof CfnLogGroup) {
+      node.retentionInDays = this.#props.retentionDays
+      node.applyRemovalPolicy(this.#props.outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY)
+    }
+  }
+}

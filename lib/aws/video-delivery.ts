@@ -1,0 +1,57 @@
+import { Grant } from 'aws-cdk-lib/aws-iam'
+import type { SigningKeys } from './cdn-signing-key.ts'
+import type { GatewayFunction } from './gateway-function.ts'
+import type { VideoBucket } from './video-bucket.ts'
+import type { VideoCdn } from './video-cdn.ts'
+
+/** How clients reach stored videos, and what a function needs to have a part in it. */
+export type VideoDelivery = {
+  /** Where video urls point, when one address serves them all. */
+  readonly baseUrl: string | undefined
+  /** The DNS record that makes `baseUrl` work, for a name of the team's own. */
+  readonly dnsRecord: string | undefined
+  /** Undefined where nothing but AWS credentials sign. */
+  readonly signingKeys: SigningKeys | undefined
+  /** Lets a function sign urls of videos. */
+  allowSigning(signer: GatewayFunction): void
+  /** Lets a function take deleted videos out of caches. */
+  allowInvalidation(cleaner: GatewayFunction): void
+}
+
+/** Signed urls of the CDN, whose keys lie in a secret. */
+export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeys): VideoDelivery {
+  return {
+    baseUrl: cdn.baseUrl,
+    dnsRecord: cdn.dnsRecord,
+    signingKeys,
+    allowSigning(signer) {
+      const { secretArn } = signingKeys.secret
+      Grant.addToPrincipal({ grantee: signer, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+      signer.setEnvironment({
+        CDN_BASE_URL: cdn.baseUrl,
+        CDN_KEY_PAIR_ID: signingKeys.keyPairId,
+        CDN_SIGNING_KEY_SECRET_ARN: secretArn,
+      })
+    },
+    allowInvalidation(cleaner) {
+      cdn.grantInvalidation(cleaner)
+      cleaner.setEnvironment({ DISTRIBUTION_ID: cdn.distributionId })
+    },
+  }
+}
+
+/** Presigned urls of the bucket, where there is no CDN: whoever signs one must be allowed what it allows. */
+export function bucketDelivery(bucket: VideoBucket): VideoDelivery {
+  return {
+    baseUrl: undefined,
+    dnsRecord: undefined,
+    signingKeys: undefined,
+    allowSigning(signer) {
+      bucket.grantObjects(signer, ['GetObject'], 'v/')
+      signer.setEnvironment({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: bucket.bucket.bucketName })
+    },
+    allowInvalidation(cleaner) {
+      cleaner.setEnvironment({ VIDEO_DELIVERY: 'bucket' })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { Stack } from 'aws-cdk-lib'
+import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
+import { Construct } from 'constructs'
+import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
+
+type WebAclProps = {
+  /** The stage of API Gateway that it stands before. */
+  readonly stageArn: string
+  readonly requestsPerAddressInFiveMinutes: number
+}
+
+const FIVE_MINUTES_SECONDS = 300
+/** WAF looks again every few seconds; half a minute later an address that slowed down is usually let in again. */
+const RETRY_AFTER_SECONDS = 30
+const RATE_LIMITED_BODY = 'rate-limited'
+
+/**
+ * AWS's rule groups, and of each the rules that only count here. They read bodies: prompts, images in base64 and urls of
+ * references look to them like attacks or are simply long. The handlers have limits of their own for bodies, and the
+ * guard checks every url that is fetched. Clients are programs, which need not name themselves.
+ */
+const MANAGED_RULE_GROUPS = {
+  AWSManagedRulesAmazonIpReputationList: [],
+  AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
+  AWSManagedRulesCommonRuleSet: [
+    'NoUserAgent_HEADER',
+    'SizeRestrictions_BODY',
+    'EC2MetaDataSSRF_BODY',
+    'GenericLFI_BODY',
+    'GenericRFI_BODY',
+    'CrossSiteScripting_BODY',
+  ],
+} as const
+
+/** What stands before the API: addresses that AWS knows as bad, known attacks, and floods from one address. */
+export class WebAcl extends Construct {
+  constructor(scope: Construct, id: string, props: WebAclProps) {
+    super(scope, id)
+    const acl = new CfnWebACL(this, 'Acl', {
+      scope: 'REGIONAL',
+      description: 'Reelgate API',
+      defaultAction: { allow: {} },
+      rules: [floodRule(props.requestsPerAddressInFiveMinutes), ...managedRules()],
+      customResponseBodies: {
+        [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
+      },
+      // Sampled requests show headers to whoever may open the console; the key is no business of theirs.
+      dataProtectionConfig: {
+        dataProtections: [
+          { field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] }, action: 'SUBSTITUTION' },
+        ],
+      },
+      visibilityConfig: visibility(Stack.of(this).stackName),
+    })
+    new CfnWebACLAssociation(this, 'Association', { webAclArn: acl.attrArn, resourceArn: props.stageArn })
+  }
+}
+
+/** First, because it is the cheapest, and because what it stops needs no further look. */
+function floodRule(limit: number): CfnWebACL.RuleProperty {
+  return {
+    name: 'Flood',
+    priority: 0,
+    statement: {
+      rateBasedStatement: { limit, evaluationWindowSec: FIVE_MINUTES_SECONDS, aggregateKeyType: 'IP' },
+    },
+    action: {
+      block: {
+        customResponse: {
+          responseCode: 429,
+          customResponseBodyKey: RATE_LIMITED_BODY,
+          responseHeaders: [{ name: 'Retry-After', value: String(RETRY_AFTER_SECONDS) }],
+        },
+      },
+    },
+    visibilityConfig: visibility('Flood'),
+  }
+}
+
+function managedRules(): CfnWebACL.RuleProperty[] {
+  return Object.entries(MANAGED_RULE_GROUPS).map(([name, counted], index) => ({
+    name,
+    priority: index + 1,
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: 'AWS',
+        name,
+        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+      },
+    },
+    overrideAction: { none: {} },
+    visibilityConfig: visibility(name),
+  }))
+}
+
+function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
+  return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true }
+}

@@ -1,0 +1,76 @@
+import { createPublicKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { StageSettingsError } from './stage-settings-error.ts'
+
+/** What the signer of video urls and CloudFront both take. */
+const RSA_BITS = 2048
+/** CloudFront's quota of public keys in one key group. */
+const KEYS_MAX = 5
+
+/**
+ * The public keys of a comma-separated list of PEM files, each as SPKI in PEM. Nothing of a file is ever quoted: it may
+ * hold a private key by mistake.
+ * @throws StageSettingsError
+ */
+export function readPublicKeys(files: string | undefined): readonly string[] {
+  if (files === undefined) {
+    return []
+  }
+  const names = files.split(',').map((name) => name.trim())
+  if (names.length > KEYS_MAX) {
+    throw refusal(`names ${names.length} files; CloudFront takes ${KEYS_MAX} keys at most`)
+  }
+  if (names.includes('')) {
+    throw refusal('names no file between two commas, or at an end')
+  }
+  const keys = names.map(readPublicKey)
+  if (new Set(keys).size < keys.length) {
+    throw refusal('names the same key twice')
+  }
+  return keys
+}
+
+function readPublicKey(file: string): string {
+  if (file.includes('-----BEGIN')) {
+    throw refusal('must be the path of a PEM file, not a key itself')
+  }
+  const key = parse(file)
+  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== RSA_BITS) {
+    throw refusal(`must be an RSA key of ${RSA_BITS} bits; ${file} holds another kind or size`)
+  }
+  return key.export({ type: 'spki', format: 'pem' }).toString()
+}
+
+function parse(file: string): KeyObject {
+  const text = read(file)
+  // createPublicKey would take a private key too, and the public half of it.
+  if (text.includes('PRIVATE KEY')) {
+    throw refusal(`needs the public half, and ${file} holds a private key: make the other with openssl rsa -pubout`)
+  }
+  if (!/^\s*-----BEGIN (RSA )?PUBLIC KEY-----/.test(text)) {
+    throw refusal(`must be a file with one PEM block BEGIN PUBLIC KEY; ${file} is none`)
+  }
+  if (text.split('-----BEGIN').length > 2) {
+    throw refusal(`takes one key per file; ${file} holds several: write a file for each, with commas between`)
+  }
+  try {
+    return createPublicKey(text)
+  } catch {
+    // The library's text is left out on purpose; it may quote what it read.
+    throw refusal(`must be a public key in PEM; ${file} cannot be read as one`)
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new StageSettingsError(`the context setting cdnPublicKey names ${file}, which cannot be read`, {
+      cause: error,
+    })
+  }
+}
+
+function refusal(text: string): StageSettingsError {
+  return new StageSettingsError(`the context setting cdnPublicKey ${text}`)
+}

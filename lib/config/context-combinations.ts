@@ -1,0 +1,96 @@
+import type { ContextKey, ContextValues } from './context-schema.ts'
+import { StageSettingsError } from './stage-settings-error.ts'
+
+/** CloudFront looks for certificates nowhere else. */
+const CDN_CERTIFICATE_REGION = 'us-east-1'
+
+/** What emulators of AWS lack, or cannot prove. */
+const NOT_ON_EMULATORS = [
+  'responseStreaming',
+  'waf',
+  'wafRatePerFiveMinutes',
+  'alarmEmail',
+  'apiDomain',
+  'apiCertificateArn',
+  'videoDomain',
+  'videoCertificateArn',
+  'cdnPublicKey',
+  'apiProvisionedConcurrency',
+] as const satisfies readonly ContextKey[]
+
+const PAIRS = [
+  ['apiDomain', 'apiCertificateArn'],
+  ['videoDomain', 'videoCertificateArn'],
+] as const
+
+/**
+ * Refuses settings that are right each for itself and wrong together.
+ * @param values `profile` is the one that counts, given or that of the stage.
+ * @param region of the stack, where it is known.
+ * @throws StageSettingsError about the first one.
+ */
+export function refuseCombinations(values: ContextValues, region: string | undefined): void {
+  refuseHalves(values)
+  refuseForeignCertificates(values, region)
+  if (values.apiDomain !== undefined && values.apiDomain === values.videoDomain) {
+    throw new StageSettingsError('the context settings apiDomain and videoDomain must be two different names')
+  }
+  if (values.emulator) {
+    refuseWhatEmulatorsLack(values)
+  }
+  if (values.table !== undefined && !(values.retainData ?? values.profile === 'prod')) {
+    throw new StageSettingsError(
+      'the context setting table needs retainData=true, also in the deployment before, or the table that the stack has now is deleted',
+    )
+  }
+  if (values.alarms === false && values.alarmEmail !== undefined) {
+    throw new StageSettingsError('the context setting alarmEmail needs alarms: leave alarms=false out')
+  }
+  const { apiProvisionedConcurrency: provisioned, apiReservedConcurrency: reserved } = values
+  if (reserved !== undefined && provisioned > reserved) {
+    throw new StageSettingsError(
+      `the context setting apiProvisionedConcurrency must be at most apiReservedConcurrency (${reserved})`,
+    )
+  }
+}
+
+function refuseHalves(values: ContextValues): void {
+  for (const pair of PAIRS) {
+    const [missing] = pair.filter((key) => values[key] === undefined)
+    const [given] = pair.filter((key) => values[key] !== undefined)
+    if (missing !== undefined && given !== undefined) {
+      throw new StageSettingsError(`the context setting ${given} needs ${missing} too`)
+    }
+  }
+}
+
+function refuseForeignCertificates(values: ContextValues, region: string | undefined): void {
+  const cdn = regionOf(values.videoCertificateArn)
+  if (cdn !== undefined && cdn !== CDN_CERTIFICATE_REGION) {
+    throw new StageSettingsError(
+      `the context setting videoCertificateArn must be a certificate of ${CDN_CERTIFICATE_REGION}, where CloudFront looks for it, not of ${cdn}`,
+    )
+  }
+  const api = regionOf(values.apiCertificateArn)
+  if (api !== undefined && region !== undefined && api !== region) {
+    throw new StageSettingsError(
+      `the context setting apiCertificateArn must be a certificate of ${region}, where the API is deployed, not of ${api}`,
+    )
+  }
+}
+
+/** `arn:partition:acm:REGION:...` */
+function regionOf(certificateArn: string | undefined): string | undefined {
+  return certificateArn?.split(':')[3]
+}
+
+function refuseWhatEmulatorsLack(values: ContextValues): void {
+  if (values.profile === 'prod') {
+    throw new StageSettingsError('the context setting emulator=true goes with the profile dev only')
+  }
+  // False and 0 may be said: it is so.
+  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]))
+  if (asked !== undefined) {
+    throw new StageSettingsError(`the context setting ${asked} does not go with emulator=true: leave one of them out`)
+  }
+}

@@ -1,0 +1,166 @@
+import { readPublicKeys } from './cdn-public-keys.ts'
+import { refuseCombinations } from './context-combinations.ts'
+import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
+import { StageSettingsError } from './stage-settings-error.ts'
+
+/** What a stage is for: `dev` is thrown away without a trace, `prod` keeps data and wakes people. */
+type StageProfile = (typeof PROFILES)[number]
+
+export type CustomDomain = {
+  readonly domainName: string
+  /** For the CDN a certificate of us-east-1, for the API one of the stack's region. */
+  readonly certificateArn: string
+}
+
+/** All that a deployment lets its operator choose; every member has its value, defaults included. */
+export type StageSettings = {
+  /** Name of the stage; the stack is `Reelgate-<stage>`. */
+  readonly stage: string
+  readonly profile: StageProfile
+  /** Path of the gateway's configuration file. */
+  readonly configFile: string
+  /** For emulators of AWS: no CloudFront, presigned S3 urls, nothing streamed. */
+  readonly emulator: boolean
+  /** Whether API Gateway passes relayed answers on as they come. */
+  readonly responseStreaming: boolean
+  /** Whether table, bucket, channel secret and logs outlive the stack, and the stack is protected against deletion. */
+  readonly retainsData: boolean
+  /** A table that is there already, such as a restored one, in place of one of the stack's own. */
+  readonly table: string | undefined
+  readonly apiDomain: CustomDomain | undefined
+  readonly videoDomain: CustomDomain | undefined
+  /** Public halves of key pairs that the team brings itself, SPKI in PEM; empty: the stack makes a pair of its own. */
+  readonly cdnPublicKeyPems: readonly string[]
+  /** The fuse of the whole API, not a client's limit. */
+  readonly throttle: { readonly requestsPerSecond: number; readonly burst: number }
+  /** Undefined: no web ACL. */
+  readonly waf: { readonly requestsPerAddressInFiveMinutes: number } | undefined
+  readonly logLevel: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
+  readonly logRetentionDays: number
+  /** Whether there are alarms and their topic. */
+  readonly alarms: boolean
+  /** Subscribed to the alarms' topic. */
+  readonly alarmEmail: string | undefined
+  readonly concurrency: {
+    /** Instances that each function of the API may have and no other function can take; undefined: shared by all. */
+    readonly apiReserved: number | undefined
+    /** The same for each task of the state machine. */
+    readonly pipelineReserved: number | undefined
+    /** Instances that are kept warm of each function of the API that serves tenants; 0: none. */
+    readonly apiProvisioned: number
+  }
+}
+
+type Defaults = Pick<StageSettings, 'retainsData' | 'throttle' | 'logLevel' | 'logRetentionDays' | 'alarms'> & {
+  readonly waf: boolean
+}
+
+/** Logs of production are kept as long as a job's record. Its throttle is half of a region's default quota. */
+const DEFAULTS: Readonly<Record<StageProfile, Defaults>> = {
+  dev: {
+    retainsData: false,
+    throttle: { requestsPerSecond: 100, burst: 200 },
+    logLevel: 'DEBUG',
+    logRetentionDays: 7,
+    alarms: false,
+    waf: false,
+  },
+  prod: {
+    retainsData: true,
+    throttle: { requestsPerSecond: 5000, burst: 2500 },
+    logLevel: 'INFO',
+    logRetentionDays: 30,
+    alarms: true,
+    waf: true,
+  },
+}
+
+/**
+ * A stop for floods, not a client's limit: one backend that polls a hundred jobs every five seconds and chats besides
+ * stays below it, and all of a tenant's requests may come from one address.
+ */
+const WAF_REQUESTS_IN_FIVE_MINUTES = 10_000
+
+/**
+ * The settings of one deployment from CDK's context (`-c key=value`, cdk.json).
+ * @param region of the stack, where it is known: the API's certificate has to be there.
+ * @throws StageSettingsError with one sentence about the first setting that is wrong.
+ */
+export function readStageSettings(context: (name: string) => unknown, region?: string): StageSettings {
+  const read = parse(context)
+  const profile = profileOf(read)
+  const values = { ...read, profile }
+  refuseCombinations(values, region)
+  const defaults = DEFAULTS[profile]
+  return {
+    stage: values.stage,
+    profile,
+    configFile: values.config,
+    emulator: values.emulator,
+    responseStreaming: values.responseStreaming ?? !values.emulator,
+    retainsData: values.retainData ?? defaults.retainsData,
+    table: values.table,
+    apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
+    videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
+    cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
+    throttle: {
+      requestsPerSecond: values.throttleRate ?? defaults.throttle.requestsPerSecond,
+      burst: values.throttleBurst ?? defaults.throttle.burst,
+    },
+    waf: wafOf(values, defaults.waf),
+    logLevel: values.logLevel ?? defaults.logLevel,
+    logRetentionDays: values.logRetentionDays ?? defaults.logRetentionDays,
+    alarms: values.alarms ?? (defaults.alarms || values.alarmEmail !== undefined),
+    alarmEmail: values.alarmEmail,
+    concurrency: {
+      apiReserved: values.apiReservedConcurrency,
+      pipelineReserved: values.pipelineReservedConcurrency,
+      apiProvisioned: values.apiProvisionedConcurrency,
+    },
+  }
+}
+
+/** @throws StageSettingsError */
+function parse(context: (name: string) => unknown): ContextValues {
+  const given = Object.keys(contextSchema.shape).map((key) => [key, context(key) ?? undefined])
+  const parsed = contextSchema.safeParse(Object.fromEntries(given))
+  if (parsed.success) {
+    return parsed.data
+  }
+  const [first] = parsed.error.issues
+  throw new StageSettingsError(`the context setting ${first?.path.join('.')} ${first?.message}`)
+}
+
+/**
+ * A name of one's own says what it is for: a misspelt `prod` would else be a stage whose data goes with it.
+ * @throws StageSettingsError
+ */
+function profileOf({ stage, profile }: ContextValues): StageProfile {
+  const implied = stage === 'dev' || stage === 'prod' ? stage : undefined
+  if (implied !== undefined && profile !== undefined && profile !== implied) {
+    throw new StageSettingsError(`the context setting profile must be ${implied} for the stage ${stage}: leave it out`)
+  }
+  const found = implied ?? profile
+  if (found === undefined) {
+    throw new StageSettingsError(
+      `the context setting profile must be dev or prod, because the stage ${stage} is neither: add -c profile=dev or -c profile=prod`,
+    )
+  }
+  return found
+}
+
+function domainOf(domainName: string | undefined, certificateArn: string | undefined): CustomDomain | undefined {
+  return domainName === undefined || certificateArn === undefined ? undefined : { domainName, certificateArn }
+}
+
+/** @throws StageSettingsError for a rate without a web ACL that could count it. */
+function wafOf(values: ContextValues, isDefault: boolean): StageSettings['waf'] {
+  const { wafRatePerFiveMinutes: rate } = values
+  if (values.waf ?? isDefault) {
+    return { requestsPerAddressInFiveMinutes: rate ?? WAF_REQUESTS_IN_FIVE_MINUTES }
+  }
+  if (rate !== undefined) {
+    throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=true')
+  }
+  return undefined
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals'
+import { Template } from 'aws-cdk-lib/assertions'
+import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
+import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
+
+const ENVIRONMENT = {
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:4566/',
+  AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566',
+  AWS_SECRET_ACCESS_KEY: 'test',
+}
+const template = Template.fromStack(
+  createStack({
+    settings: stageSettings({ profile: 'dev', emulator: 'true' }),
+    ...emulatorStackProps(shippedConfiguration.config, ENVIRONMENT),
+  }),
+)
+const resources = Object.values(template.toJSON().Resources as Record<string, { Type: string }>)
+
+function variablesOf(folder: string): Record<string, unknown> {
+  const found = resourcesOf(template, 'AWS::Lambda::Function').find(({ properties }) => folderOf(properties) === folder)
+  return found?.properties.Environment.Variables
+}
+
+describe('the stack on an emulator', () => {
+  it('has no CDN and nothing that only a CDN needs', () => {
+    expect(
+      resources.map(({ Type }) => Type).filter((type) => /CloudFront|^Custom::|CustomResource/.test(type)),
+    ).toEqual([])
+    expect(template.toJSON().Outputs.VideoBaseUrl).toBeUndefined()
+    const told = resourcesOf(template, 'AWS::Lambda::Function').flatMap(({ properties }) =>
+      Object.keys(properties.Environment.Variables),
+    )
+    expect(told.filter((name) => /^CDN_|DISTRIBUTION/.test(name))).toEqual([])
+  })
+
+  it('has no alarm, no graph and no streamed answer, which emulators cannot make', () => {
+    expect(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::CloudWatch::'))).toEqual([])
+    const handlers = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => properties.Handler)
+    expect(new Set(handlers)).toEqual(new Set(['index.handler']))
+  })
+
+  it.each(['api/get-video-job', 'api/list-video-jobs', 'webhook'])('lets %s presign urls of the bucket', (folder) => {
+    expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: expect.anything() })
+  })
+
+  it('lets only those that presign read videos', () => {
+    const readers = resourcesOf(template, 'AWS::IAM::Policy').filter(({ properties }) =>
+      properties.PolicyDocument.Statement.some(
+        ({ Action, Resource }: { Action: string | string[]; Resource: unknown }) =>
+          [Action].flat().includes('s3:GetObject') && JSON.stringify(Resource).includes('"/v/*"'),
+      ),
+    )
+    const names = readers.map(({ id }) => /GetVideoJob|ListVideoJobs|Webhook/.exec(id)?.[0] ?? id)
+    expect(names.sort()).toEqual(['GetVideoJob', 'ListVideoJobs', 'Webhook'])
+  })
+
+  it.each(['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile'])(
+    'tells %s that no CDN keeps a copy',
+    (folder) => {
+      expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket' })
+    },
+  )
+
+  it('hands the endpoint of a single service to every function, and never a credential', () => {
+    for (const { properties } of resourcesOf(template, 'AWS::Lambda::Function')) {
+      expect(properties.Environment.Variables).toMatchObject({ AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566' })
+      expect(Object.keys(properties.Environment.Variables).join()).not.toMatch(/AWS_ENDPOINT_URL,|SECRET_ACCESS/)
+    }
+  })
+
+  it('says where the emulator serves the API', () => {
+    const [, parts] = template.toJSON().Outputs.BaseUrl.Value['Fn::Join']
+    expect(parts[0]).toBe('http://127.0.0.1:4566/_aws/execute-api/')
+    expect(parts.at(-1)).toBe('/live/')
+  })
+})
+
+it('trusts the downloads of the upstreams that an emulator deployment names, and of no other stage', () => {
+  const { config } = emulatorStackProps(shippedConfiguration.config, {})
+  expect(config.trusted_origins).toEqual([
+    'https://p1.example.com',
+    'https://p2.example.com',
+    'https://international.example.com',
+    'https://proxy.example.com',
+  ])
+  expect(shippedConfiguration.config.trusted_origins).toEqual([])
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals'
+import { WebAcl } from '#aws/web-acl.ts'
+import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+
+const STAGE_ARN = 'arn:aws:apigateway:eu-central-1::/restapis/abc/stages/live'
+
+const template = synthesizeAlone(
+  (stack) => new WebAcl(stack, 'WebAcl', { stageArn: STAGE_ARN, requestsPerAddressInFiveMinutes: 2000 }),
+)
+const [acl] = resourcesOf(template, 'AWS::WAFv2::WebACL')
+
+type Rule = {
+  readonly Name: string
+  readonly Priority: number
+  readonly Action?: unknown
+  readonly OverrideAction?: unknown
+  readonly Statement: {
+    readonly RateBasedStatement?: unknown
+    readonly ManagedRuleGroupStatement?: { Name: string; VendorName: string; RuleActionOverrides: Override[] }
+  }
+}
+type Override = { readonly Name: string; readonly ActionToUse: unknown }
+
+const rules: Rule[] = acl?.properties.Rules
+const managed = rules.flatMap(({ Statement }) => Statement.ManagedRuleGroupStatement ?? [])
+
+describe('WebAcl', () => {
+  it('stands before the one stage, and lets in what no rule stops', () => {
+    expect(acl?.properties).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } })
+    expect(resourcesOf(template, 'AWS::WAFv2::WebACLAssociation').map(({ properties }) => properties)).toEqual([
+      { ResourceArn: STAGE_ARN, WebACLArn: { 'Fn::GetAtt': [acl?.id, 'Arn'] } },
+    ])
+  })
+
+  it('blocks what the rule groups of AWS block', () => {
+    expect(managed.map(({ VendorName, Name }) => `${VendorName} ${Name}`)).toEqual([
+      'AWS AWSManagedRulesAmazonIpReputationList',
+      'AWS AWSManagedRulesKnownBadInputsRuleSet',
+      'AWS AWSManagedRulesCommonRuleSet',
+    ])
+    for (const { OverrideAction } of rules.filter(({ Statement }) => Statement.ManagedRuleGroupStatement)) {
+      expect(OverrideAction).toEqual({ None: {} })
+    }
+    expect(new Set(rules.map(({ Priority }) => Priority)).size).toBe(rules.length)
+  })
+
+  it('only counts what the rules find in bodies, where prompts, images and urls lie, and clients without a name', () => {
+    const overrides = managed.flatMap(({ RuleActionOverrides }) => RuleActionOverrides)
+    expect(overrides.every(({ ActionToUse }) => JSON.stringify(ActionToUse) === '{"Count":{}}')).toBe(true)
+    expect(overrides.map(({ Name }) => Name).sort()).toEqual([
+      'CrossSiteScripting_BODY',
+      'EC2MetaDataSSRF_BODY',
+      'GenericLFI_BODY',
+      'GenericRFI_BODY',
+      'JavaDeserializationRCE_BODY',
+      'Log4JRCE_BODY',
+      'NoUserAgent_HEADER',
+      'ReactJSRCE_BODY',
+      'SizeRestrictions_BODY',
+    ])
+  })
+
+  it('stops floods from one address with a 429 that OpenAI clients read and wait for', () => {
+    const flood = rules.find(({ Name }) => Name === 'Flood')
+    expect(flood?.Statement.RateBasedStatement).toEqual({
+      Limit: 2000,
+      EvaluationWindowSec: 300,
+      AggregateKeyType: 'IP',
+    })
+    expect(flood?.Action).toEqual({
+      Block: {
+        CustomResponse: {
+          ResponseCode: 429,
+          CustomResponseBodyKey: 'rate-limited',
+          ResponseHeaders: [{ Name: 'Retry-After', Value: '30' }],
+        },
+      },
+    })
+    const { ContentType, Content } = acl?.properties.CustomResponseBodies['rate-limited'] ?? {}
+    expect(ContentType).toBe('APPLICATION_JSON')
+    expect(JSON.parse(Content)).toEqual({
+      error: { message: 'rate limit exceeded', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
+    })
+  })
+
+  it('shows no key in the requests that it samples', () => {
+    expect(acl?.properties.DataProtectionConfig.DataProtections).toEqual([
+      { Field: { FieldType: 'SINGLE_HEADER', FieldKeys: ['authorization'] }, Action: 'SUBSTITUTION' },
+    ])
+  })
+})
