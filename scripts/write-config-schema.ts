@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { configJsonSchema } from '../lib/config/config-json-schema.ts'
+import { writeGenerated } from '../lib/docs/write-generated.ts'
 
-writeFileSync(new URL('../config/gateway.schema.json', import.meta.url), configJsonSchema())
+writeGenerated('schema')

@@ -96,7 +96,8 @@ const toolCall = z.looseObject(
 /** `developer` is what newer clients write for `system`. */
 const ROLES = ['user', 'assistant', 'system', 'tool', 'developer'] as const
 
-const message = z
+/** One message of a conversation (interface, "Chat message"). */
+export const chatMessageSchema = z
   .looseObject(
     {
       role: z.enum(ROLES, 'role must be user, assistant, system or tool'),
@@ -124,7 +125,8 @@ const message = z
     }
   })
 
-const tool = z.looseObject(
+/** A function that the model may call (interface, "Tool definition"). */
+export const chatToolSchema = z.looseObject(
   {
     type: z.literal('function', 'type must be function'),
     function: z.looseObject(
@@ -151,11 +153,14 @@ export const chatBodySchema = z.looseObject(
   {
     model: z.string('model must be a text: the id of a chat model'),
     messages: z
-      .array(message, 'messages must be a list of messages')
+      .array(chatMessageSchema, 'messages must be a list of messages')
       .min(1, 'messages must hold at least one message')
       .max(MESSAGES_MAX, 'messages holds more messages than any model takes'),
     max_completion_tokens: whole('max_completion_tokens', 1, TOKENS_MAX).nullish(),
-    tools: z.array(tool, 'tools must be a list').max(TOOLS_MAX, `tools must hold at most ${TOOLS_MAX}`).nullish(),
+    tools: z
+      .array(chatToolSchema, 'tools must be a list')
+      .max(TOOLS_MAX, `tools must hold at most ${TOOLS_MAX}`)
+      .nullish(),
     tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({})], TOOL_CHOICE_SENTENCE).nullish(),
     ...samplingParameters,
   },

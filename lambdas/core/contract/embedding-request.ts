@@ -33,7 +33,7 @@ type Context = {
 const DIMENSIONS_SENTENCE = 'dimensions must be a whole number of 1 or more'
 
 /** An input may hold a hundred thousand tokens: it is read by hand below, without an issue or a copy for each. */
-const embeddingBodySchema = z.looseObject(
+export const embeddingBodySchema = z.looseObject(
   {
     model: z.string('model must be a text: the id of an embedding model'),
     encoding_format: z.enum(['float', 'base64'], 'encoding_format must be float or base64').nullish(),

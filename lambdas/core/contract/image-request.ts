@@ -24,7 +24,7 @@ type Context = {
 const N_SENTENCE = 'n must be a whole number of 1 or more'
 
 /** SDKs write `null` for a parameter that is not set. What a model offers is checked afterwards. */
-const imageBodySchema = z.looseObject(
+export const imageBodySchema = z.looseObject(
   {
     model: z.string('model must be a text: the id of an image model'),
     prompt: z

@@ -14,6 +14,10 @@ export type Route = {
   readonly errorStatuses: readonly number[]
   /** The answer may outlast or outgrow a buffered one: the handler also exports `streamHandler`, and the stack picks. */
   readonly streams?: true
+  /** Needs no key: holds nothing of a tenant, and answers without a look at the table. Every other route authenticates. */
+  readonly isPublic?: true
+  /** Answers 304 to a reader who has it already. */
+  readonly isRevalidated?: true
 }
 
 const JOBS = '/v1/video/generations'
@@ -28,24 +32,42 @@ export const ROUTES = [
     method: 'POST',
     path: JOBS,
     successStatus: 201,
-    errorStatuses: [400, 401, 402, 409, 413, 500, 503],
+    errorStatuses: [400, 401, 402, 409, 413, 429, 500, 503],
   },
-  { operation: 'list-video-jobs', method: 'GET', path: JOBS, successStatus: 200, errorStatuses: [400, 401, 500, 503] },
-  { operation: 'get-video-job', method: 'GET', path: JOB, successStatus: 200, errorStatuses: [401, 404, 500, 503] },
+  {
+    operation: 'list-video-jobs',
+    method: 'GET',
+    path: JOBS,
+    successStatus: 200,
+    errorStatuses: [400, 401, 429, 500, 503],
+  },
+  {
+    operation: 'get-video-job',
+    method: 'GET',
+    path: JOB,
+    successStatus: 200,
+    errorStatuses: [401, 404, 429, 500, 503],
+  },
   {
     operation: 'delete-video-job',
     method: 'DELETE',
     path: JOB,
     successStatus: 200,
-    errorStatuses: [401, 404, 500, 503],
+    errorStatuses: [401, 404, 429, 500, 503],
   },
-  { operation: 'list-models', method: 'GET', path: '/v1/models', successStatus: 200, errorStatuses: [401, 500, 503] },
+  {
+    operation: 'list-models',
+    method: 'GET',
+    path: '/v1/models',
+    successStatus: 200,
+    errorStatuses: [401, 429, 500, 503],
+  },
   {
     operation: 'get-model',
     method: 'GET',
     path: '/v1/models/{model}',
     successStatus: 200,
-    errorStatuses: [401, 404, 500, 503],
+    errorStatuses: [401, 404, 429, 500, 503],
   },
   {
     operation: 'create-chat-completion',
@@ -79,9 +101,25 @@ export const ROUTES = [
     errorStatuses: RELAY_ERRORS,
     streams: true,
   },
+  {
+    operation: 'get-openapi-document',
+    method: 'GET',
+    path: '/openapi.json',
+    successStatus: 200,
+    errorStatuses: [500],
+    isPublic: true,
+    isRevalidated: true,
+  },
+  // Has nothing that could fail but its platform.
+  { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [], isPublic: true },
 ] as const satisfies readonly Route[]
 
 export type Operation = (typeof ROUTES)[number]['operation']
+
+/** Every status that an operation answers by itself, the success first. What API Gateway refuses before it comes on top. */
+export function declaredStatuses({ successStatus, isRevalidated, errorStatuses }: Route): readonly number[] {
+  return [successStatus, ...(isRevalidated ? [304] : []), ...errorStatuses]
+}
 
 /** Everything under `/v1/video/` answers `{"error": string}`, all else the OpenAI shape, unknown paths included. */
 export function errorShapeOf(path: string): ErrorShape {

@@ -1,0 +1,23 @@
+import { type ApiEvent, type ApiResult, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { publicHandler } from '#middleware/public-handler.ts'
+import { readDocument } from './read-document.ts'
+
+/** A document changes with a deployment only; five minutes after one every cache has the new one. */
+const CACHE_CONTROL = 'public, max-age=300'
+
+/** GET /openapi.json: the document of the deployed version, byte for byte as it is committed. */
+export const handler = publicHandler('get-openapi-document', async (event) => {
+  const { text, etag } = readDocument()
+  const caching = { 'cache-control': CACHE_CONTROL, etag }
+  if (hasAlready(event, etag)) {
+    return { statusCode: 304, headers: caching, body: '' } satisfies ApiResult
+  }
+  const answer = jsonResult(200, text)
+  return { ...answer, headers: { ...answer.headers, ...caching } }
+})
+
+/** `If-None-Match` is a list of tags, which a cache on the way may have weakened, or a star (RFC 9110, 13.1.2). */
+function hasAlready(event: ApiEvent, etag: string): boolean {
+  const tags = headerOf(event, 'if-none-match')?.split(',') ?? []
+  return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,97 @@
+import * as z from 'zod'
+
+/** A JSON schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/**
+ * What is said of each member of a body besides its zod schema: in words, and keywords for what the validator checks by
+ * hand. It is not in the schema, because every cold start of a handler would load it.
+ */
+export type DescribedMembers = Readonly<Record<string, JsonSchema & { readonly description: string }>>
+
+type NamedSchemas = Readonly<Record<string, z.ZodType>>
+
+/** Where a document keeps the schema of a name. */
+export function schemaReference(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/**
+ * The JSON schemas of zod schemas by name; where one holds another, it refers to it. Of requests they say what a client may
+ * send (`input`), of answers what it gets (`output`).
+ */
+export function toJsonSchemas(named: NamedSchemas, io: 'input' | 'output'): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) {
+    registry.add(schema, { id })
+  }
+  const { schemas } = z.toJSONSchema(registry, { io, target: 'draft-2020-12', uri: (id) => schemaReference(id).$ref })
+  return Object.fromEntries(Object.keys(named).map((name) => [name, tidyObject(schemas[name])]))
+}
+
+/** Written as a person would: nothing that says nothing, and null as a type among others. */
+function tidy(node: unknown): unknown {
+  if (Array.isArray(node)) {
+    return node.map(tidy)
+  }
+  return isObject(node) ? tidyObject(node) : node
+}
+
+function tidyObject(node: unknown): JsonSchema {
+  if (!isObject(node)) {
+    throw new TypeError('no schema')
+  }
+  const members = Object.entries(node)
+    .filter(([keyword, value]) => !saysNothing(node, keyword, value))
+    .map(([keyword, value]) => [keyword, isAnything(keyword, value) ? true : tidy(value)] as const)
+  return withNullAsType(Object.fromEntries(members))
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Names of this file's own making, the limits of a double, and what a format says already. */
+function saysNothing(node: JsonSchema, keyword: string, value: unknown): boolean {
+  return (
+    keyword === '$schema' ||
+    (keyword === 'properties' && isObject(value) && Object.keys(value).length === 0) ||
+    keyword === '$id' ||
+    (keyword === 'id' && typeof value === 'string') ||
+    (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
+    (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
+    (keyword === 'pattern' && typeof node.format === 'string')
+  )
+}
+
+function isAnything(keyword: string, value: unknown): boolean {
+  return keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0
+}
+
+/** `anyOf: [T, null]` is T with null among its types, where T is of one type. */
+function withNullAsType(node: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = node
+  if (!Array.isArray(anyOf)) {
+    return node
+  }
+  const branches: readonly unknown[] = anyOf.flatMap((branch) => innerBranches(branch))
+  const [first, second, ...more] = branches
+  const isNullable = more.length === 0 && isObject(first) && isObject(second) && second.type === 'null'
+  if (!isNullable || typeof first.type !== 'string') {
+    return { anyOf: branches, ...rest }
+  }
+  return { ...first, ...nullable(first), ...rest }
+}
+
+/** A union within a union is one union. */
+function innerBranches(branch: unknown): readonly unknown[] {
+  return isObject(branch) && Object.keys(branch).length === 1 && Array.isArray(branch.anyOf) ? branch.anyOf : [branch]
+}
+
+function nullable({ type, enum: values, const: value }: JsonSchema): JsonSchema {
+  const types = { type: [type, 'null'] }
+  if (Array.isArray(values)) {
+    return { ...types, enum: [...values, null] }
+  }
+  return value === undefined ? types : { ...types, const: undefined, enum: [value, null] }
+}

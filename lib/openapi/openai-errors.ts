@@ -1,0 +1,123 @@
+import { type ErrorExample, type ErrorKindDocument, FAULT, KEY, TOO_LARGE } from './error-causes.ts'
+
+type OpenaiError = {
+  readonly message: string
+  readonly type: string
+  readonly param?: string
+  readonly code: string | null
+}
+
+function openai(summary: string, { message, type, param, code }: OpenaiError): ErrorExample {
+  return { summary, value: { error: { message, type, param: param ?? null, code } } }
+}
+
+const INVALID = 'invalid_request_error'
+const SERVER = 'server_error'
+
+/** Errors of every other route, by status. */
+export const OPENAI_ERRORS = {
+  400: {
+    name: 'BadRequest',
+    description:
+      '`param` names the member to mend, and nothing was sent upstream; or the upstream refuses the request, in its own words.',
+    examples: {
+      range: openai('A value out of its range', {
+        message: 'temperature must be a number from 0 to 2',
+        type: INVALID,
+        param: 'temperature',
+        code: null,
+      }),
+    },
+  },
+  401: {
+    name: 'Unauthorized',
+    description: KEY,
+    examples: { key: openai('No valid key', { message: 'invalid api key', type: INVALID, code: 'invalid_api_key' }) },
+  },
+  402: {
+    name: 'PaymentRequired',
+    description: 'The bound of the price is more than the balance.',
+    examples: {
+      quota: openai('Too little quota', {
+        message: 'insufficient quota for this request',
+        type: 'insufficient_quota',
+        code: 'insufficient_quota',
+      }),
+    },
+  },
+  404: {
+    name: 'NotFound',
+    description: 'No such model, one of another kind, or one that the key may not use.',
+    examples: {
+      model: openai('No such model', {
+        message: 'the model "nothing" does not exist or this api key may not use it',
+        type: INVALID,
+        param: 'model',
+        code: 'model_not_found',
+      }),
+    },
+  },
+  413: {
+    name: 'ContentTooLarge',
+    description: TOO_LARGE,
+    examples: {
+      body: openai('Body too large', {
+        message: 'request body too large',
+        type: INVALID,
+        code: 'request_body_too_large',
+      }),
+    },
+  },
+  429: {
+    name: 'TooManyRequests',
+    description:
+      'More requests than the key may make, or every upstream of the model asks for patience: try again after `Retry-After`.',
+    examples: {
+      rate: openai('Too many requests', {
+        message: 'rate limit exceeded',
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+      }),
+    },
+  },
+  500: {
+    name: 'InternalError',
+    description: FAULT,
+    examples: { fault: openai('Our fault', { message: 'internal error', type: SERVER, code: null }) },
+  },
+  502: {
+    name: 'BadGateway',
+    description: 'The upstreams failed, or broke off a whole answer. Not billed.',
+    examples: {
+      upstream: openai('Failed upstream', {
+        message: 'the upstream failed to answer this request',
+        type: SERVER,
+        code: 'upstream_error',
+      }),
+    },
+  },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'No upstream of the model can be tried now, or contention: try again after `Retry-After`.',
+    examples: {
+      channel: openai('No upstream', {
+        message: 'no channel is available for this model',
+        type: SERVER,
+        code: 'no_channel_available',
+      }),
+      contention: openai('Contention', { message: 'service unavailable', type: SERVER, code: null }),
+    },
+  },
+  504: {
+    name: 'GatewayTimeout',
+    description:
+      'The upstream did not begin to answer in time and may be at work: a second try could be billed by it. Not billed here.',
+    examples: {
+      timeout: openai('Silent upstream', {
+        message: 'the upstream did not answer in time',
+        type: SERVER,
+        code: 'upstream_timeout',
+      }),
+    },
+  },
+} as const satisfies Readonly<Record<number, ErrorKindDocument>>

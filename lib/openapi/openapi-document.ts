@@ -1,0 +1,97 @@
+import { type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
+import { VERSION } from '#core/version.ts'
+import { HEADERS } from './answer-headers.ts'
+import { ANSWERS } from './answer-schemas.ts'
+import { readExamples } from './examples.ts'
+import { schemaReference, toJsonSchemas } from './json-schema.ts'
+import type { OpenapiDocument, OperationObject, Parameter } from './openapi-types.ts'
+import { type OperationDocument, TAGS } from './operation-document.ts'
+import { RELAY_OPERATIONS } from './relay-operations.ts'
+import { requestSchemas } from './request-schemas.ts'
+import { errorResponses, responsesOf } from './responses.ts'
+import { SERVICE_OPERATIONS } from './service-operations.ts'
+import { VIDEO_OPERATIONS } from './video-operations.ts'
+
+/** A new row of ROUTES does not compile until it is described here. */
+const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
+  ...VIDEO_OPERATIONS,
+  ...RELAY_OPERATIONS,
+  ...SERVICE_OPERATIONS,
+}
+
+const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and chat, completions, embeddings and images that are relayed as they come. One key, one balance.
+
+Bodies are JSON in UTF-8, not compressed, at most 5 MiB. A member that is not described may come with any answer.
+
+This document is generated from the table of routes and the schemas that requests are checked with.`
+
+/** The OpenAPI 3.1 document of the whole interface. Pure but for the examples, which are read from their files. */
+export function openapiDocument(): OpenapiDocument {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Reelgate',
+      version: VERSION,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    // Relative to where the document is served, so that a stage in the path stays in it.
+    servers: [{ url: '.', description: 'The deployment that serves this document.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    security: [{ apiKey: [] }],
+    paths: paths(),
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the gateway. It decides the tenant.' },
+      },
+      schemas: { ...requestSchemas(), ...toJsonSchemas(ANSWERS, 'output') },
+      headers: HEADERS,
+      responses: errorResponses(),
+    },
+  }
+}
+
+/** The file `openapi.json`. */
+export function openapiText(): string {
+  return `${JSON.stringify(openapiDocument(), null, 2)}\n`
+}
+
+function paths(): OpenapiDocument['paths'] {
+  const byPath: Record<string, Record<string, OperationObject>> = {}
+  for (const route of ROUTES) {
+    byPath[route.path] = { ...byPath[route.path], [route.method.toLowerCase()]: operationObject(route) }
+  }
+  return byPath
+}
+
+function operationObject(route: Route & { readonly operation: Operation }): OperationObject {
+  const document = OPERATIONS[route.operation]
+  const examples = readExamples(route.operation)
+  return {
+    operationId: camelCase(route.operation),
+    tags: [document.tag],
+    summary: document.summary,
+    description: document.description,
+    ...(route.isPublic ? { security: [] } : {}),
+    ...(document.parameters === undefined ? {} : { parameters: document.parameters.map(parameterObject) }),
+    ...(document.request === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaReference(document.request), examples: examples.requests } },
+          },
+        }),
+    responses: responsesOf(route, document, examples),
+    ...(document.callbacks === undefined ? {} : { callbacks: document.callbacks }),
+  }
+}
+
+function parameterObject(parameter: Parameter) {
+  return { ...parameter, ...(parameter.in === 'path' ? { required: true } : {}) }
+}
+
+/** `create-video-job` is `createVideoJob`, as generators of clients name functions. */
+function camelCase(operation: string): string {
+  return operation.replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,77 @@
+import { chatBodySchema, chatMessageSchema, chatToolSchema } from '#core/contract/chat-body.ts'
+import { completionBodySchema } from '#core/contract/completion-body.ts'
+import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
+import { imageBodySchema } from '#core/contract/image-request.ts'
+import { videoJobBodySchema } from '#core/contract/video-job-body.ts'
+import { type DescribedMembers, type JsonSchema, toJsonSchemas } from './json-schema.ts'
+import {
+  CHAT_MEMBERS,
+  CHAT_MESSAGE_MEMBERS,
+  CHAT_TOOL_MEMBERS,
+  COMPLETION_MEMBERS,
+  EMBEDDING_MEMBERS,
+  IMAGE_MEMBERS,
+} from './relay-request-members.ts'
+import { VIDEO_JOB_MEMBERS } from './video-request-members.ts'
+
+/** Members that a handler reads by hand, without a zod schema. */
+const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
+
+const RELAYED = 'Members that are not listed are relayed untouched. A member written twice is refused.'
+
+const REQUESTS = {
+  CreateVideoJobRequest: {
+    schema: videoJobBodySchema,
+    members: VIDEO_JOB_MEMBERS,
+    description: 'Unknown members are ignored.',
+  },
+  CreateChatCompletionRequest: { schema: chatBodySchema, members: CHAT_MEMBERS, description: RELAYED },
+  ChatMessage: { schema: chatMessageSchema, members: CHAT_MESSAGE_MEMBERS, description: 'One message.' },
+  ChatTool: { schema: chatToolSchema, members: CHAT_TOOL_MEMBERS, description: 'A function that the model may call.' },
+  CreateCompletionRequest: { schema: completionBodySchema, members: COMPLETION_MEMBERS, description: RELAYED },
+  CreateEmbeddingRequest: { schema: embeddingBodySchema, members: EMBEDDING_MEMBERS, description: RELAYED },
+  CreateImageRequest: { schema: imageBodySchema, members: IMAGE_MEMBERS, description: RELAYED },
+} as const
+
+export type RequestName = keyof typeof REQUESTS
+
+/**
+ * The schemas of the request bodies: what their validators accept.
+ * @throws TypeError when a member has no description, or a description no member.
+ */
+export function requestSchemas(): Record<string, JsonSchema> {
+  const named = Object.fromEntries(Object.entries(REQUESTS).map(([name, { schema }]) => [name, schema]))
+  const schemas = toJsonSchemas(named, 'input')
+  return Object.fromEntries(
+    Object.entries(REQUESTS).map(([name, { description, members }]) => {
+      const { properties, required, ...schema } = schemas[name] ?? {}
+      const byHand = READ_BY_HAND[name] ?? []
+      const all = { ...Object(properties), ...Object.fromEntries(byHand.map((member) => [member, {}])) }
+      const known = Array.isArray(required) ? required : []
+      return [
+        name,
+        { description, ...schema, properties: describe(name, all, members), required: [...known, ...byHand] },
+      ]
+    }),
+  )
+}
+
+function describe(
+  name: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+  members: DescribedMembers,
+): Record<string, JsonSchema> {
+  const unknown = Object.keys(members).filter((member) => properties[member] === undefined)
+  if (unknown.length > 0) {
+    throw new TypeError(`${name} has no ${unknown.join(', ')}`)
+  }
+  return Object.fromEntries(
+    Object.entries(properties).map(([member, schema]) => {
+      const { description, ...more } = members[member] ?? {}
+      if (description === undefined) {
+        throw new TypeError(`${name}.${member} has no description`)
+      }
+      return [member, { description, ...schema, ...more }]
+    }),
+  )
+}

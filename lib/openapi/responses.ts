@@ -1,0 +1,125 @@
+import { declaredStatuses, type ErrorShape, errorShapeOf, ROUTES, type Route } from '#core/contract/routes.ts'
+import { ERRORS } from './error-kinds.ts'
+import type { OperationExamples } from './examples.ts'
+import { type JsonSchema, schemaReference } from './json-schema.ts'
+import type { OperationObject, Reference, ResponseObject } from './openapi-types.ts'
+import type { HeaderName, OperationDocument } from './operation-document.ts'
+
+/** On every answer of the gateway. */
+const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
+
+/** Of a key that has a limit of its own. */
+const RATE = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+] as const satisfies readonly HeaderName[]
+
+/** What errors have beside these, by status. */
+const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
+  429: ['Retry-After', ...RATE],
+  503: ['Retry-After'],
+  504: ['x-should-retry'],
+}
+
+/** Statuses that the platform in front answers too, which knows one shape only (lib/aws/gateway-error-responses.ts). */
+const PLATFORM_STATUSES: readonly number[] = [413, 429, 500]
+
+function errorSchema(shape: ErrorShape, status: number): JsonSchema {
+  if (shape === 'openai') {
+    return schemaReference('Error')
+  }
+  const own = schemaReference('VideoError')
+  return PLATFORM_STATUSES.includes(status)
+    ? { description: 'From the platform in front: an Error.', anyOf: [own, schemaReference('Error')] }
+    : own
+}
+
+/** What API Gateway refuses before a function runs, and what an upstream has against a request otherwise. */
+const OTHERS = {
+  PlatformError:
+    'What the platform in front of the gateway refuses by itself: throttling (429 with `Retry-After`), sizes above its own limit (413), its own timeouts (504).',
+  OtherError:
+    'Any other refusal of the upstream (409, 422), relayed with its status and its own body; and what the platform in front of the gateway refuses by itself.',
+} as const
+
+/** The answers of one operation: every status that its row of ROUTES declares, and what may come on top. */
+export function responsesOf(
+  route: Route,
+  { answer }: OperationDocument,
+  examples: OperationExamples,
+): OperationObject['responses'] {
+  const shape = errorShapeOf(route.path)
+  const { json, events } = contentOf(answer, examples)
+  const responses = declaredStatuses(route).map((status) => {
+    if (status === route.successStatus) {
+      const headers = headersOf([...ALWAYS, ...(route.isPublic ? [] : RATE), ...(answer.headers ?? [])])
+      return [status, { description: answer.description, headers, content: { ...json, ...events } }] as const
+    }
+    return [status, status === 304 ? notModified(answer.headers) : errorReference(shape, status)] as const
+  })
+  const others = responseReference(route.streams ? 'OtherError' : 'PlatformError')
+  return { ...Object.fromEntries(responses), default: others }
+}
+
+function contentOf({ schema, events }: OperationDocument['answer'], examples: OperationExamples) {
+  const json = { 'application/json': { schema: schemaReference(schema), examples: examples.answers } }
+  if (events === undefined) {
+    return { json, events: {} }
+  }
+  const stream = {
+    type: 'string',
+    description:
+      'Server-sent events. The data of each is one JSON object of the schema, or `{"error": {...}}` when the answer breaks off; a whole stream ends with `data: [DONE]`. A comment breaks each 15 seconds of silence.',
+    contentMediaType: 'text/event-stream',
+    contentSchema: schemaReference(events),
+  }
+  return { json, events: { 'text/event-stream': { schema: stream, examples: examples.events } } }
+}
+
+function notModified(headers: readonly HeaderName[] = []): ResponseObject {
+  return { description: 'You have it already.', headers: headersOf([...ALWAYS, ...headers]) }
+}
+
+function headersOf(names: readonly HeaderName[]): Record<string, Reference> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** @throws RangeError for a status that ERRORS does not describe. */
+function errorReference(shape: ErrorShape, status: number): Reference {
+  const error = ERRORS[shape][status]
+  if (error === undefined) {
+    throw new RangeError(`no description of ${status} in the ${shape} shape`)
+  }
+  return responseReference(error.name)
+}
+
+function responseReference(name: string): Reference {
+  return { $ref: `#/components/responses/${name}` }
+}
+
+/** Of the errors of a shape, those that a route declares. */
+function declaredErrors(shape: ErrorShape): (typeof ERRORS)[ErrorShape] {
+  const routes: readonly Route[] = ROUTES.filter(({ path }) => errorShapeOf(path) === shape)
+  const statuses = new Set(routes.flatMap(({ errorStatuses }) => errorStatuses))
+  return Object.fromEntries(Object.entries(ERRORS[shape]).filter(([status]) => statuses.has(Number(status))))
+}
+
+/** Every error response by its name, and the two that stand for all others. */
+export function errorResponses(): Record<string, ResponseObject> {
+  const shapes = (['video', 'openai'] as const).flatMap((shape) =>
+    Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
+      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? [])])
+      const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
+      return [name, { description, headers, content }] as const
+    }),
+  )
+  const others = Object.entries(OTHERS).map(([name, description]) => {
+    const headers = headersOf(['x-request-id', 'Retry-After'])
+    return [
+      name,
+      { description, headers, content: { 'application/json': { schema: schemaReference('Error') } } },
+    ] as const
+  })
+  return Object.fromEntries([...shapes, ...others])
+}

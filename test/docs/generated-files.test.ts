@@ -1,0 +1,8 @@
+import { describe, expect, it } from '@jest/globals'
+import { committedContent, GENERATED_FILES } from '../../lib/docs/generated-files.ts'
+
+describe('a generated file', () => {
+  it.each(GENERATED_FILES)('$path is what its sources say (else: npm run $command)', (file) => {
+    expect(committedContent(file) === file.content()).toBe(true)
+  })
+})

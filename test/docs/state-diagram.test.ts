@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals'
+import { stateDiagram, withStateDiagram } from '../../lib/docs/state-diagram.ts'
+
+const DEFINITION = {
+  StartAt: 'Ask',
+  States: {
+    Ask: { Type: 'Task', Next: 'AfterAsk', Catch: [{ Next: 'GiveUp' }] },
+    AfterAsk: { Type: 'Choice', Choices: [{ StringEquals: 'again', Next: 'WaitABit' }], Default: 'Done' },
+    WaitABit: { Type: 'Wait', Next: 'Ask' },
+    GiveUp: { Type: 'Task', Next: 'Done' },
+    Done: { Type: 'Succeed' },
+  },
+}
+
+describe('the diagram of a state machine', () => {
+  it('draws choices as named ways out of their task, the success as the end, and what fails alike in one box', () => {
+    expect(
+      stateDiagram(DEFINITION)
+        .split('\n')
+        .map((line) => line.trim()),
+    ).toEqual([
+      'stateDiagram-v2',
+      'direction TB',
+      'state "what fails in here goes to Give up" as Box {',
+      'state "Wait a bit" as WaitABit',
+      'Ask --> WaitABit : again',
+      'WaitABit --> Ask',
+      '}',
+      'state "Give up" as GiveUp',
+      'Box --> GiveUp',
+      '[*] --> Ask',
+      'Ask --> [*] : done',
+      'GiveUp --> [*]',
+    ])
+  })
+
+  it('leaves the page around its markers as it is, however often it is written', () => {
+    const page =
+      '# Title\n\n<!-- state machine: written by npm run diagram -->\nold\n<!-- end of state machine -->\n\nAfter.\n'
+    const once = withStateDiagram(page, JSON.stringify(DEFINITION))
+    expect(once).toMatch(
+      /^# Title\n\n<!-- state.*\n\n```mermaid\nstateDiagram-v2\n[\s\S]*```\n\n<!-- end.*\n\nAfter\.\n$/,
+    )
+    expect(once).not.toContain('old')
+    expect(withStateDiagram(once, JSON.stringify(DEFINITION))).toBe(once)
+  })
+
+  it('refuses a page that has no place for it', () => {
+    expect(() => withStateDiagram('# Title\n', JSON.stringify(DEFINITION))).toThrow('the page has no')
+  })
+})

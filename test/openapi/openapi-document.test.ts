@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { parseChatRequest } from '#core/contract/chat-request.ts'
+import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
+import { parseImageRequest } from '#core/contract/image-request.ts'
+import { declaredStatuses, ROUTES, type Route } from '#core/contract/routes.ts'
+import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import * as errors from '#core/errors.ts'
+import { VERSION } from '#core/version.ts'
+import { errorResult } from '#middleware/error-response.ts'
+import { openapiDocument } from '../../lib/openapi/openapi-document.ts'
+import type { OperationObject } from '../../lib/openapi/openapi-types.ts'
+import { shippedCatalogue } from '../core/shipped-catalogue.ts'
+import { captureLog } from '../middleware/api-exchange.ts'
+import { committedSchema, eventData, nameOf } from './documented-answer.ts'
+
+const document = openapiDocument()
+
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): OperationObject {
+  const operation = document.paths[path]?.[method.toLowerCase()]
+  if (operation === undefined) {
+    throw new TypeError(`${method} ${path} is not in the document`)
+  }
+  return operation
+}
+
+/** What each operation does with a body before it does anything else. */
+const PARSERS: Readonly<Record<string, (body: unknown) => unknown>> = {
+  createVideoJob: (body) => parseVideoJobRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+  createChatCompletion: (body) =>
+    parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: 1000 }),
+  createCompletion: (body) => parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+  createEmbedding: (body) => parseEmbeddingRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+  createImage: (body) => parseImageRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+}
+
+describe('the OpenAPI document', () => {
+  it('has the operations of ROUTES and no other', () => {
+    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(documented.toSorted()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).toSorted())
+  })
+
+  it.each<Route>([...ROUTES])('declares every status of $operation, and one answer for all others', (route) => {
+    const statuses = declaredStatuses(route).map(String)
+    expect(Object.keys(operationOf(route).responses).toSorted()).toEqual([...statuses, 'default'].toSorted())
+  })
+
+  it.each<Route>([...ROUTES])(
+    'asks for a key for $operation unless its row is public, and so do its statuses',
+    (route) => {
+      expect(operationOf(route).security).toEqual(route.isPublic === true ? [] : undefined)
+      expect(route.errorStatuses.includes(401)).toBe(route.isPublic !== true)
+    },
+  )
+
+  it.each<Route>([...ROUTES])('names every path parameter of $operation', (route) => {
+    const named = (operationOf(route).parameters ?? []).filter((parameter) => parameter.in === 'path')
+    expect(named.map(({ name }) => `{${name}}`)).toEqual(route.path.match(/\{\w+\}/g) ?? [])
+  })
+
+  it('refers to nothing that is not there', () => {
+    const text = JSON.stringify(document)
+    const references = new Set([...text.matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)].map(([all]) => all))
+    for (const reference of references) {
+      const [, kind = '', name = ''] = /components\/(\w+)\/([^"]+)/.exec(reference) ?? []
+      expect(Object.keys(Object(document.components)[kind])).toContain(name)
+    }
+    expect(references.size).toBeGreaterThan(50)
+  })
+
+  it('is served relative to where it is, whatever stage that is below', () => {
+    const [server] = document.servers
+    expect(new URL(server?.url ?? '', 'https://id.execute-api.example.com/live/openapi.json').href).toBe(
+      'https://id.execute-api.example.com/live/',
+    )
+  })
+
+  it('has the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect(VERSION).toBe(version)
+    expect(document.info.version).toBe(version)
+  })
+})
+
+describe('an example of the document', () => {
+  const operations = ROUTES.map((route) => operationOf(route))
+  const requests = operations.flatMap(({ operationId, requestBody }) =>
+    Object.entries(requestBody?.content['application/json']?.examples ?? {}).map(
+      ([name, { value }]) => [operationId, name, value] as const,
+    ),
+  )
+
+  it('exists of every body that a client sends', () => {
+    const withBody = operations
+      .filter(({ requestBody }) => requestBody !== undefined)
+      .map(({ operationId }) => operationId)
+    expect([...new Set(requests.map(([operationId]) => operationId))]).toEqual(withBody)
+  })
+
+  it.each(requests)(
+    'for %s (%s) is a request that the gateway accepts, and fits its schema',
+    (operationId, _, value) => {
+      expect(() => PARSERS[operationId]?.(value)).not.toThrow()
+      const operation = operations.find((each) => each.operationId === operationId)
+      const schema = committedSchema(nameOf(operation?.requestBody?.content['application/json']?.schema))
+      expect(schema.safeParse(value).error).toBeUndefined()
+    },
+  )
+
+  const answers = operations.flatMap(({ operationId, responses }) =>
+    Object.values(responses).flatMap((response) =>
+      Object.entries(('content' in response && response.content) || {}).flatMap(([type, { schema, examples = {} }]) =>
+        Object.entries(examples).map(
+          ([name, { value }]) =>
+            [operationId, name, type === 'text/event-stream' ? schema.contentSchema : schema, value] as const,
+        ),
+      ),
+    ),
+  )
+
+  it.each(answers)('of an answer of %s (%s) fits its schema', (_operationId, _name, schema, value) => {
+    const bodies = typeof value === 'string' ? eventData(value) : [value]
+    expect(bodies.length).toBeGreaterThan(0)
+    for (const body of bodies) {
+      expect(committedSchema(nameOf(schema)).safeParse(body).error).toBeUndefined()
+    }
+  })
+
+  it('exists of the answers of every operation but of this document itself', () => {
+    const shown = new Set(answers.map(([operationId]) => operationId))
+    expect(operations.map(({ operationId }) => operationId).filter((id) => !shown.has(id))).toEqual([
+      'getOpenapiDocument',
+    ])
+  })
+})
+
+/** The error of each response of the document, where it is one of ours. */
+const THROWN: Readonly<Record<string, readonly unknown[]>> = {
+  VideoBadRequest: [
+    new errors.InvalidRequestError([{ path: 'duration', message: 'famA-1-pro makes 3 to 10 seconds' }]),
+  ],
+  VideoUnauthorized: [new errors.InvalidApiKeyError()],
+  VideoPaymentRequired: [new errors.InsufficientQuotaError()],
+  VideoNotFound: [new errors.VideoJobNotFoundError()],
+  VideoConflict: [new errors.IdempotencyKeyReusedError()],
+  VideoContentTooLarge: [new errors.RequestBodyTooLargeError()],
+  VideoTooManyRequests: [new errors.KeyRateExceededError(1), new errors.TooManyOpenJobsError()],
+  VideoInternalError: [new Error('unexpected')],
+  VideoServiceUnavailable: [new errors.ServiceUnavailableError()],
+  BadRequest: [
+    new errors.InvalidRequestError([{ path: 'temperature', message: 'temperature must be a number from 0 to 2' }]),
+  ],
+  Unauthorized: [new errors.InvalidApiKeyError()],
+  PaymentRequired: [new errors.InsufficientQuotaError('request')],
+  NotFound: [new errors.ModelNotFoundError('nothing')],
+  ContentTooLarge: [new errors.RequestBodyTooLargeError()],
+  TooManyRequests: [new errors.RateLimitedError(1)],
+  InternalError: [new Error('unexpected')],
+  BadGateway: [new errors.UpstreamFailedError()],
+  ServiceUnavailable: [new errors.NoChannelAvailableError(1), new errors.ServiceUnavailableError()],
+  GatewayTimeout: [new errors.UpstreamTimeoutError()],
+}
+
+describe('an error of the document', () => {
+  const own = Object.entries(document.components.responses).filter(([name]) => !/^(Platform|Other)Error$/.test(name))
+
+  it.each(own)('%s is, in every example, what the gateway answers, headers included', (name, response) => {
+    const path = name.startsWith('Video') ? '/v1/video/generations' : '/v1/chat/completions'
+    captureLog()
+    const answered = (THROWN[name] ?? []).map((error) => errorResult(error, { path, requestId: 'r' }))
+    const examples = Object.values(response.content?.['application/json']?.examples ?? {}).map(({ value }) => value)
+    expect(examples).toEqual(answered.map(({ body }) => JSON.parse(body)))
+    const said = Object.keys(response.headers ?? {}).map((header) => header.toLowerCase())
+    for (const { headers = {} } of answered) {
+      expect(said).toEqual(expect.arrayContaining(Object.keys(headers).filter((header) => header !== 'content-type')))
+    }
+  })
+})
