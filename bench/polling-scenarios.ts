@@ -18,6 +18,7 @@ const common = {
   weight: 1,
   max_open_jobs: 1_000_000,
   deadline_minutes: 60,
+  reference_checks: false,
 }
 export const P1: VideoChannel = { ...common, provider: 'p1', async_header: 'X-Async', poll: {} }
 export const P2: VideoChannel = {

@@ -29,7 +29,7 @@ export const FUNCTION_SECONDS = {
 } as const
 
 /** A video passes through Store at this pace: megabytes a second, and so many seconds beside it. */
-export const STORE_PACE = { megabytesPerSecond: 20, besideSeconds: 0.5 } as const
+const STORE_PACE = { megabytesPerSecond: 20, besideSeconds: 0.5 } as const
 
 export function storeSeconds({ videoMegabytes }: Assumptions): number {
   return STORE_PACE.besideSeconds + videoMegabytes / STORE_PACE.megabytesPerSecond

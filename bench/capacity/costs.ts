@@ -1,7 +1,7 @@
 import { API_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
+import { OPERATION_UNITS, RELAYED_UNITS } from '../../test/engines/operation-units.ts'
 import { DOLLARS_PER_MILLION } from '../list-prices.ts'
 import { type Assumptions, FUNCTION_SECONDS, LOG_KILOBYTES, storeSeconds } from './assumptions.ts'
-import { OPERATION_UNITS, RELAYED_UNITS } from './operation-units.ts'
 
 /** List prices of us-east-1 in dollars, November 2026, without free tiers, beside those per million. */
 const DOLLARS = {

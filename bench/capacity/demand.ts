@@ -1,5 +1,5 @@
+import { LOOK_UNITS, OPERATION_UNITS, THROTTLED_UNITS, type Units } from '../../test/engines/operation-units.ts'
 import { type Assumptions, FUNCTION_SECONDS, storeSeconds } from './assumptions.ts'
-import { LOOK_UNITS, OPERATION_UNITS, THROTTLED_UNITS, type Units } from './operation-units.ts'
 import type { LimitName } from './service-limits.ts'
 import type { FleetRates } from './simulate-fleet.ts'
 

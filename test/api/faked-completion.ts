@@ -5,10 +5,11 @@ import type { UpstreamPost } from '#adapters/relay/upstream-connection.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
+import { logEverything } from '../logs/log-everything.ts'
 import { FakeAnswer } from './fake-answer.ts'
 import { FakeBody } from './fake-body.ts'
 
-process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+logEverything()
 
 const MODEL = 'chat-a'
 
@@ -79,6 +80,7 @@ export function startCompletion(members: object): FakedCompletion {
       },
     },
     callers: { lookUp: async () => undefined, confirm: async () => CALLER, forget: () => undefined },
+    rates: { take: async () => undefined },
     random: () => 0,
     credential: async () => 'secret-key',
     breakers: {

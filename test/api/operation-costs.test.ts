@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { OPERATION_UNITS } from '../../bench/capacity/operation-units.ts'
 import type { Cost } from '../engines/cost-meter.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'
+import { OPERATION_UNITS } from '../engines/operation-units.ts'
 
 let service: MeteredService
 let costs: OperationCosts
@@ -29,6 +29,9 @@ describe('what an operation asks of AWS', () => {
     ['create, unknown key: 401', '1 GetItem, 1 R, 0 W'],
     ['create, invalid request: 400', '1 GetItem, 1 R, 0 W'],
     ['create, too little quota: 402', '1 GetItem, 1 TransactWriteItems, 1 R, 10 W'],
+    ['create, key with a rate, invalid request: 400', '1 GetItem, 1 UpdateItem, 1 R, 1 W'],
+    ['create, key above its rate: 429', '1 GetItem, 1 R, 0 W'],
+    ['create, too many open jobs: 429', '1 GetItem, 1 TransactWriteItems, 1 R, 10 W'],
     ['create', '2 GetItem, 1 StartExecution, 1 TransactWriteItems, 2 R, 11 W'],
     ['create with an idempotency key', '2 GetItem, 1 StartExecution, 1 TransactWriteItems, 2 R, 13 W'],
     ['create, repeated idempotency key', '3 GetItem, 1 TransactWriteItems, 3 R, 12 W'],
@@ -64,7 +67,7 @@ describe('what an operation asks of AWS', () => {
   )
 
   it('leaves no operation unguarded that is measured', () => {
-    expect(Object.keys(costs.operations)).toHaveLength(26)
+    expect(Object.keys(costs.operations)).toHaveLength(29)
   })
 })
 

@@ -29,7 +29,7 @@ export async function readPartition(table: Table, partition: string): Promise<It
 
 /** Every broken invariant of a tenant's money, in words; empty when its books are in order. */
 export async function auditTenant(table: Table, tenantId: string): Promise<string[]> {
-  const { balance } = await getTenant(table, tenantId)
+  const { balance, openJobs } = await getTenant(table, tenantId)
   const rows = await readPartition(table, `L#${tenantId}`)
   const own = await readPartition(table, `T#${tenantId}`)
   const reservations = own
@@ -56,6 +56,10 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
     check(balance.granted === sum('grant', 'amount'), 'I1: granted is not the sum of the grants'),
     check(balance.held === held, 'I2: held is not the sum of the open reservations'),
     check(balance.spent === sum('settle', 'actual'), 'I3: spent is not the sum of the settlements'),
+    check(
+      openJobs.count === reservations.filter(({ state, counted }) => state === 'held' && counted).length,
+      'the count of open jobs is not that of the open reservations',
+    ),
     ...reservations.map(({ jobId, state }) =>
       check(
         statuses[state].includes(jobs.get(jobId)?.status ?? ''),

@@ -1,11 +1,15 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { jest } from '@jest/globals'
-import { logger } from '#adapters/telemetry/logger.ts'
+import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
+import { logEverything } from '../logs/log-everything.ts'
 
-/** Silences log lines and metrics, and lists the facts that were counted since. */
+/** Lets everything be logged, off the terminal, and lists the facts that were counted since. */
 export function captureTelemetry(): { readonly counted: () => string[]; readonly reset: () => void } {
-  logger.setLogLevel('SILENT')
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+  logEverything()
   const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
-  return { counted: () => addMetric.mock.calls.map(([name]) => String(name)), reset: () => addMetric.mockClear() }
+  const facts: readonly string[] = COUNTED_FACTS
+  return {
+    counted: () => addMetric.mock.calls.map(([name]) => name).filter((name) => facts.includes(name)),
+    reset: () => addMetric.mockClear(),
+  }
 }

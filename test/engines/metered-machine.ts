@@ -5,6 +5,7 @@ import { readVideoMachine } from './run-video-machine.ts'
 /** The function behind each task of the definition. */
 const FOLDERS = {
   Submit: 'steps/submit-video-job',
+  CheckReferences: 'steps/check-references',
   Poll: 'steps/poll-video-job',
   Store: 'steps/store-video',
   Settle: 'steps/settle-video-job',

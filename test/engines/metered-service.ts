@@ -5,7 +5,6 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { storeApiKey } from '#adapters/admin/create-api-key.ts'
 import { makeTenant } from '#adapters/admin/create-tenant.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { parseCredits } from '#core/quota/money.ts'
 import { ApiFront } from '#local/api-front.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
@@ -13,6 +12,7 @@ import { openCdnKey } from '#local/cdn-key.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
+import { logEverything } from '../logs/log-everything.ts'
 import { startCallbackReceiver } from './callback-receiver.ts'
 import { CostMeter } from './cost-meter.ts'
 import { startMeteredBucket } from './metered-bucket.ts'
@@ -39,7 +39,7 @@ export type MeteredService = Awaited<ReturnType<typeof startMeteredService>>
  */
 export async function startMeteredService() {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-metered-'))
-  logger.setLogLevel('SILENT')
+  logEverything()
   const meter = new CostMeter()
   const begin: { execution: (input: StepInput) => Promise<void> } = { execution: async () => {} }
   const apiFront = new ApiFront()
@@ -72,7 +72,6 @@ export async function startMeteredService() {
     CDN_SIGNING_KEY: openCdnKey(join(directory, 'key.pem')).privateKeyPem,
     P2_DIRECT_API_KEY: 'upstream-key',
     GATEWAY_CONFIG_FILE: writeConfiguration(directory, upstream.origin, receiver.origin),
-    POWERTOOLS_METRICS_DISABLED: 'true',
   })
   return {
     meter,
@@ -98,9 +97,9 @@ export async function startMeteredService() {
         }),
       )
     },
-    openTenant: async (id: string, credits: string) => {
+    openTenant: async (id: string, credits: string, ratePerMinute?: number) => {
       await makeTenant(engine.table, { id, name: id, credits: parseCredits(credits) })
-      await storeApiKey(engine.table, { key: `key-of-${id}`, tenantId: id, models: null })
+      await storeApiKey(engine.table, { key: `key-of-${id}`, tenantId: id, models: null, ratePerMinute })
       return { tenantId: id, key: `key-of-${id}` }
     },
     close: async () => {

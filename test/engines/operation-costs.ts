@@ -3,8 +3,10 @@ import { openStepContext } from '#adapters/jobs/step-context.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { reconcile } from '#lambdas/reconcile/reconcile.ts'
 import type { Cost } from './cost-meter.ts'
+import { expectStatus, type Recorder, UnexpectedAnswerError } from './expect-status.ts'
+import { recordLimits } from './limit-costs.ts'
 import { runMeteredMachine } from './metered-machine.ts'
-import { type Answer, CHANNEL, type MeteredService, MODEL } from './metered-service.ts'
+import { CHANNEL, type MeteredService, MODEL } from './metered-service.ts'
 import { openTenantWithJobs } from './tenant-with-jobs.ts'
 
 export type OperationCosts = {
@@ -32,26 +34,13 @@ export async function measureOperationCosts(service: MeteredService): Promise<Op
   const record = recordIn(operations)
   await recordReconcile(service, caller, recordIn(reconciles))
   await recordRefusals(service, record)
+  await recordLimits(service, { body: createBody(service), record })
   const job = await recordPipeline(service, caller, record)
   await record('get, key not seen before', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
   await record('get', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
   await recordLists(service, job, record)
   await recordDeletions(service, { caller, job }, record)
   return { operations: { ...operations, ...reconciles }, wholeJob: await runWholeJob(service, caller) }
-}
-
-type Recorder = (name: string, run: () => Promise<unknown>) => Promise<void>
-
-class UnexpectedAnswerError extends Error {
-  override readonly name = 'UnexpectedAnswerError'
-}
-
-async function expectStatus(status: number, answer: Promise<Answer>): Promise<Answer['body']> {
-  const received = await answer
-  if (received.status !== status) {
-    throw new UnexpectedAnswerError(`expected ${status}: ${JSON.stringify(received)}`)
-  }
-  return received.body
 }
 
 /** A short prompt, as most are, with a callback. */

@@ -9,6 +9,7 @@ import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from '../../lib/admin/read-ledger.ts'
+import { talkative } from '../logs/log-everything.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
@@ -78,8 +79,7 @@ export async function startRelayRig({ channel = {}, channels = 1 }: RigOptions =
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
     TABLE_NAME: engine.table.name,
     GATEWAY_CONFIG_FILE: configFile,
-    POWERTOOLS_METRICS_DISABLED: 'true',
-    LOG_LEVEL: 'SILENT',
+    ...talkative(),
   })
   const { table } = engine
   let defaultKey: string | undefined

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { StepInput } from '#core/jobs/next-step.ts'
+import { checkReferences } from '#lambdas/steps/check-references/check-references.ts'
 import { type FailInput, failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
 import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
 import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
@@ -10,7 +11,7 @@ import { invokeFunction } from '#local/lambda-runtime.ts'
 import { type Execution, StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import type { Pipeline } from './create-pipeline.ts'
 
-export type StateName = 'Submit' | 'Poll' | 'Store' | 'Settle' | 'Fail' | 'Notify'
+export type StateName = 'Submit' | 'CheckReferences' | 'Poll' | 'Store' | 'Settle' | 'Fail' | 'Notify'
 
 type Retrier = {
   ErrorEquals: string[]
@@ -25,20 +26,27 @@ type State = {
   Default?: string
   TimeoutSeconds?: number
   ResultPath?: string | null
+  Parameters?: Record<string, string | number>
   Retry?: Retrier[]
-  Catch?: { ErrorEquals: string[]; Next: string }[]
+  Catch?: { ErrorEquals: string[]; Next: string; ResultPath?: string | null }[]
   Choices?: { Variable: string; StringEquals: string; Next: string }[]
 }
 
-/** The deployed definition, as it lies in the repository. */
-export function readVideoMachine(): { StartAt: string; TimeoutSeconds: number; States: Record<string, State> } {
-  return JSON.parse(readFileSync(new URL('../../lambdas/steps/video-job.asl.json', import.meta.url), 'utf8'))
+type Definition = { StartAt: string; TimeoutSeconds: number; States: Record<string, State> }
+
+/** The deployed definition, as it lies in the repository, or one that was deployed before (`video-job-v1`). */
+export function readVideoMachine(earlier?: string): Definition {
+  const file =
+    earlier === undefined ? '../../lambdas/steps/video-job.asl.json' : `../fixtures/definitions/${earlier}.asl.json`
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
 }
 
 /** Runs around one visit of a state (counted from 1): before it, instead of it, or after it. */
 type Interpose = (step: () => Promise<unknown>, visit: number) => Promise<unknown>
 
 type MachineOptions = {
+  /** The one that executions begin under; the deployed one unless said. */
+  readonly definition?: Definition
   readonly interpose?: Partial<Record<StateName, Interpose>>
   readonly onBroken?: (execution: Execution) => void
   /** Real milliseconds that each wait lasts, for a test that ends an execution in one. */
@@ -58,10 +66,10 @@ export type VideoMachine = {
  */
 export function createVideoMachine(
   pipeline: Pipeline,
-  { interpose = {}, onBroken = () => {}, waitMilliseconds = 0 }: MachineOptions = {},
+  { definition = readVideoMachine(), interpose = {}, onBroken = () => {}, waitMilliseconds = 0 }: MachineOptions = {},
 ): VideoMachine {
-  const definition = readVideoMachine()
   const visited: StateName[] = []
+  const states = STATES.filter((state) => state in definition.States)
   const handlers = stepHandlers(pipeline)
   const bind = (state: StateName) => async (input: unknown) => {
     visited.push(state)
@@ -78,11 +86,11 @@ export function createVideoMachine(
   }
   const engine = new StepFunctionsEngine({
     definition: JSON.parse(JSON.stringify(definition)),
-    tasks: Object.fromEntries(STATES.map((state) => [state, bind(state)])),
+    tasks: Object.fromEntries(states.map((state) => [state, bind(state)])),
     onBroken,
     pauses: {
       waitTimeOverrides: { WaitForChannel: waitMilliseconds, WaitForUpstream: waitMilliseconds },
-      retryIntervalOverrides: Object.fromEntries(STATES.map((state) => [state, 0])),
+      retryIntervalOverrides: Object.fromEntries(states.map((state) => [state, 0])),
     },
   })
   const run = async ({ tenantId, jobId }: StepInput) => {
@@ -96,12 +104,13 @@ export function createVideoMachine(
   return { engine, visited, run }
 }
 
-const STATES: readonly StateName[] = ['Submit', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
+const STATES: readonly StateName[] = ['Submit', 'CheckReferences', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
 
 /** What the deployed handlers do, with the context of the test in place of the environment's. */
 function stepHandlers({ context }: Pipeline): Record<StateName, (input: FailInput) => Promise<unknown>> {
   return {
     Submit: (input) => submitVideoJob(input, context),
+    CheckReferences: (input) => checkReferences(input, context),
     Poll: (input) => pollVideoJob(input, context),
     Store: (input) => storeVideo(input, context),
     Settle: (input) => settleVideoJob(input, context),

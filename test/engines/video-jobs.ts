@@ -37,7 +37,7 @@ export async function openTenant(table: Table, credits = '100'): Promise<TestTen
   return { tenantId, keyDigest, webhookSecret }
 }
 
-const REQUEST: VideoJobRequest = {
+export const REQUEST: VideoJobRequest = {
   model: PER_SECOND_MODEL,
   prompt: 'a boat',
   duration: 5,

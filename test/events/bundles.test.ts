@@ -18,13 +18,17 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-create-video-job': 'api/create-video-job',
   'api-delete-video-job': 'api/delete-video-job',
   'api-fallback': 'api/fallback',
+  'api-get-health': 'api/get-health',
   'api-get-model': 'api/get-model',
+  'api-get-openapi-document': 'api/get-openapi-document',
   'api-get-video-job': 'api/get-video-job',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
   'cdn-signing-key': 'cdn-signing-key',
+  'cdn-signing-key-rotate': 'cdn-signing-key',
   'reconcile-execution-status': 'reconcile',
   'reconcile-schedule': 'reconcile',
+  'step-check-references': 'steps/check-references',
   'step-fail-video-job': 'steps/fail-video-job',
   'step-poll-video-job': 'steps/poll-video-job',
   'step-settle-video-job': 'steps/settle-video-job',
@@ -124,6 +128,13 @@ describe('the deployed API', () => {
     await expect(service.headVideo(videoKey)).rejects.toMatchObject({ name: 'NotFound' })
   })
 
+  it('tells whoever asks that it is up, and gives the document that lies beside its code', async () => {
+    await expect(request('api-get-health')).resolves.toMatchObject({ statusCode: 200, body: { status: 'ok' } })
+    const { statusCode, body } = await request('api-get-openapi-document')
+    expect(statusCode).toBe(200)
+    expect(body).toEqual(JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'openapi.json'), 'utf8')))
+  })
+
   it('answers an unknown path below /v1/video in the video error shape', async () => {
     await expect(request('api-fallback')).resolves.toEqual({ statusCode: 404, body: { error: 'not found' } })
   })
@@ -192,6 +203,13 @@ describe('the deployed state machine', () => {
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'processing', channelId: 'p1-main' })
   })
 
+  it('looks at the references of a job, of which this one has none', async () => {
+    const { jobId } = readEvent('step-check-references')
+    await service.jobs.make({ jobId, stage: 'queued' })
+    await expect(invoke('step-check-references')).resolves.toBeNull()
+    await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'queued' })
+  })
+
   it('polls a job and waits for the next poll while it runs', async () => {
     const { jobId } = readEvent('step-poll-video-job')
     await service.jobs.make({ jobId, stage: 'submitted' })
@@ -253,17 +271,30 @@ describe('the deployed Reconcile', () => {
   })
 })
 
-describe('the deployed signing key', () => {
-  it('is made in the secret, and only its public half is answered', async () => {
-    const { SecretArn } = readEvent('cdn-signing-key').ResourceProperties
+describe('the deployed function of the signing keys', () => {
+  const SECRET = 'signing-key-secret'
+
+  it('makes the first key for CloudFormation, and only its public half leaves the secret', async () => {
+    const before = service.secrets.get(SECRET) ?? ''
+    service.secrets.set(SECRET, '{}')
     const ResponseURL = `${service.receiver.origin}/answer`
     await expect(invoke('cdn-signing-key', { ResponseURL })).resolves.toBeNull()
-    expect(service.secrets.get(SecretArn)).toContain('PRIVATE KEY')
+    expect(service.secrets.get(SECRET)).toContain('PRIVATE KEY')
     const answer = service.receiver.received.find(({ path }) => path === '/answer')
-    expect(JSON.parse(answer?.text ?? '')).toMatchObject({
-      Status: 'SUCCESS',
-      Data: { PublicKeyPem: expect.stringContaining('PUBLIC KEY') },
+    const [KeyGroupId] = service.cloudFrontKeys.keyGroups.keys()
+    const [KeyPairId] = service.cloudFrontKeys.publicKeys.keys()
+    expect(JSON.parse(answer?.text ?? '')).toMatchObject({ Status: 'SUCCESS', Data: { KeyGroupId, KeyPairId } })
+    expect(`${answer?.text}${[...service.cloudFrontKeys.publicKeys.values()]}`).not.toContain('PRIVATE KEY')
+    service.secrets.set(SECRET, before)
+  })
+
+  it('rotates the keys for the operator', async () => {
+    await expect(invoke('cdn-signing-key-rotate')).resolves.toMatchObject({
+      keys: [
+        { keyPairId: 'K1SAMPLE', state: 'signs' },
+        { keyPairId: expect.stringMatching(/^KSTUB/), state: 'next' },
+      ],
     })
-    expect(answer?.text).not.toContain('PRIVATE KEY')
+    expect([...service.cloudFrontKeys.keyGroups.values()][0]).toContain('K1SAMPLE')
   })
 })

@@ -19,6 +19,7 @@ import { startOpenAiSimulator } from '#local/simulators/openai-simulator.ts'
 import { startP1Simulator } from '#local/simulators/p1-simulator.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { type CloudFrontKeys, startCloudFrontStub } from './cloudfront-stub.ts'
 import { DeployedFunctions } from './deployed-functions.ts'
 import { startReceiver } from './receiver.ts'
 import { SampleJobs, TENANT_ID } from './sample-jobs.ts'
@@ -54,12 +55,13 @@ export async function startSampleService() {
   const awsFront = await startAwsFront(machine)
   const config = sampleConfig(engines)
   const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`))
-  const { receiver, secrets } = engines
+  const { receiver, secrets, cloudFrontKeys } = engines
   return {
     functions,
     machine,
     receiver,
     secrets,
+    cloudFrontKeys,
     ...(await openStores(engines, { config, clock })),
     async close() {
       await machine.close()
@@ -78,12 +80,14 @@ async function startEngines(directory: string, clock: Clock) {
   const { PATH } = process.env
   const secrets = new Map([
     ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY, RELAY_API_KEY: UPSTREAM_KEY })],
-    ['signing-key-secret', JSON.stringify({ privateKeyPem: createPrivateKeyPem() })],
+    ['signing-key-secret', JSON.stringify({ keys: [createSigningKey()] })],
   ])
-  const [dynamoDb, s3, secretsStub, receiver, upstream, relayUpstream] = await Promise.all([
+  const cloudFrontKeys: CloudFrontKeys = { publicKeys: new Map(), keyGroups: new Map() }
+  const [dynamoDb, s3, secretsStub, cloudFront, receiver, upstream, relayUpstream] = await Promise.all([
     startDynamoDbEngine(join(directory, 'table.sqlite'), { PATH }),
     startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME }, {}),
     startSecretsStub(secrets),
+    startCloudFrontStub(cloudFrontKeys),
     startReceiver(),
     startP1Simulator({
       apiKey: UPSTREAM_KEY,
@@ -93,13 +97,15 @@ async function startEngines(directory: string, clock: Clock) {
     startOpenAiSimulator({ apiKey: UPSTREAM_KEY, gapMilliseconds: 1 }),
   ])
   const close = async () => {
-    await Promise.all([secretsStub, receiver, upstream, relayUpstream, s3, dynamoDb].map((part) => part.close()))
+    const parts = [secretsStub, cloudFront, receiver, upstream, relayUpstream, s3, dynamoDb]
+    await Promise.all(parts.map((part) => part.close()))
   }
-  return { dynamoDb, s3, secrets, secretsStub, receiver, upstream, relayUpstream, close }
+  const stubs = { secretsStub, cloudFront }
+  return { dynamoDb, s3, secrets, cloudFrontKeys, ...stubs, receiver, upstream, relayUpstream, close }
 }
 
 /** What the deployed names and ARNs are here. */
-function localValues({ dynamoDb, s3, secretsStub }: Engines, awsUrl: string): Record<string, string> {
+function localValues({ dynamoDb, s3, secretsStub, cloudFront }: Engines, awsUrl: string): Record<string, string> {
   return {
     AWS_REGION: REGION,
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
@@ -108,14 +114,15 @@ function localValues({ dynamoDb, s3, secretsStub }: Engines, awsUrl: string): Re
     AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.endpoint,
     AWS_ENDPOINT_URL_S3: s3.endpoint,
     AWS_ENDPOINT_URL_SFN: awsUrl,
-    AWS_ENDPOINT_URL_CLOUDFRONT: awsUrl,
+    AWS_ENDPOINT_URL_CLOUDFRONT: `http://127.0.0.1:${cloudFront.port}`,
     AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${secretsStub.port}`,
     TABLE_NAME,
     BUCKET_NAME,
     STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
     DISTRIBUTION_ID: 'SAMPLE',
     CDN_BASE_URL: 'https://videos.example.com',
-    CDN_KEY_PAIR_ID: 'K1SAMPLE',
+    CDN_KEY_PAIR_ID: 'K0FIRST',
+    CDN_KEY_GROUP_NAME: 'Reelgate-dev-video-urls-eu-west-1',
     CDN_SIGNING_KEY_SECRET_ARN: 'signing-key-secret',
     CHANNEL_SECRET_ARN: 'channel-secret',
   }
@@ -160,7 +167,8 @@ function sampleConfig({ upstream, relayUpstream, receiver }: Engines): GatewayCo
   return { ...config, trusted_origins: [upstream.baseUrl], callback_allowlist: [receiver.origin] }
 }
 
-function createPrivateKeyPem(): string {
+function createSigningKey() {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  return { keyPairId: 'K1SAMPLE', privateKeyPem, createdAt: 0 }
 }

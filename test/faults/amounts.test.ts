@@ -4,8 +4,9 @@ import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { formatCredits, InvalidAmountError } from '#core/quota/money.ts'
-import { createTenant, grantCredits } from '../../lib/admin/tenant-commands.ts'
+import { tenantCreate, tenantGrant } from '../../lib/admin/tenant-commands.ts'
 import { verifyLedger } from '../../lib/admin/verify-ledger.ts'
+import { runCommand } from '../admin/run-command.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
 import { credits, openTenant, requireReservation, reserveJob } from '../engines/video-jobs.ts'
 import { changedKeys, takeImage } from './table-image.ts'
@@ -26,8 +27,12 @@ describe('an amount at the edge', () => {
       const table = await engine.fresh()
       const { tenantId } = await openTenant(table)
       const before = await takeImage(table)
-      await expect(createTenant(table, { name: 'Acme', credits: amount })).rejects.toThrow(InvalidAmountError)
-      await expect(grantCredits(table, { tenant: tenantId, credits: amount })).rejects.toThrow(InvalidAmountError)
+      await expect(runCommand(tenantCreate, { table, options: { name: 'Acme', credits: amount } })).rejects.toThrow(
+        InvalidAmountError,
+      )
+      await expect(runCommand(tenantGrant, { table, options: { tenant: tenantId, credits: amount } })).rejects.toThrow(
+        InvalidAmountError,
+      )
       expect(changedKeys(before, await takeImage(table))).toEqual([])
     },
   )
@@ -35,7 +40,7 @@ describe('an amount at the edge', () => {
   it.each(['0', '0.000001', MOST])('of %s credits is granted to the last millionth', async (amount) => {
     const table = await engine.fresh()
     const { tenantId } = await openTenant(table, '0')
-    const { json } = await grantCredits(table, { tenant: tenantId, credits: amount })
+    const { json } = await runCommand(tenantGrant, { table, options: { tenant: tenantId, credits: amount } })
     expect(json).toMatchObject({ available: amount, granted: amount })
   })
 
@@ -43,7 +48,7 @@ describe('an amount at the edge', () => {
     const table = await engine.fresh()
     const tenant = await openTenant(table, MOST)
     for (let grant = 0; grant < 19; grant += 1) {
-      await grantCredits(table, { tenant: tenant.tenantId, credits: MOST })
+      await runCommand(tenantGrant, { table, options: { tenant: tenant.tenantId, credits: MOST } })
     }
     const job = await reserveJob(table, tenant, { estimate: credits('0.700001') })
     await claimSubmit(table, {

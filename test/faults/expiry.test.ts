@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { storeApiKey } from '#adapters/admin/create-api-key.ts'
-import { openUrlSigner } from '#adapters/cdn/signed-url.ts'
+import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
@@ -55,7 +55,7 @@ beforeAll(async () => {
   pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
   job = await pipeline.create({ createdAt: pipeline.clock.seconds - JOB_LIFETIME_SECONDS, callbackUrl: receiver.url })
   await createVideoMachine(pipeline, { interpose: { Notify: async () => ({}) } }).run(job)
-  await sendJobCallback(job, { ...pipeline.context, openUrlSigner })
+  await sendJobCallback(job, { ...pipeline.context, openUrlSigner: openVideoUrlSigner })
   handlers = {
     'get-video-job': (await import('#lambdas/api/get-video-job/handler.ts')).handler,
     'list-video-jobs': (await import('#lambdas/api/list-video-jobs/handler.ts')).handler,

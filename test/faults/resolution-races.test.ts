@@ -115,14 +115,14 @@ describe('a release and a settlement that were decided at the same time', () => 
 describe('a worker whose job a sweep ends under its hands', () => {
   const NOTHING = { status: 'failed', spent: '0', objects: [] }
 
-  it('in Submit has its task cancelled upstream and goes no further', async () => {
+  it('in Submit has its task cancelled upstream and goes no further than the callback', async () => {
     pipeline.upstream.script.submit = async () => {
       await sweepOverdue()
       return accepted()
     }
     const { job, machine } = await runJob()
     expect(await endOf(job)).toEqual(NOTHING)
-    expect([machine.visited, pipeline.upstream.cancelled]).toEqual([['Submit'], ['task-1']])
+    expect([machine.visited, pipeline.upstream.cancelled]).toEqual([['Submit', 'Notify'], ['task-1']])
     expect(engines.counted()).toContain('upstream_orphan')
   })
 

@@ -105,7 +105,15 @@ describe('a table that lost', () => {
   it.each([
     ['the balance', /^BAL#/, ['its record or its balance is missing']],
     ['the tenant', /^TENANTS /, ['its record or its balance is missing']],
-    ['the reservation', / HOLD#/, ['held is 0.7 and the sum of open reservations is 0', 'job ID has no reservation']],
+    [
+      'the reservation',
+      / HOLD#/,
+      [
+        'held is 0.7 and the sum of open reservations is 0',
+        'it counts 1 open jobs and has 0',
+        'job ID has no reservation',
+      ],
+    ],
     [
       'the job',
       / JOB#/,

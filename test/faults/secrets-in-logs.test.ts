@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startP1Simulator } from '#local/simulators/p1-simulator.ts'
-import type { Simulator } from '#local/simulators/simulator-server.ts'
+import type { Simulator, SimulatorRequest } from '#local/simulators/simulator-server.ts'
 import { startReceiver } from '../e2e/callback-receiver.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import { eventually } from '../e2e/video-api.ts'
 
 const UPSTREAM_KEY = 'upstream-credential-of-this-test'
+/** One pixel, which no upstream takes. */
+const SMALL_IMAGE =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
 const PROMPT = 'a sentence that nobody else may read'
 const MODEL = 'famB-1.1-t2v'
 
@@ -28,6 +31,8 @@ const TROUBLES = [
   '[usage:-5]',
 ]
 
+const isDownload = ({ path }: SimulatorRequest) => path.startsWith('/results/')
+
 /** What `npm start` prints for the person who started it; everything else is a log. */
 const BANNER = /^(demo key {8}|webhook secret {2}|curl -s | {2}-H 'Content-Type)/
 
@@ -39,6 +44,7 @@ describe('the logs of a host at their most talkative', () => {
   let key: string
   let logs: string
   const signatures: string[] = []
+  let firstRequestId = ''
 
   beforeAll(async () => {
     upstream = await startP1Simulator({
@@ -76,12 +82,15 @@ describe('the logs of a host at their most talkative', () => {
       api.create(`{"prompt":"${PROMPT}"`),
       api.withKey('rg_live_wrong').create(body),
       api.create({ ...body, image_urls: [`https://in.example.test/a.png?token=of-the-reference`] }),
+      api.create({ ...body, model: 'famB-1.1-i2v', image_url: `${upstream.baseUrl}/small.png?token=of-the-reference` }),
+      api.create({ ...body, model: 'famB-1.1-i2v', image_url: SMALL_IMAGE }),
     ])
     const made = await Promise.all(
       TROUBLES.map((trouble) =>
         api.create({ ...body, prompt: `${trouble} ${PROMPT}` }, { 'idempotency-key': trouble || 'none' }),
       ),
     )
+    firstRequestId = made[0]?.headers.get('x-request-id') ?? ''
     const ids = made.map(({ json }) => String(json.id))
     const [first = '', second = ''] = ids
     const job = await api.until(first, 'succeeded')
@@ -102,9 +111,31 @@ describe('the logs of a host at their most talkative', () => {
   }
 
   it('say something of every part', () => {
-    for (const part of ['"request"', '"submit answered"', '"store failed"', '"job resolved"', 'channel refused']) {
+    for (const part of [
+      '"request"',
+      '"submit answered"',
+      '"store failed"',
+      '"job resolved"',
+      'channel refused',
+      'reference not read',
+      'reference refused',
+    ]) {
       expect(logs).toContain(part)
     }
+  })
+
+  it('name the request that made a job in the lines of each of its steps, and its upstream and its receiver hear of it', () => {
+    expect(firstRequestId).not.toBe('')
+    const lines = logs.split('\n').filter((line) => line.includes(firstRequestId))
+    for (const message of ['request', 'execution started', 'submit answered', 'job resolved', 'callback sent']) {
+      expect(lines.filter((line) => line.includes(`"message":"${message}"`))).toHaveLength(1)
+    }
+    const asked = upstream.requests.filter(({ headers }) => headers['x-client-request-id'] === firstRequestId)
+    expect(new Set(asked.map(({ method }) => method))).toEqual(new Set(['POST', 'GET']))
+    const downloads = upstream.requests.filter(isDownload)
+    expect(downloads).not.toEqual([])
+    expect(downloads.filter(({ headers }) => headers['x-client-request-id'] !== undefined)).toEqual([])
+    expect(receiver.received.filter(({ headers }) => headers['x-request-id'] === firstRequestId)).toHaveLength(1)
   })
 
   it.each<[string, () => string[]]>([
@@ -114,7 +145,10 @@ describe('the logs of a host at their most talkative', () => {
     ['signature of a url', () => [...signatures, 'Signature=', 'Key-Pair-Id=']],
     ['upstream credential', () => [UPSTREAM_KEY]],
     ['word of a prompt', () => [PROMPT, 'nobody else']],
-    ['query of a reference or a callback url', () => ['of-the-reference', 'of-the-callback']],
+    [
+      'query, name or bytes of a reference, or query of a callback url',
+      () => ['of-the-reference', 'small.png', SMALL_IMAGE, 'of-the-callback'],
+    ],
     ['private key', () => ['PRIVATE KEY']],
   ])('hold no %s', (_, secrets) => {
     for (const secret of secrets()) {

@@ -69,15 +69,21 @@ type Wire = {
   readonly upstream: Loopback
   readonly http: UpstreamHttp
   readonly provider?: 'p1' | 'p2'
+  /** The key that has replaced one that the upstream refuses. */
+  readonly renewedCredential?: (refused: string) => Promise<string | undefined>
 }
 
 /** A pipeline with one channel, whose steps speak to that upstream through the adapters that are deployed. */
-export async function openWirePipeline(engines: Engines, { upstream, http, provider = 'p2' }: Wire): Promise<Pipeline> {
+export async function openWirePipeline(
+  engines: Engines,
+  { upstream, http, provider = 'p2', renewedCredential }: Wire,
+): Promise<Pipeline> {
   const sample = provider === 'p1' ? p1Channel(upstream.origin) : p2Channel(upstream.origin, 'direct')
   const channel: VideoChannel = { ...sample, id: 'main', models: { [PER_SECOND_MODEL]: 'upstream-b' } }
   const config = { channels: [channel], trusted_origins: [engines.results.origin] }
   const pipeline = await engines.pipeline({ config })
-  const adapter = (of: VideoChannel) => createVideoProvider(of, { credential: async () => 'key', http })
+  const adapter = (of: VideoChannel) =>
+    createVideoProvider(of, { credential: async () => 'key', renewedCredential, http })
   const context = {
     ...pipeline.context,
     openProvider: async (of: VideoChannel) => adapter(of),

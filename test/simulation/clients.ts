@@ -1,5 +1,6 @@
 import { putApiKey, revokeApiKey } from '#adapters/stores/key-admin.ts'
 import { findCaller } from '#adapters/stores/key-store.ts'
+import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { createTenant, grantCredits } from '#adapters/stores/tenant-store.ts'
 import { parseCredits } from '#core/quota/money.ts'
@@ -17,6 +18,9 @@ const TRIES_MAX = 3
 
 const TENANTS = ['tenant-a', 'tenant-b']
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`
+/** One of them may have no more open jobs than this at a time. */
+const LIMITED_TENANT = 'tenant-b'
+const OPEN_JOBS_MAX = 2
 /** Enough for a few jobs of a history, not for all. */
 const FIRST_CREDITS = '2.5'
 
@@ -49,6 +53,7 @@ export class Clients {
         nowMilliseconds,
       })
     }
+    await setOpenJobLimit(plain, LIMITED_TENANT, OPEN_JOBS_MAX)
     for (const digest of this.#digests) {
       await putApiKey(plain, { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest })
     }

@@ -14,15 +14,21 @@ export const GUARDS = {
   activeKey: {
     name: 'key check',
     item: '',
-    clause: '#state = :active AND (attribute_not_exists(expiresAt)',
+    clause: '#state = :active AND attribute_not_exists(suspended)',
     noticedIn: 7,
+  },
+  openJobs: {
+    name: 'open job limit',
+    item: '',
+    clause: '(attribute_not_exists(openJobsMax) OR openJobs < openJobsMax)',
+    noticedIn: 1,
   },
   submitClaim: { name: 'submit claim', item: 'JOB#', clause: 'attribute_not_exists(submitState)', noticedIn: 16 },
   channelSlot: { name: 'channel slot', item: '0', clause: '#open < :max', noticedIn: 1 },
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held', noticedIn: 1 },
   jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
-  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 15 },
+  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 116 },
 } as const satisfies Record<string, Guard>
 
 /** True in place of a clause. */

@@ -87,6 +87,8 @@ function readBalance(item: Item) {
     held: amount(item.held),
     spent: amount(item.spent),
     granted: amount(item.granted),
+    openJobs: Number(item.openJobs ?? 0),
+    openJobsMax: Number(item.openJobsMax ?? Number.POSITIVE_INFINITY),
   }
 }
 
@@ -104,18 +106,18 @@ function checkBalance(tenant: string, balance: ReturnType<typeof readBalance>, n
   const of = (kind: string, member: string) =>
     sum(rows.filter((row) => row.kind === kind).map((row) => amount(row[member])))
   const overdraft = sum(own.map(({ actual, amount: held }) => ((actual ?? 0n) > held ? (actual ?? 0n) - held : 0n)))
-  const { available, held, spent, granted } = balance
+  const { available, held, spent, granted, openJobs, openJobsMax } = balance
+  const open = own.filter(({ state }) => state === 'held')
   return [
     ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
     ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),
-    ...rule(
-      held === sum(own.filter(({ state }) => state === 'held').map((each) => each.amount)),
-      `${tenant}: held is not the sum of the open reservations`,
-    ),
+    ...rule(held === sum(open.map((each) => each.amount)), `${tenant}: held is not the sum of the open reservations`),
     ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
     ...own.flatMap((reservation) => checkRows(reservation, rows)),
     ...rule(held >= 0n, `${tenant}: held is negative`),
     ...rule(available >= -overdraft, `${tenant}: more was reserved than there was`),
+    ...rule(openJobs === open.length, `${tenant}: counts ${openJobs} open jobs and has ${open.length}`),
+    ...rule(openJobs <= openJobsMax, `${tenant}: was given more than ${openJobsMax} open jobs`),
   ]
 }
 

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
-import { logger } from '#adapters/telemetry/logger.ts'
 import { startTestTable } from '../engines/start-test-table.ts'
+import { logEverything } from '../logs/log-everything.ts'
 import type { Guard } from './guards.ts'
 import { LeanClient } from './lean-client.ts'
 import { type Outcome, runHistory } from './run-history.ts'
@@ -21,8 +21,7 @@ export type Simulation = {
 
 /** Starts the table engine; each history gets an empty table of its own. */
 export async function openSimulation(): Promise<Simulation> {
-  logger.setLogLevel('SILENT')
-  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+  logEverything()
   mockServices()
   const engine = await startTestTable()
   const lean = new LeanClient(engine.endpoint)

@@ -113,14 +113,15 @@ export class SimulatedExecutions {
     const spent = new Map<number, number>()
     while (execution.status === 'RUNNING') {
       try {
-        const next = await tasks[name](JSON.parse(JSON.stringify(data)))
+        const next = await tasks[name](inputOf(state, data))
         return { data: state.ResultPath === null ? data : { ...data, next }, next: state.Next }
       } catch (error) {
         const errorName = error instanceof Error ? error.name : 'Error'
         const pause = nextRetry(state, errorName, spent)
         if (pause === undefined) {
-          const caught = isCatchOff ? undefined : state.Catch?.[0]
-          return caught && { data: { ...data, failure: { Error: errorName } }, next: caught.Next }
+          const catcher = isCatchOff ? undefined : state.Catch?.find(({ ErrorEquals }) => takes(ErrorEquals, errorName))
+          const failure = catcher?.ResultPath === null ? {} : { failure: { Error: errorName } }
+          return catcher && { data: { ...data, ...failure }, next: catcher.Next }
         }
         await this.#options.scheduler.pause(pause * 1000)
       }
@@ -130,6 +131,19 @@ export class SimulatedExecutions {
 }
 
 type State = (typeof MACHINE.States)[string]
+
+function takes(errorEquals: readonly string[], errorName: string): boolean {
+  return errorEquals.includes(errorName) || errorEquals.includes('States.ALL')
+}
+
+/** What the task gets: the whole state, or what its `Parameters` name. */
+function inputOf({ Parameters }: State, data: Data): StepInput {
+  const named = Object.entries(Parameters ?? {}).map(([name, value]) =>
+    name.endsWith('.$') ? [name.slice(0, -2), data[String(value).slice(2)]] : [name, value],
+  )
+  return JSON.parse(JSON.stringify(Parameters === undefined ? data : Object.fromEntries(named)))
+}
+
 type Outcome = { readonly data: Data; readonly next: string | undefined }
 
 function nextOf(data: Data): { step?: string; waitSeconds?: number } {

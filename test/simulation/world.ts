@@ -7,6 +7,7 @@ import type { StepInput } from '#core/jobs/next-step.ts'
 import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
 import { reconcile } from '#lambdas/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/reconcile/reconcile-job.ts'
+import { checkReferences } from '#lambdas/steps/check-references/check-references.ts'
 import { failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
 import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
 import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
@@ -129,6 +130,7 @@ export class World {
       }
     return {
       Submit: invoke(submitVideoJob),
+      CheckReferences: invoke((event: StepInput, context) => checkReferences(event, context)),
       Poll: invoke(pollVideoJob),
       Store: invoke(storeVideo),
       Settle: invoke(settleVideoJob),

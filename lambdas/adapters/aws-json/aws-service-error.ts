@@ -11,15 +11,18 @@ export class AwsServiceError extends Error {
   readonly $metadata: { readonly httpStatusCode: number; readonly requestId: string | undefined }
   /** One for each item of a cancelled transaction, in their order. */
   readonly CancellationReasons: readonly CancellationReason[] | undefined
+  /** The item that refused an update, where its old values were asked for, in the wire's form. */
+  readonly Item: unknown
 
   constructor(status: number, requestId: string | undefined, body: Readonly<Record<string, unknown>> = {}) {
-    const { __type: type, message, Message, CancellationReasons: reasons } = body
+    const { __type: type, message, Message, CancellationReasons: reasons, Item } = body
     const name = typeof type === 'string' ? type.slice(type.indexOf('#') + 1) : 'UnknownError'
     super(String(message ?? Message ?? name))
     this.name = name
     this.$fault = status < 500 ? 'client' : 'server'
     this.$metadata = { httpStatusCode: status, requestId }
     this.CancellationReasons = Array.isArray(reasons) ? reasons : undefined
+    this.Item = Item
   }
 }
 

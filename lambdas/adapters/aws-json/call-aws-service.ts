@@ -11,7 +11,7 @@ export type AwsCall = {
   readonly service: AwsServiceName
   /** `X-Amz-Target`, such as `DynamoDB_20120810.GetItem`. */
   readonly target: string
-  /** JSON. The request may be sent twice, so the operation must be safe to repeat: a read, or a write with a token. */
+  /** JSON. The request may be sent twice, so the operation must be safe to repeat: a read, a write with a token, or an update that may count twice. */
   readonly body: string
 }
 

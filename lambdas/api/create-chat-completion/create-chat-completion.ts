@@ -3,6 +3,7 @@ import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
 import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import { EventSender } from '#adapters/relay/event-sender.ts'
+import { tokensOf } from '#adapters/relay/measure-request.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
@@ -78,7 +79,7 @@ async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<voi
   }
 }
 
-async function relayWhole(reply: UpstreamReply, { chat, answer, bill }: Exchange): Promise<void> {
+async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill }: Exchange): Promise<void> {
   const bytes = await readBilledAnswer(reply, { answer, bill, bytesMax: ANSWER_BYTES_MAX })
   const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
   if (read.kind === 'error') {
@@ -91,6 +92,7 @@ async function relayWhole(reply: UpstreamReply, { chat, answer, bill }: Exchange
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)
   } else {
+    request.note(tokensOf(read.usage))
     bill.settle(chatCost(chat.model, read.usage))
   }
   if (chat.stream) {
@@ -110,6 +112,7 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
     reply.failed()
   }
   if (stream.usage !== undefined) {
+    request.note(tokensOf(stream.usage))
     bill.settle(chatCost(model, stream.usage))
   } else if (end === 'whole') {
     bill.settleByEstimate(bill.locked)

@@ -1,9 +1,13 @@
 import type { Bill } from '#adapters/relay/bill-request.ts'
+import { tokensOf } from '#adapters/relay/measure-request.ts'
+import type { RelayRequest } from '#adapters/relay/relay-request.ts'
 import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
 import type { Microcredits } from '#core/quota/money.ts'
+import { sumOfUsages } from '#core/relay/completion-answer.ts'
 import { type CompletionExchange, REPEATS_MAX } from './completion-exchange.ts'
 
 type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall'>
+type Billed = Bounded & { readonly request: Pick<RelayRequest, 'note'> }
 
 /** What is locked for a request: an upper bound of what its prompts can come to. */
 export function completionEstimate(exchange: Bounded): Microcredits {
@@ -14,14 +18,20 @@ export function completionEstimate(exchange: Bounded): Microcredits {
   )
 }
 
+const NOTHING_USED = { promptTokens: 0, completionTokens: 0 }
+
 /** Says what a request comes to, by how each prompt ended. One that no upstream has seen is free. */
-export function billPrompts(exchange: Bounded, bill: Bill, promptEnds: readonly PromptEnd[]): void {
+export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly PromptEnd[]): void {
   const { model } = exchange.completion
   const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, exchange), end }))
   if (ends.every(({ end }) => end.kind === 'unsent')) {
     return
   }
   const { actual, isEstimated } = completionCost(model, ends)
+  const usage = sumOfUsages(promptEnds.map((end) => (end.kind === 'unsent' ? NOTHING_USED : end.usage)))
+  if (usage !== undefined) {
+    exchange.request.note(tokensOf(usage))
+  }
   if (isEstimated) {
     bill.settleByEstimate(actual)
   } else {

@@ -40,6 +40,7 @@ export async function createEmbedding(
       refuseAnswer(reply, read.reason)
     }
     const { pieces, promptTokens } = read
+    request.note({ inputTokens: promptTokens })
     const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
     if (billedAtEstimate) {
       bill.settleByEstimate(amount)

@@ -1,10 +1,12 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { startVideoExecution } from '#adapters/executions/video-executions.ts'
+import { executionName, startVideoExecution } from '#adapters/executions/video-executions.ts'
 import type { Caller } from '#adapters/stores/api-key-record.ts'
 import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
 import { storeRequest } from '#adapters/stores/text-store.ts'
 import { videoKey } from '#adapters/stores/video-bucket.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import type { VideoJobRequest } from '#core/contract/video-parameters.ts'
 import { InvalidRequestError } from '#core/errors.ts'
@@ -32,7 +34,8 @@ type CreateCommand = {
 /**
  * Validates, reserves the quota and writes the job in one transaction, starts its execution and waits for the submit.
  * @returns the body of the 201.
- * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, IdempotencyKeyReusedError, ServiceUnavailableError.
+ * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
+ * ServiceUnavailableError.
  */
 export async function createVideoJob(
   { caller, body, idempotencyKey, requestId }: CreateCommand,
@@ -55,6 +58,7 @@ export async function createVideoJob(
     }
     throw error
   }
+  measure({ jobs_created: 1 }, { model: job.model })
   await startOrLeaveToReconcile(job)
   return await answerWithSubmit(job, context)
 }
@@ -96,9 +100,10 @@ async function prepareJob(prepared: Prepared, context: CreateContext): Promise<N
 async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
   try {
     await startVideoExecution(job)
+    logger.info('execution started', { ...jobFacts(job), model: job.model, execution: executionName(job.jobId, 0) })
   } catch (error) {
     logger.error('execution not started; reconcile will', {
-      jobId: job.jobId,
+      ...jobFacts(job),
       error: error instanceof Error ? error : undefined,
     })
   }

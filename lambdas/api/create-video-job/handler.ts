@@ -8,6 +8,7 @@ import { openBucket } from '#adapters/stores/video-bucket.ts'
 import { readIdempotencyKey } from '#core/contract/idempotency-key.ts'
 import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { requestIdOf } from '#middleware/request-log.ts'
 import { createVideoJob } from './create-video-job.ts'
 import { SubmitRhythm } from './submit-rhythm.ts'
 
@@ -25,9 +26,11 @@ const context = {
 }
 
 /** POST /v1/video/generations */
-export const handler = apiHandler({ operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX }, async (event) => {
-  const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-  const { requestId } = event.requestContext
-  const command = { caller: callerOf(event), body: event.json, idempotencyKey, requestId }
-  return jsonResult(201, await createVideoJob(command, context))
-})
+export const handler = apiHandler(
+  { operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX },
+  async (event, lambda) => {
+    const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
+    const command = { caller: callerOf(event), body: event.json, idempotencyKey, requestId: requestIdOf(event, lambda) }
+    return jsonResult(201, await createVideoJob(command, context))
+  },
+)

@@ -62,6 +62,22 @@ export function sampleSeconds({ reportedSeconds, elapsedSeconds, waitedSeconds }
   )
 }
 
+/**
+ * How long a finished job lay at the upstream before a poll found it: by the upstream's own end where it reports one that can
+ * be believed, else at most the wait before that poll. Undefined when neither is known.
+ */
+export function detectionLagSeconds({
+  reportedSeconds,
+  elapsedSeconds,
+  waitedSeconds,
+}: Observation): number | undefined {
+  const isBelievable =
+    reportedSeconds !== undefined &&
+    reportedSeconds >= SECONDS.min &&
+    reportedSeconds <= elapsedSeconds + CLOCK_SLACK_SECONDS
+  return isBelievable ? Math.max(0, elapsedSeconds - reportedSeconds) : waitedSeconds
+}
+
 /** One job's part of the sums. @param seconds from {@link sampleSeconds}. */
 export function sumsOf(seconds: number): TimeSums {
   const log = Math.round(LOG_UNITS * Math.log(seconds))

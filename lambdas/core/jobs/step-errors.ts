@@ -7,6 +7,10 @@ import { FAILURE_TEXT } from './failure-text.ts'
 export class UpstreamRejectedError extends Error {
   override readonly name = 'UpstreamRejectedError'
 }
+/** A reference breaks a limit of its model; the record names it. */
+export class ReferenceRefusedError extends Error {
+  override readonly name = 'ReferenceRefusedError'
+}
 export class UpstreamFailedError extends Error {
   override readonly name = 'UpstreamFailedError'
 }
@@ -38,6 +42,7 @@ export class JobDeletedError extends Error {
 
 const TEXT_BY_ERROR_NAME: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    ReferenceRefusedError: FAILURE_TEXT.referenceRefused,
     SubmitUnknownError: FAILURE_TEXT.submitOutcomeUnknown,
     NoUpstreamCapacityError: FAILURE_TEXT.noUpstreamCapacity,
     GenerationTimedOutError: FAILURE_TEXT.generationTimedOut,

@@ -37,6 +37,8 @@ export type VideoJob = {
   readonly requestId?: string | undefined
   /** A submit found no free channel; a waiting client is answered at once. */
   readonly isWaitingForChannel: boolean
+  /** Whether the references were to be looked at, and that one was refused; undefined before that, and for most jobs. */
+  readonly referenceCheck?: 'asked' | 'refused' | undefined
   readonly submitState: SubmitState | undefined
   readonly channelId: string | undefined
   /** Whose wire the task's answers are in: they can be read although the channel has left the configuration. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { ROUTES } from '#core/contract/routes.ts'
+import { declaredStatuses, ROUTES } from '#core/contract/routes.ts'
 
 const TESTS = join(import.meta.dirname, '../..')
 
@@ -18,9 +18,7 @@ function testTexts(): string {
 
 describe('routes.ts', () => {
   const texts = testTexts()
-  const declared = ROUTES.flatMap(({ operation, successStatus, errorStatuses }) =>
-    [successStatus, ...errorStatuses].map((status) => `${operation} ${status}`),
-  )
+  const declared = ROUTES.flatMap((route) => declaredStatuses(route).map((status) => `${route.operation} ${status}`))
 
   it.each(declared)('has a test that names "%s"', (name) => {
     expect(texts).toContain(name)

@@ -16,6 +16,7 @@ function channel(id: string, priority: number, weight: number): VideoChannel {
     max_open_jobs: 100,
     deadline_minutes: 60,
     poll: {},
+    reference_checks: true,
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import {
   classNameOf,
+  detectionLagSeconds,
   sampleSeconds,
   sumsOf,
   type TimeSums,
@@ -121,5 +122,27 @@ describe('the sample of a finished job', () => {
 describe('the class of a job', () => {
   it('is the upstream model, the length and the resolution', () => {
     expect(classNameOf('upstream-b', { duration: 5, resolution: '720P' })).toBe('upstream-b#5#720P')
+  })
+})
+
+describe('how long a finished job lay at the upstream', () => {
+  const job = { elapsedSeconds: 60, waitedSeconds: 15 }
+
+  it('is what is left of the time since the submit, where the upstream reports its own', () => {
+    expect(detectionLagSeconds({ ...job, reportedSeconds: 53 })).toBe(7)
+    expect(detectionLagSeconds({ ...job, reportedSeconds: 61 })).toBe(0)
+  })
+
+  it.each([undefined, 0, -5, 3600])(
+    'is at most the wait before the poll, where the upstream reports %s',
+    (reported) => {
+      expect(detectionLagSeconds({ ...job, reportedSeconds: reported })).toBe(15)
+    },
+  )
+
+  it('is not known where neither is', () => {
+    expect(
+      detectionLagSeconds({ elapsedSeconds: 60, waitedSeconds: undefined, reportedSeconds: undefined }),
+    ).toBeUndefined()
   })
 })

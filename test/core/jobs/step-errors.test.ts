@@ -6,6 +6,7 @@ const { failureTextOf, ...classes } = stepErrors
 
 describe('failureTextOf', () => {
   it.each([
+    ['ReferenceRefusedError', 'a reference breaks a limit of the model'],
     ['SubmitUnknownError', 'submit outcome unknown'],
     ['NoUpstreamCapacityError', 'no upstream capacity'],
     ['GenerationTimedOutError', 'generation timed out'],

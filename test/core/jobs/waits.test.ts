@@ -14,6 +14,7 @@ const common = {
   max_open_jobs: 100,
   deadline_minutes: 60,
   poll: {},
+  reference_checks: false,
 }
 const p1: P1Channel = { ...common, provider: 'p1', async_header: 'X-Async' }
 const p2: P2Channel = { ...common, provider: 'p2', route: 'direct', paths: { submit: '/s', poll: '/p/{id}' } }

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { setKeyExpiry } from '#adapters/stores/key-admin.ts'
+import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+  rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
+})
+afterAll(async () => {
+  await rig.close()
+})
+
+const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 })
+
+/** A tenant with a key that may send one request in ten seconds. */
+async function limitedTenant(): Promise<{ id: string; key: string }> {
+  const { id } = await rig.tenant()
+  const key = generateApiKey()
+  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute: 6 })
+  return { id, key }
+}
+
+const LIMIT_REACHED = {
+  error: { message: 'rate limit exceeded', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
+}
+
+describe('a key at its rate', () => {
+  it.each([
+    ['list-models 429', 'list-models', {}],
+    ['get-model 429', 'get-model', { model: CHAT }],
+  ] as const)('%s: is told when to come again', async (_, operation: RelayOperation, pathParameters) => {
+    const { key } = await limitedTenant()
+    const call = { operation, key, pathParameters }
+    const first = await rig.sendBuffered('', call)
+    expect(first).toMatchObject({ statusCode: 200, headers: { 'x-ratelimit-remaining-requests': '0' } })
+    const { statusCode, headers, body } = await rig.sendBuffered('', call)
+    expect({ statusCode, body: JSON.parse(body) }).toStrictEqual({ statusCode: 429, body: LIMIT_REACHED })
+    expect(headers).toMatchObject({
+      'retry-after': expect.stringMatching(/^(9|10)$/),
+      'x-ratelimit-limit-requests': '6',
+      'x-ratelimit-remaining-requests': '0',
+    })
+  })
+
+  it('is refused on relayed routes before its body is looked at, whole or streamed, and nothing is billed', async () => {
+    const { id, key } = await limitedTenant()
+    const first = await rig.send(chat(CHAT), { key })
+    expect(first).toMatchObject({ statusCode: 200, headers: { 'x-ratelimit-remaining-requests': '0' } })
+    const rows = await rig.rows(id)
+    const { statusCode, headers, text } = await rig.send('{', { key })
+    expect({ statusCode, body: JSON.parse(text) }).toStrictEqual({ statusCode: 429, body: LIMIT_REACHED })
+    expect(headers).toMatchObject({ 'retry-after': expect.stringMatching(/^(9|10)$/) })
+    expect(headers).not.toHaveProperty('x-should-retry')
+    expect(await rig.sendBuffered(chat(CHAT), { key })).toMatchObject({ statusCode: 429 })
+    expect(await rig.rows(id)).toEqual(rows)
+  })
+
+  it('shares its rate among all routes', async () => {
+    const { key } = await limitedTenant()
+    await rig.sendBuffered('', { operation: 'list-models', key })
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 429 })
+  })
+
+  it('has none of it on the key beside it', async () => {
+    const { id, key } = await limitedTenant()
+    const other = generateApiKey()
+    await storeApiKey(rig.table, { key: other, tenantId: id, models: null })
+    await rig.sendBuffered('', { operation: 'list-models', key })
+    expect(await rig.sendBuffered('', { operation: 'list-models', key: other })).toMatchObject({ statusCode: 200 })
+  })
+})
+
+describe('a key that a warm instance knows', () => {
+  const requests = [
+    ['a request that is billed', (key: string) => rig.send(chat(CHAT), { key })],
+    ['a request at a price of nothing', (key: string) => rig.send(chat(FREE), { key })],
+    ['a request that is wrong', (key: string) => rig.send('{', { key })],
+    ['the list of models', (key: string) => rig.sendBuffered('', { operation: 'list-models', key })],
+  ] as const
+
+  it.each(requests)('is refused from the next request on when its tenant is suspended: %s', async (_, send) => {
+    const { id, key } = await rig.tenant()
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+    await suspendTenant(rig.table, id)
+    expect(await send(key)).toMatchObject({ statusCode: 401 })
+    await resumeTenant(rig.table, id)
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+  })
+
+  it.each(requests)('is refused from the next request on when it is made to end: %s', async (_, send) => {
+    const { key } = await rig.tenant()
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+    await setKeyExpiry(rig.table, keyIdOf(key) ?? '', Date.now())
+    expect(await send(key)).toMatchObject({ statusCode: 401 })
+  })
+
+  it('and that is at its rate is told that it was suspended, and not when to come again', async () => {
+    const { id, key } = await limitedTenant()
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+    await suspendTenant(rig.table, id)
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 401 })
+  })
+})

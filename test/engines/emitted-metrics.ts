@@ -1,0 +1,54 @@
+import { jest } from '@jest/globals'
+
+/** One number of one line in the embedded metric format, under one of its dimension sets: what CloudWatch makes a metric of. */
+export type EmittedMetric = {
+  readonly namespace: string
+  readonly name: string
+  readonly unit: string
+  readonly dimensions: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+type EmfLine = Readonly<Record<string, unknown>> & {
+  readonly _aws: {
+    readonly CloudWatchMetrics: readonly {
+      readonly Namespace: string
+      readonly Dimensions: readonly (readonly string[])[]
+      readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
+    }[]
+  }
+}
+
+const EMF = '{"_aws":'
+
+/**
+ * Reads what functions write to their standard output, as CloudWatch Logs would.
+ * For tests that begin with it: to be called before anything is measured.
+ */
+export function captureMetrics(): { readonly emitted: () => readonly EmittedMetric[]; readonly lines: () => number } {
+  delete process.env.POWERTOOLS_METRICS_DISABLED
+  const kept: EmfLine[] = []
+  const write = process.stdout.write.bind(process.stdout)
+  jest.spyOn(process.stdout, 'write').mockImplementation((chunk: string | Uint8Array) => {
+    const text = String(chunk)
+    if (text.startsWith(EMF)) {
+      kept.push(JSON.parse(text))
+    }
+    return write(chunk)
+  })
+  return { emitted: () => kept.flatMap(metricsOf), lines: () => kept.length }
+}
+
+function metricsOf(line: EmfLine): readonly EmittedMetric[] {
+  return line._aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
+    Metrics.flatMap(({ Name, Unit }) =>
+      Dimensions.map((names) => ({
+        namespace: Namespace,
+        name: Name,
+        unit: Unit,
+        dimensions: Object.fromEntries(names.map((name) => [name, String(line[name])])),
+        value: Number(line[Name]),
+      })),
+    ),
+  )
+}

@@ -1,0 +1,52 @@
+import { type LocalServer, listen } from '#local/http-server.ts'
+import { readBody } from '#local/read-body.ts'
+
+const REQUEST_BYTES_MAX = 100_000
+const LIST_BOUNDS = '<MaxItems>100</MaxItems><Quantity>1</Quantity>'
+
+/** Public keys and key groups, each as the XML of its configuration, by id. */
+export type CloudFrontKeys = { readonly publicKeys: Map<string, string>; readonly keyGroups: Map<string, string> }
+
+/** As much of CloudFront as functions use, in its own XML: invalidations, public keys and key groups. Nothing is checked. */
+export function startCloudFrontStub({ publicKeys, keyGroups }: CloudFrontKeys): Promise<LocalServer> {
+  return listen(async (request, response) => {
+    const body = (await readBody(request, REQUEST_BYTES_MAX)).toString('utf8')
+    const [, , collection = '', id] = new URL(request.url ?? '', 'http://stub').pathname.split('/')
+    const send = (text: string) =>
+      response.writeHead(200, { 'content-type': 'text/xml', etag: 'E1' }).end(`<?xml version="1.0"?>${text}`)
+    const isKeys = collection === 'public-key'
+    const store = isKeys ? publicKeys : keyGroups
+    if (collection === 'distribution') {
+      response.writeHead(201, { 'content-type': 'text/xml' }).end('<Invalidation><Id>stub</Id></Invalidation>')
+    } else if (request.method === 'POST' || request.method === 'PUT') {
+      const keptId = id ?? `${isKeys ? 'KSTUB' : 'GSTUB'}${store.size + 1}`
+      store.set(keptId, body.replace(/<\?xml[^>]*>/, ''))
+      send(isKeys ? publicKey(keptId, store) : keyGroup(keptId, store))
+    } else if (id !== undefined) {
+      send(isKeys ? publicKey(id, store) : keyGroup(id, store))
+    } else {
+      const list = [...store.keys()].map((each) =>
+        isKeys ? summaryOf(each, store) : `<KeyGroupSummary>${keyGroup(each, store)}</KeyGroupSummary>`,
+      )
+      const name = isKeys ? 'PublicKeyList' : 'KeyGroupList'
+      send(`<${name}>${LIST_BOUNDS}<Items>${list.join('')}</Items></${name}>`)
+    }
+  }, 0)
+}
+
+const CREATED = '<CreatedTime>2026-11-21T00:00:00Z</CreatedTime>'
+
+function publicKey(id: string, store: ReadonlyMap<string, string>): string {
+  return `<PublicKey><Id>${id}</Id>${CREATED}${store.get(id)}</PublicKey>`
+}
+
+/** The members of a configuration, one level up. */
+function summaryOf(id: string, store: ReadonlyMap<string, string>): string {
+  const members = store.get(id)?.replace(/<\/?PublicKeyConfig[^>]*>/g, '') ?? ''
+  return `<PublicKeySummary><Id>${id}</Id>${CREATED}${members}</PublicKeySummary>`
+}
+
+function keyGroup(id: string, store: ReadonlyMap<string, string>): string {
+  const modified = '<LastModifiedTime>2026-11-21T00:00:00Z</LastModifiedTime>'
+  return `<KeyGroup><Id>${id}</Id>${modified}${store.get(id)}</KeyGroup>`
+}
