@@ -8,5 +8,12 @@ import { readP2Result } from './p2-result.ts'
  * twice, and a step which only reads needs neither the channel nor its credential.
  */
 export function readVideoResult(provider: NonNullable<VideoJob['provider']>, text: string): VideoResult {
-  return provider === 'p1' ? readP1Result(text) : readP2Result(text)
+  switch (provider) {
+    case 'p1':
+      return readP1Result(text)
+    case 'p2':
+      return readP2Result(text)
+    default:
+      return provider satisfies never
+  }
 }

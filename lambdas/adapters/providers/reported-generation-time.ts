@@ -11,7 +11,14 @@ export function reportedGenerationSeconds(
   text: string,
 ): number | undefined {
   const body = parseJson(text)
-  return provider === 'p1' ? secondsOf(memberAt(body, 'output')) : firstOf(taskViews(body).map(secondsOf))
+  switch (provider) {
+    case 'p1':
+      return secondsOf(memberAt(body, 'output'))
+    case 'p2':
+      return firstOf(taskViews(body).map(secondsOf))
+    default:
+      return provider satisfies never
+  }
 }
 
 /** Begin and end as P1, P2 and the proxies name them. `updated_at` is the end of a task that has one and nothing better. */

@@ -1,6 +1,10 @@
 import * as z from 'zod/mini'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/quota/money.ts'
+
+/** Every provider of video channels: one that is missing here does not compile, because its jobs could not be read back. */
+const PROVIDERS: { readonly [Name in VideoChannel['provider']]: Name } = { p1: 'p1', p2: 'p2' }
 
 const SK_PREFIX = 'JOB#'
 const PK_PREFIX = 'T#'
@@ -22,7 +26,7 @@ const videoJobItem = z.object({
   referenceCheck: z.optional(z.enum(['asked', 'refused'])),
   submitState: z.optional(z.enum(['sending', 'accepted'])),
   channelId: z.optional(z.string()),
-  provider: z.optional(z.enum(['p1', 'p2'])),
+  provider: z.optional(z.enum(PROVIDERS)),
   submittedAt: z.optional(z.number()),
   taskId: z.optional(z.string()),
   timing: z.optional(

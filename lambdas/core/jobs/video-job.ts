@@ -8,6 +8,7 @@
  * - *resolve*: end the job and its reservation in one transaction.
  * - *passthrough*: the upstream's answer as text, with the service's own members spliced in.
  */
+import type { VideoChannel } from '../catalogue/channel.ts'
 import type { Microcredits } from '../quota/money.ts'
 import type { JobTiming } from './generation-times.ts'
 
@@ -42,7 +43,7 @@ export type VideoJob = {
   readonly submitState: SubmitState | undefined
   readonly channelId: string | undefined
   /** Whose wire the task's answers are in: they can be read although the channel has left the configuration. */
-  readonly provider: 'p1' | 'p2' | undefined
+  readonly provider: VideoChannel['provider'] | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
   /** Kept with the acceptance; absent before it, and on records older than the learning. */
