@@ -33,6 +33,9 @@ export function demandOf(rates: FleetRates, shape: Shape): Readonly<Record<Limit
     'start-execution': jobs,
     'open-executions': openJobs,
     'api-requests': jobs + gets,
+    'stage-throttle': jobs + gets,
+    // Each tenant has one backend behind one address.
+    'address-rate': (jobs + gets) / tenants,
     'table-writes': table.writes,
     'table-reads': table.reads,
     // Each job changes the balance of its tenant twice, and the count of its channel twice.

@@ -12,6 +12,10 @@ export const SERVICE_LIMITS = {
   'start-execution': 300,
   'open-executions': 1_000_000,
   'api-requests': 10_000,
+  /** The stage's own throttle in `prod` (`throttleRate`); `dev` has 100. */
+  'stage-throttle': 5000,
+  /** What the web ACL lets one address send, `wafRatePerFiveMinutes`. A deployment without it has no such bound. */
+  'address-rate': 10_000 / 300,
   /** Write units of an on-demand table until a higher quota is granted. */
   'table-writes': 40_000,
   'table-reads': 40_000,
@@ -37,6 +41,8 @@ export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = 
   'start-execution': 'raise the quota; Reconcile starts what was refused within a minute',
   'open-executions': 'a second region or account',
   'api-requests': 'raise the quota',
+  'stage-throttle': 'raise `throttleRate` and `throttleBurst`',
+  'address-rate': 'raise `wafRatePerFiveMinutes`, or let clients ask less often: callbacks instead of polls',
   'table-writes': 'raise the quota; warm throughput before a launch',
   'table-reads': 'raise the quota',
   'item-transactions': 'spread jobs over tenants and channels; shards of the balance item (not built)',
