@@ -39,8 +39,9 @@ const secretsManager = new SecretsManagerClient({})
 const cloudFront = new CloudFrontClient({})
 
 /**
- * The key group that signs video urls. As CloudFormation's custom resource it makes the group with a first key (attributes
- * `KeyGroupId` and `KeyPairId`) and removes it again; to the operator it lists, rotates and removes keys.
+ * The keys that sign video urls, and the group by which CloudFront trusts them. As CloudFormation's custom resource it makes
+ * the group with a first key (attributes `KeyGroupId` and `KeyPairId`) and removes it again; to the operator it lists,
+ * rotates and removes keys.
  * Private keys are made here and go nowhere but into the secret `CDN_SIGNING_KEY_SECRET_ARN`.
  * @throws ResponseNotTakenError when CloudFormation could not be told, so that Lambda runs the event again.
  */

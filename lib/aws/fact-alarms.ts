@@ -37,7 +37,7 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: 'UsageRefused',
-      meaning: 'An upstream reports usages that cannot be; they were not billed.',
+      meaning: 'An upstream reports usages that cannot be; the reservations were billed instead.',
       metric: metrics.sum('usage_refused', HOUR),
       threshold: 3,
     },
@@ -130,8 +130,9 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   ]
 }
 
-/** The state machine allows an hour for storing (`lambdas/steps/store-video`), and Reconcile looks every ten minutes. */
+/** Store gives up an hour after the upstream was done (`GIVE_UP_SECONDS` of `lambdas/steps/store-video/store-video.ts`). */
 const STORE_MINUTES = 60
+/** What runs out at its deadline still has to be found, settled and, now and then, restarted by Reconcile. */
 const MARGIN_MINUTES = 30
 
 /** Reconcile gives a request back when it is 16 minutes old, and looks every minute. */

@@ -33,7 +33,7 @@ export class ServiceDashboard extends Construct {
   #money(): IWidget[] {
     const metrics = this.#metrics
     return [
-      graph('Billed credits, by model', [
+      graph('Billed credits, by model and channel', [
         metrics.each('billed_credits', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
       ]),
       graph('Bills that were not by the book', [
@@ -95,7 +95,7 @@ export class ServiceDashboard extends Construct {
       graph('Channels that refuse us', [
         metrics.each('channel_refused', { by: ['channel'], statistic: 'Sum', minutes: MINUTES }),
       ]),
-      graph('Generation time, p95 by channel', [
+      graph('Generation time, p95 by model and channel', [
         metrics.each('generation_seconds', { by: ['model', 'channel'], statistic: 'p95', minutes: MINUTES }),
       ]),
     ]
@@ -114,7 +114,7 @@ export class ServiceDashboard extends Construct {
         metrics.metric('first_byte_milliseconds', { statistic: 'p99', minutes: MINUTES }),
       ]),
       graph('Tokens', [metrics.sum('input_tokens', MINUTES), metrics.sum('output_tokens', MINUTES)]),
-      graph('Output tokens, by model', [
+      graph('Output tokens, by model and channel', [
         metrics.each('output_tokens', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
       ]),
     ]

@@ -25,6 +25,6 @@ export function nextCommands({ stage, given, used, outputs, secretNames }: NextC
     `for name in ${secretNames.join(' ')}; do echo simulated | ${admin} secret set $name --value-from-stdin${where}; done`,
     `${admin} tenant create --name Acme --credits 100${where}`,
     `${admin} key create --tenant ID${where}`,
-    `npm run smoke -- --base-url ${outputs.BaseUrl} --api-key KEY`,
+    `REELGATE_API_KEY=KEY npm run smoke -- --base-url ${outputs.BaseUrl}`,
   ]
 }

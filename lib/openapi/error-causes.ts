@@ -9,7 +9,7 @@ export type ErrorKindDocument = {
 }
 
 /** Causes that both shapes have. */
-export const KEY = 'The key is missing, wrong, expired or revoked.'
+export const KEY = 'The key is missing, wrong, expired or revoked, or its tenant is suspended.'
 export const FAULT = 'A fault of the gateway.'
 export const CONTENTION = 'Contention: try again after `Retry-After`.'
 export const TOO_LARGE = 'The body is above 5 MiB.'

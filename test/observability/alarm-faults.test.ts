@@ -58,11 +58,11 @@ function isEmitted(emitted: readonly EmittedMetric[], { namespace, name, dimensi
 }
 
 describe('an alarm on what the functions count', () => {
-  it('has a fault below, and each fault an alarm', () => {
+  it('has a fault that is made below, and each fault has an alarm', () => {
     expect(Object.keys(ALARM_FAULTS).toSorted()).toEqual(alarms.map(({ name }) => name).toSorted())
   })
 
-  it.each(alarms)('$name is set off by its fault: the metric is emitted as the template names it', async (alarm) => {
+  it.each(alarms)('$name watches what its fault emits, under the name and dimensions of the template', async (alarm) => {
     const count = metrics.emitted().length
     await ALARM_FAULTS[alarm.name]?.(stage)
     const emitted = metrics.emitted().slice(count)
