@@ -47,7 +47,7 @@ describe('deploy:emulator', () => {
     expect(bootstrapped).toBe(deployed)
     expect(text).toContain('export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test')
     expect(text).toContain('for name in P1_API_KEY; do echo simulated | npm run admin -- secret set $name')
-    expect(text).toContain(`npm run smoke -- --base-url ${OUTPUTS.BaseUrl} --api-key KEY`)
+    expect(text).toContain(`REELGATE_API_KEY=KEY npm run smoke -- --base-url ${OUTPUTS.BaseUrl}`)
   })
 
   it('says of a stage with a name of its own that nobody depends on it, and names it in the commands', async () => {
