@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson } from './json-reading.ts'
+import { isJsonObject } from '#core/json-object.ts'
+import { parseJson } from './json-reading.ts'
 import { readUpstreamError } from './upstream-error.ts'
 import type { UpstreamAnswer } from './upstream-exchange.ts'
 import type { CancelOutcome } from './video-provider.ts'

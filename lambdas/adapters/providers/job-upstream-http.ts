@@ -1,6 +1,7 @@
+import { isJsonObject } from '#core/json-object.ts'
 import { isRequestId } from '#core/request-id.ts'
 import { countUpstreamError, errorClassOfStatus } from '../telemetry/upstream-errors.ts'
-import { isJsonObject, parseJson } from './json-reading.ts'
+import { parseJson } from './json-reading.ts'
 import type { UpstreamAnswer } from './upstream-exchange.ts'
 import type { UpstreamHttp } from './upstream-http.ts'
 

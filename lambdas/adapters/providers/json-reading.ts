@@ -1,3 +1,5 @@
+import { isJsonObject } from '#core/json-object.ts'
+
 /** Reads single members of JSON whose shape nobody guarantees. Nothing here throws, whatever came. */
 
 /** The value of a JSON text; undefined when it is not JSON. A byte order mark is skipped, as browsers do. */
@@ -7,11 +9,6 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** True for a JSON object: not for an array or null. */
-export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The member at a path of names (objects) and indexes (arrays); undefined where the path leaves the value. */

@@ -36,7 +36,7 @@ function outcomeOfTask(task: TaskAnswer): PollOutcome {
     case 'UNKNOWN':
       return { kind: 'gone', reason: 'task status UNKNOWN' }
     default:
-      return { kind: 'running', text, isKnownStatus: false }
+      return { kind: 'running', text, isKnownStatus: false, statusWord: word }
   }
 }
 

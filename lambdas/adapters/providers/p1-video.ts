@@ -21,8 +21,8 @@ export function createP1VideoProvider({
     async submit(command) {
       const headers = { [channel.async_header]: 'enable' }
       const body = p1RequestBody(command)
-      const answer = await call({ method: 'POST', path: SUBMIT_PATH, headers, body, limits: SUBMIT_LIMITS })
-      return submitOutcome(answer, p1TaskId, now())
+      const submit = { method: 'POST', path: SUBMIT_PATH, headers, body, limits: SUBMIT_LIMITS } as const
+      return submitOutcome(await call({ ...submit, readTaskId: p1TaskId }), p1TaskId, now())
     },
     async poll(taskId) {
       return p1PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))

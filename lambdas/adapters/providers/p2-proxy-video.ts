@@ -19,8 +19,8 @@ export function createP2ProxyVideoProvider({
   return {
     async submit(command) {
       const body = p2ProxyRequestBody(command)
-      const answer = await call({ method: 'POST', path: channel.paths.submit, body, limits: SUBMIT_LIMITS })
-      return submitOutcome(answer, p2TaskId, now())
+      const submit = { method: 'POST', path: channel.paths.submit, body, limits: SUBMIT_LIMITS } as const
+      return submitOutcome(await call({ ...submit, readTaskId: p2TaskId }), p2TaskId, now())
     },
     async poll(taskId) {
       const path = channel.paths.poll.replaceAll('{id}', () => encodeURIComponent(taskId))

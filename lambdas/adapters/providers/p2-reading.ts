@@ -60,8 +60,9 @@ function outcomeOfTask(task: TaskAnswer): PollOutcome {
       return { kind: 'failed', text, message: failureMessage(body, word) }
     case 'waiting':
     case 'running':
+      return { kind: 'running', text, isKnownStatus: true }
     case undefined:
-      return { kind: 'running', text, isKnownStatus: progress !== undefined }
+      return { kind: 'running', text, isKnownStatus: false, statusWord: word }
     default:
       return progress satisfies never
   }

@@ -21,8 +21,8 @@ export function createP2VideoProvider({
   return {
     async submit(command) {
       const body = p2RequestBody(command)
-      const answer = await call({ method: 'POST', path: TASKS_PATH, body, limits: SUBMIT_LIMITS })
-      return submitOutcome(answer, p2TaskId, now())
+      const submit = { method: 'POST', path: TASKS_PATH, body, limits: SUBMIT_LIMITS } as const
+      return submitOutcome(await call({ ...submit, readTaskId: p2TaskId }), p2TaskId, now())
     },
     async poll(taskId) {
       return p2PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))

@@ -1,4 +1,5 @@
-import { isJsonObject, parseJson } from './json-reading.ts'
+import { isJsonObject } from '#core/json-object.ts'
+import { parseJson } from './json-reading.ts'
 import { retryAfterSeconds } from './retry-after.ts'
 import {
   type ErrorMeaning,

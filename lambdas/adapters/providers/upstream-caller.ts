@@ -25,14 +25,17 @@ type UpstreamCall = {
   /** Sent as JSON. */
   readonly body?: object
   readonly limits: UpstreamLimits
+  /** Of a submit: where this upstream puts the id of a new task. An answer that holds one is never asked for again. */
+  readonly readTaskId?: (body: unknown) => string | undefined
 }
 
+/** One call of the account that it was made for. */
 export type UpstreamCaller = (call: UpstreamCall) => Promise<UpstreamAnswer>
 
 /**
  * Calls one upstream account: base url, bearer key and JSON. Like `UpstreamHttp.send` it never rejects: without its key
  * a request is not sent. One whose key was refused is sent once more when the key has been replaced since it was read:
- * whoever refuses a key has not looked at the request, so that this holds for submits too.
+ * whoever refuses a key has not looked at the request, so that this holds for submits too, unless the refusal names a task.
  */
 export function createUpstreamCaller(baseUrl: string, dependencies: VideoProviderDependencies): UpstreamCaller {
   const { credential, renewedCredential, http } = dependencies
@@ -47,7 +50,7 @@ export function createUpstreamCaller(baseUrl: string, dependencies: VideoProvide
     const answer = await http.send(requestOf(baseUrl, call, key))
     // Both tries and the look for a key share the time of one: whoever waits for the call counts on its limit.
     const remaining = () => call.limits.timeouts.totalMilliseconds - (performance.now() - startedAt)
-    const newKey = hasRefusedKey(answer) ? await renewedCredential?.(key, remaining()) : undefined
+    const newKey = hasRefusedKey(answer, call) ? await renewedCredential?.(key, remaining()) : undefined
     if (newKey === undefined || remaining() <= 0) {
       return answer
     }
@@ -74,6 +77,10 @@ function requestOf(
   }
 }
 
-function hasRefusedKey(answer: UpstreamAnswer): boolean {
-  return answer.kind === 'response' && isKeyRefused(answer.status, readUpstreamError(parseJson(answer.text)))
+function hasRefusedKey(answer: UpstreamAnswer, { readTaskId }: UpstreamCall): boolean {
+  if (answer.kind !== 'response') {
+    return false
+  }
+  const body = parseJson(answer.text)
+  return isKeyRefused(answer.status, readUpstreamError(body)) && readTaskId?.(body) === undefined
 }

@@ -74,21 +74,23 @@ function meaningOfMessage(message: string | undefined): ErrorMeaning | undefined
   return message !== undefined && OUT_OF_MONEY.test(message) ? 'channel' : undefined
 }
 
-/** Codes that name the key itself, whatever the status. */
+/** Codes that name the key itself, under a status that says no more than that the request was refused. */
 const KEY_CODE = /^Invalid_?Api_?Key|^Authentication/i
 
 /**
  * True when an upstream refused the key that a request came with, so that the request was not looked at and may be sent
- * again with another key. A 403 counts too: a new key may have the right that the old one lacks.
+ * again with another key: a 401, a 403 that is not about content (a new key may have the right that the old one lacks), or a
+ * 400 whose code names the key. No other status, whatever its words are: behind a 408 or 499 the task may exist, and a 429 or
+ * a 5xx is no matter of the key.
  */
 export function isKeyRefused(status: number, error: UpstreamError): boolean {
-  if (status < 400 || status >= 500) {
-    return false
+  const hasKeyCode = [error.code, error.type].some((name) => name !== undefined && KEY_CODE.test(name))
+  if (status === 400) {
+    return hasKeyCode
   }
   const meaning = errorMeaning(error)
   const isAboutChannel = meaning === undefined || meaning === 'channel' || meaning === 'request'
-  const hasKeyCode = [error.code, error.type].some((name) => name !== undefined && KEY_CODE.test(name))
-  return hasKeyCode || ((status === 401 || status === 403) && isAboutChannel)
+  return (status === 401 || status === 403) && (hasKeyCode || isAboutChannel)
 }
 
 /** True when the error says that the task, not the model or the path, is unknown. */

@@ -9,6 +9,7 @@ type UpstreamTimeouts = {
   readonly totalMilliseconds: number
 }
 
+/** How long a call may take, how much of its answer is read, and over which connection it goes. */
 export type UpstreamLimits = {
   readonly timeouts: UpstreamTimeouts
   readonly answerBytesMax: number
@@ -19,6 +20,7 @@ export type UpstreamLimits = {
   readonly connection: 'fresh' | 'kept'
 }
 
+/** One request, complete with its credentials; a body is sent as it is. */
 export type UpstreamRequest = UpstreamLimits & {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly url: string
@@ -42,6 +44,7 @@ export type UpstreamAnswer =
   /** The request, or a part of it, left, and no whole answer came back. */
   | { readonly kind: 'no_answer'; readonly reason: string }
 
+/** Where connections come from, by protocol. */
 export type Agents = { readonly http: http.Agent; readonly https: https.Agent }
 
 /** One try over one connection of the agents. */

@@ -30,8 +30,8 @@ export type SubmitOutcome =
 
 /** What a poll found. `text` is the upstream's answer, byte for byte. */
 export type PollOutcome =
-  /** `isKnownStatus` is false for a status word that no document lists: still processing, but counted. */
-  | { readonly kind: 'running'; readonly text: string; readonly isKnownStatus: boolean }
+  /** `isKnownStatus` is false for a status word that no document lists: still processing, but counted. `statusWord` is that word. */
+  | { readonly kind: 'running'; readonly text: string; readonly isKnownStatus: boolean; readonly statusWord?: string }
   | { readonly kind: 'succeeded'; readonly text: string; readonly result: VideoResult }
   | { readonly kind: 'failed'; readonly text: string; readonly message: string }
   /** The upstream does not know the task (404, P1's `UNKNOWN`): only several in a row mean it. */

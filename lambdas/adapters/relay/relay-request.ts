@@ -20,6 +20,7 @@ export type RelayRequest = {
   readonly note: (facts: Readonly<Record<string, string | number | boolean | undefined>>) => void
 }
 
+/** Status and headers of an answer, as the client gets them. */
 export type AnswerHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }
 
 /** The way to the client. Nothing has reached it before `open`; nothing here ever rejects or throws because it left. */

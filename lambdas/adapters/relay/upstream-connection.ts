@@ -36,6 +36,7 @@ const POOL = { keepAlive: true, scheduling: 'lifo', maxFreeSockets: 512 } as con
 /** Said explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off. */
 const TLS = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
 
+/** Makes connections with a pool for each origin; a process needs one of these. */
 export function createUpstreamConnections(): UpstreamConnections {
   const agents = new Map<string, Agent>()
   const targets = new Map<string, UpstreamTarget>()

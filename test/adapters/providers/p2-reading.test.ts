@@ -38,7 +38,11 @@ describe('p2PollOutcome', () => {
   )
 
   it('goes on with a word that no document lists, and says so', () => {
-    expect(poll({ status: 'daydreaming' })).toMatchObject({ kind: 'running', isKnownStatus: false })
+    expect(poll({ status: 'daydreaming' })).toMatchObject({
+      kind: 'running',
+      isKnownStatus: false,
+      statusWord: 'daydreaming',
+    })
   })
 
   it('does not take the success of an envelope for that of the task', () => {
@@ -190,7 +194,11 @@ describe('p1PollOutcome', () => {
   })
 
   it('goes on with a word that no document lists, and says so', () => {
-    expect(pollP1({ task_status: 'POSTPROCESSING' })).toMatchObject({ kind: 'running', isKnownStatus: false })
+    expect(pollP1({ task_status: 'POSTPROCESSING' })).toMatchObject({
+      kind: 'running',
+      isKnownStatus: false,
+      statusWord: 'POSTPROCESSING',
+    })
   })
 
   it('passes on message, else code, else the request id', () => {

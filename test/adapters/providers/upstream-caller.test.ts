@@ -46,6 +46,13 @@ describe('a call of a video upstream', () => {
     },
   )
 
+  it.each([401, 403])('that was refused with %i beside the id of a task is not repeated', async (status) => {
+    const refusal = answerOf(status, { code: 'AccessDenied', task: 'task-1' })
+    const { call, sent, refused } = callerOf([refusal])
+    expect(await call({ ...CALL, readTaskId: (body) => Object(body).task })).toEqual(refusal)
+    expect({ sent: sent.length, refused }).toEqual({ sent: 1, refused: [] })
+  })
+
   it('has for both tries together the time of one', async () => {
     const { call, sent } = callerOf([answerOf(401), answerOf(200)])
     await call(CALL)
@@ -88,6 +95,10 @@ describe('a call of a video upstream', () => {
     ['refusal of the request', answerOf(400, { code: 'InvalidParameter' })],
     ['empty account', answerOf(402)],
     ['rate limit', answerOf(429, { code: 'Throttling.RateQuota' })],
+    ['rate limit in words of authentication', answerOf(429, { code: 'Authentication.RateQuota' })],
+    ['408, after which the task may exist', answerOf(408, { code: 'AuthenticationTimeout' })],
+    ['499, after which the task may exist', answerOf(499, { error: { type: 'authentication_error' } })],
+    ['404', answerOf(404, { code: 'InvalidApiKey' })],
     ['fault', answerOf(500, { code: 'InvalidApiKey' })],
     ['answer that never came', { kind: 'no_answer', reason: 'timeout' }],
     ['request that never left', { kind: 'not_sent', reason: 'ECONNREFUSED' }],

@@ -49,6 +49,8 @@ describe('a key that the upstream refuses', () => {
     ['an empty account', httpAnswer(402, errorBody({ code: 'insufficient_balance' }))],
     ['a limit of the account', httpAnswer(400, errorBody({ code: 'billing_hard_limit_reached' }))],
     ['a rate limit', httpAnswer(429, errorBody({ code: 'rate_limit_exceeded' }))],
+    ['a limit in words of authentication', httpAnswer(429, errorBody({ code: 'Authentication.RateQuota' }))],
+    ['an upstream that gave up half-way', httpAnswer(499, errorBody({ code: 'invalid_api_key' }))],
     ['a fault of the upstream', httpAnswer(500, errorBody({ code: 'server_error' }))],
   ])('is not looked for after %s, which no key mends', async (_, answer) => {
     const upstream = await addChannel('main', ({ socket }) => void socket.write(answer))
