@@ -22,9 +22,15 @@ const FILES: Readonly<Record<string, Buffer>> = {
   '/page.png': Buffer.from('<!DOCTYPE html><title>Please sign in to see this picture</title>'),
 }
 
+/** Files that never come. */
+const SILENT = Array.from({ length: 9 }, (_, index) => `/silent-${index}.png`)
+
 let engines: Engines
 /** What happens elsewhere before a file is served. */
 let whileServing: () => Promise<unknown> = async () => {}
+/** Of `/counted.png`: how often it was asked for, and that somebody has read it to its end. */
+let timesAsked = 0
+let wasRead: PromiseWithResolvers<unknown> = Promise.withResolvers()
 beforeAll(async () => {
   const routes = Object.entries(FILES).map(([path, file]) => [
     path,
@@ -32,10 +38,20 @@ beforeAll(async () => {
   ])
   const claiming = (_: unknown, response: ServerResponse) =>
     whileServing().then(() => response.end(FILES['/small.png?signature=secret']))
-  engines = await startEngines({ ...Object.fromEntries(routes), '/silent.png': () => {}, '/claiming.png': claiming })
+  const silent = SILENT.map((path) => [path, () => {}])
+  const counted = (_: unknown, response: ServerResponse) => {
+    timesAsked += 1
+    response.once('close', () => wasRead.resolve(undefined)).end(FILES['/good.png'])
+  }
+  const others = { '/claiming.png': claiming, '/counted.png': counted }
+  engines = await startEngines({ ...Object.fromEntries([...routes, ...silent]), ...others })
 })
 afterAll(() => engines.close())
-beforeEach(() => engines.reset())
+beforeEach(() => {
+  engines.reset()
+  timesAsked = 0
+  wasRead = Promise.withResolvers()
+})
 
 const LIMITS = {
   images: { formats: ['jpeg' as const, 'png' as const], short_side_min: 300, aspect_ratio_max: 2.5, bytes_max: 1000 },
@@ -123,6 +139,34 @@ describe('a reference that breaks a limit', () => {
   })
 })
 
+describe('several references', () => {
+  it('to one file read it once, and each is held against its own limits', async () => {
+    const pipeline = await openPipeline()
+    const job = await create(pipeline, ['/counted.png', '/counted.png'], ['/counted.png'])
+    await expect(checkReferences(job, pipeline.context)).rejects.toMatchObject({ name: 'ReferenceRefusedError' })
+    expect((await pipeline.read(job)).failure).toMatch(/^video_urls\[0\] \(counted.png\) has the format PNG/)
+    expect(timesAsked).toBe(1)
+  })
+
+  it('behind one that breaks a limit are neither waited for nor told as unread', async () => {
+    const pipeline = await openPipeline()
+    const job = await create(pipeline, ['/good.png', '/small.png?signature=secret', ...SILENT])
+    const startedAt = performance.now()
+    await expect(checkReferences(job, pipeline.context)).rejects.toMatchObject({ name: 'ReferenceRefusedError' })
+    expect(performance.now() - startedAt).toBeLessThan(2000)
+    expect((await pipeline.read(job)).failure).toMatch(/^image_urls\[1\]/)
+    expect(engines.counted().filter((fact) => fact.startsWith('reference'))).toEqual(['reference_refused'])
+  })
+
+  it('are told by the first in the order of the request, although one behind it was known earlier', async () => {
+    const pipeline = await openPipeline()
+    whileServing = () => wasRead.promise
+    const job = await create(pipeline, ['/claiming.png', ...SILENT.slice(0, 2)], ['/counted.png', '/good.mp4'])
+    await expect(checkReferences(job, pipeline.context)).rejects.toMatchObject({ name: 'ReferenceRefusedError' })
+    expect((await pipeline.read(job)).failure).toMatch(/^image_urls\[0\] \(claiming.png\) has 299x400 pixels/)
+  })
+})
+
 describe('references that break no limit', () => {
   it('are looked at once and then submitted once', async () => {
     const pipeline = await openPipeline()
@@ -206,10 +250,7 @@ describe('what cannot be read', () => {
 
   it('delays a job by one bound in all, however many files are silent', async () => {
     const pipeline = await openPipeline()
-    const job = await create(
-      pipeline,
-      Array.from({ length: 9 }, () => '/silent.png'),
-    )
+    const job = await create(pipeline, SILENT)
     const startedAt = performance.now()
     await checkReferences(job, pipeline.context, { totalMilliseconds: 100 })
     expect(performance.now() - startedAt).toBeLessThan(1000)

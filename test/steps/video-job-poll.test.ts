@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { PollOutcome } from '#adapters/providers/video-provider.ts'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
@@ -18,7 +19,12 @@ beforeEach(() => engines.reset())
 
 const gone: PollOutcome = { kind: 'gone', reason: '404' }
 const unavailable: PollOutcome = { kind: 'unavailable', reason: '503' }
-const oddWord: PollOutcome = { kind: 'running', text: '{"task_status":"THINKING"}', isKnownStatus: false }
+const oddWord: PollOutcome = {
+  kind: 'running',
+  text: '{"task_status":"THINKING"}',
+  isKnownStatus: false,
+  statusWord: 'THINKING\u001b[2J',
+}
 const done = () => succeeded({ video_url: engines.results.url('/video.mp4') })
 
 type Run = {
@@ -63,8 +69,14 @@ describe('a poll', () => {
     expect(await loadText(pipeline.context.openBucket, seen[0]?.pollText)).toBe('{"progress":5.0}')
   })
 
-  it('with an unknown status word leaves the job processing and counts the word', async () => {
-    const { record } = await runWith([oddWord, oddWord, done()])
+  it('with an unknown status word leaves the job processing, counts the word and names it in the log', async () => {
+    const warned = jest.spyOn(logger, 'warn')
+    const { record, job } = await runWith([oddWord, oddWord, done()])
+    expect(warned).toHaveBeenCalledWith(
+      'unknown upstream status',
+      expect.objectContaining({ jobId: job.jobId, status: 'THINKING\\u001b[2J' }),
+    )
+    warned.mockRestore()
     expect(record.status).toBe('succeeded')
     expect(engines.counted().filter((fact) => fact === 'unknown_upstream_status')).toHaveLength(2)
   })

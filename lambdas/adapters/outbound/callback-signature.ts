@@ -12,6 +12,7 @@ export class InvalidWebhookSecretError extends Error {
   override readonly name = 'InvalidWebhookSecretError'
 }
 
+/** What the signature of a callback covers, and with which secrets. */
 export type CallbackToSign = {
   /** One, or two while the tenant's secret is rotated: a receiver that has either verifies. */
   readonly secrets: readonly string[]
@@ -22,6 +23,7 @@ export type CallbackToSign = {
   readonly body: string | Uint8Array
 }
 
+/** The headers that Standard Webhooks has for id, time (Unix seconds) and signatures. */
 export type CallbackSignatureHeaders = {
   readonly 'webhook-id': string
   readonly 'webhook-timestamp': string

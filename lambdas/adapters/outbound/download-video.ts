@@ -5,6 +5,7 @@ import { DownloadTooLargeError, DownloadUnavailableError } from './download-erro
 import { getGuarded, refuseContentCoding } from './guarded-get.ts'
 import type { OutboundNetwork } from './outbound-network.ts'
 
+/** Which file to download, and its bounds: bytes, pace, and the signal that ends it. */
 export type DownloadCommand = {
   readonly url: string
   /** Origins (`http://127.0.0.1:9400`) that may be private or plain http. */
@@ -14,6 +15,7 @@ export type DownloadCommand = {
   readonly pace?: PaceLimits
 } & Partial<OutboundNetwork>
 
+/** A download whose head has come: its body, and the length in bytes where it was announced. */
 export type OpenDownload = {
   /** Fails with DownloadTooLargeError, DownloadIncompleteError or DownloadTooSlowError; must be read to its end or destroyed. */
   readonly body: Readable
@@ -27,7 +29,10 @@ export type OpenDownload = {
  */
 export async function openDownload(command: DownloadCommand): Promise<OpenDownload> {
   const { pace = DOWNLOAD_PACE } = command
-  return openBody(await getGuarded({ ...command, answerMilliseconds: pace.idleMilliseconds }), command)
+  return openBody(
+    await getGuarded({ ...command, namedBy: 'upstream', answerMilliseconds: pace.idleMilliseconds }),
+    command,
+  )
 }
 
 function openBody(response: IncomingMessage, command: DownloadCommand): OpenDownload {

@@ -11,10 +11,16 @@ const DOWNLOAD_URL_CHARACTERS_MAX = 8_192
 
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308]
 
+/** Which file to ask for, whom to trust, and how long to wait for an answer. */
 export type GuardedGet = {
   readonly url: string
   /** Origins (`http://127.0.0.1:9400`) that may be private or plain http. */
   readonly trustedOrigins: readonly string[]
+  /**
+   * Who named the url, and with it the hosts that may redirect. Trust is for what an upstream names; a client's own host must
+   * not lead into a trusted origin, so of a client's url trust ends at the first hop that is not trusted.
+   */
+  readonly namedBy: 'upstream' | 'client'
   /** Of each hop, from its open connection to the head of its answer. */
   readonly answerMilliseconds: number
   /** `bytes=0-65535`, for a part of the file. */
@@ -29,12 +35,15 @@ export type GuardedGet = {
  */
 export async function getGuarded(command: GuardedGet): Promise<IncomingMessage> {
   let url = parseUrl(command.url)
+  let mayTrust = true
   for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS_MAX; redirects += 1) {
-    const response = await get(url, command)
+    const isTrustedOrigin: boolean = mayTrust && isTrusted(url, command)
+    const response = await get(url, isTrustedOrigin, command)
     if (!REDIRECT_STATUSES.includes(response.statusCode ?? 0)) {
       return response
     }
     response.destroy()
+    mayTrust = command.namedBy === 'upstream' || isTrustedOrigin
     url = parseUrl(response.headers.location ?? '', url)
   }
   throw new DownloadRefusedError(`more than ${DOWNLOAD_REDIRECTS_MAX} redirects`)
@@ -59,8 +68,12 @@ function parseUrl(raw: string, base?: URL): URL {
   return url
 }
 
-async function get(url: URL, command: GuardedGet): Promise<IncomingMessage> {
-  const { trustedOrigins, signal, answerMilliseconds, range, resolve, dial } = command
+function isTrusted(url: URL, { trustedOrigins }: GuardedGet): boolean {
+  return trustedOrigins.some((origin) => URL.parse(origin)?.origin === url.origin)
+}
+
+async function get(url: URL, isTrustedOrigin: boolean, command: GuardedGet): Promise<IncomingMessage> {
+  const { signal, answerMilliseconds, range, resolve, dial } = command
   try {
     return await sendGuardedRequest({
       url,
@@ -71,7 +84,7 @@ async function get(url: URL, command: GuardedGet): Promise<IncomingMessage> {
         'user-agent': 'Reelgate',
         ...(range === undefined ? {} : { range }),
       },
-      isTrustedOrigin: trustedOrigins.some((origin) => URL.parse(origin)?.origin === url.origin),
+      isTrustedOrigin,
       answerMilliseconds,
       signal,
       ...(resolve === undefined ? {} : { resolve }),

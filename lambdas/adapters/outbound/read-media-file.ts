@@ -15,7 +15,8 @@ const REQUESTS_MAX = 3
 /** Read of an answer that is the whole file, because its server knows no ranges. */
 const WHOLE_FILE_BYTES_MAX = 262_144
 
-export type MediaFileCommand = Omit<GuardedGet, 'range'>
+/** As for any guarded GET; the ranges are chosen here. */
+export type MediaFileCommand = Omit<GuardedGet, 'range' | 'namedBy'>
 
 /** What is known of a file, and why not everything is. The reason never holds a path or query. */
 export type MediaFile = { readonly facts: FileFacts; readonly unreadBecause?: string }
@@ -24,8 +25,8 @@ export type MediaFile = { readonly facts: FileFacts; readonly unreadBecause?: st
 type Piece = { readonly window: FileWindow; readonly isRange: boolean; readonly sizeBytes: number | undefined }
 
 /**
- * Reads what the header of a file tells, by a few ranges and nothing of the rest. The url is data from outside and passes the
- * guard, as that of a download does. Whatever cannot be read is missing from the answer; `signal` bounds it all. Never throws
+ * Reads what the header of a file tells, by a few ranges and nothing of the rest. The url is a client's and passes the
+ * guard, as that of a download does; a redirect into a trusted origin counts only from another one. Whatever cannot be read is missing from the answer; `signal` bounds it all. Never throws
  * for what a network or a file may do.
  */
 export async function readMediaFile(command: MediaFileCommand): Promise<MediaFile> {
@@ -83,7 +84,7 @@ function isNew(next: WantedBytes | undefined, last: WantedBytes, sizeBytes: numb
 
 /** @throws DownloadError when these bytes cannot be had. */
 async function readPiece({ offset, length }: WantedBytes, command: MediaFileCommand): Promise<Piece> {
-  const response = await getGuarded({ ...command, range: `bytes=${offset}-${offset + length - 1}` })
+  const response = await getGuarded({ ...command, namedBy: 'client', range: `bytes=${offset}-${offset + length - 1}` })
   try {
     refuseContentCoding(response.headers)
     const isRange = response.statusCode === 206

@@ -9,6 +9,7 @@ const CALLBACK_TOTAL_MILLISECONDS = 15_000
 /** How much of an answer is read, and thrown away, before the connection is closed. */
 export const CALLBACK_ANSWER_BYTES_MAX = 4_096
 
+/** One callback to send: where to, its signed bytes, and the time for all of it. */
 export type CallbackCommand = {
   readonly url: string
   /** Checked again here: it may have shrunk since the job was created. */

@@ -1,4 +1,4 @@
-import { asciiAt, viewOf } from './file-window.ts'
+import { asciiAt, viewOf } from './bytes.ts'
 
 /** A box of an MP4 or MOV file (ISO/IEC 14496-12, 4.2), its type and what it holds. */
 export type Box = {

@@ -1,4 +1,5 @@
-import { asciiAt, bytesAt, type FileWindow, viewOf, type WantedBytes } from './file-window.ts'
+import { asciiAt, viewOf } from './bytes.ts'
+import { bytesAt, type FileWindow, type WantedBytes } from './file-window.ts'
 
 /** Pixels as stored: a rotation noted in EXIF would swap the two, which no limit here can tell. */
 type PixelSize = { readonly width: number; readonly height: number }

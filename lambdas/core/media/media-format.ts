@@ -1,4 +1,4 @@
-import { asciiAt, viewOf } from './file-window.ts'
+import { asciiAt, viewOf } from './bytes.ts'
 
 /** Image formats that are told apart, allowed or not. */
 export const IMAGE_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'bmp', 'tiff', 'avif', 'heic'] as const
@@ -7,6 +7,7 @@ export const VIDEO_FORMATS = ['mp4', 'mov', 'webm', 'avi'] as const
 
 type ImageFormat = (typeof IMAGE_FORMATS)[number]
 type VideoFormat = (typeof VIDEO_FORMATS)[number]
+/** A format that is told by the first bytes of a file. */
 export type MediaFormat = ImageFormat | VideoFormat
 
 /** Enough for every signature below. */

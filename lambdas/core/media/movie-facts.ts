@@ -1,5 +1,5 @@
 import { type Box, boxesIn, findBox } from './boxes.ts'
-import { asciiAt, viewOf } from './file-window.ts'
+import { asciiAt, viewOf } from './bytes.ts'
 
 /** What a movie box tells; a member is missing where the box does not tell it for certain. */
 export type MovieFacts = { readonly seconds?: number; readonly framesPerSecond?: number }

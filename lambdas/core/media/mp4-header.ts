@@ -15,7 +15,11 @@ export type Mp4Header = {
   readonly durationSeconds: string | undefined
 }
 
-/** Reads the header of a video while its bytes stream by. */
+/**
+ * Reads the header of a video while its bytes stream by. `boxes.ts` and `movie-facts.ts` look into a file of which they can
+ * ask for any part. Of a result that is being stored each byte passes once, `moov` may come after hundreds of megabytes of
+ * media, and memory holds none of it; so this one follows the boxes as they come, and tells too whether the file broke off.
+ */
 export type Mp4Scanner = {
   push(chunk: Uint8Array): void
   /** Final after a few bytes, so that a download which is no video can be stopped at once. */

@@ -70,10 +70,11 @@ function movieReading(format: MediaFormat, windows: readonly FileWindow[]): Medi
         ...(bytes.length < wanted ? { wants: { offset, length: wanted } } : {}),
       }
     }
-    if (head.end === Number.POSITIVE_INFINITY) {
+    offset += head.end
+    // A box to the end of the file, or one that ends where no file does and a number is no longer exact.
+    if (!Number.isSafeInteger(offset + MOVIE_BYTES_MAX)) {
       return { facts }
     }
-    offset += head.end
   }
   return { facts }
 }

@@ -11,7 +11,8 @@ import { ReferenceRefusedError } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type LimitedReference, limitedReferences } from '#core/media/limited-references.ts'
 import { referenceName } from '#core/media/reference-name.ts'
-import { findViolation, type Violation } from '#core/media/reference-violation.ts'
+import type { Violation } from '#core/media/reference-violation.ts'
+import { firstViolation } from './first-violation.ts'
 
 /** For all references together, side by side: a client waits for the submit's answer meanwhile. */
 const CHECK_MILLISECONDS_MAX = 4_000
@@ -34,24 +35,15 @@ export async function checkReferences(
     return
   }
   const references = limitedReferences(await loadVideoJobRequest(context, job), model)
-  const signal = AbortSignal.timeout(totalMilliseconds)
-  const checked = await Promise.all(references.map((reference) => check(reference, { job, context, signal })))
-  const found = checked.find((each) => each !== undefined)
+  const bound = AbortSignal.timeout(totalMilliseconds)
+  const { found, unread } = await firstViolation(references, (url, signal) => read(url, context, signal), bound)
+  for (const { place, because } of unread) {
+    logger.info('reference not read', { ...jobFacts(job), reference: place, reason: because })
+    count('reference_unread', { model: job.model })
+  }
   if (found !== undefined) {
     await refuse(found, job, context)
   }
-}
-
-type Check = { readonly job: VideoJob; readonly context: StepContext; readonly signal: AbortSignal }
-
-async function check(reference: LimitedReference, { job, context, signal }: Check): Promise<Found | undefined> {
-  const { facts, unreadBecause } = await read(reference.url, context, signal)
-  if (unreadBecause !== undefined) {
-    logger.info('reference not read', { ...jobFacts(job), reference: reference.place, reason: unreadBecause })
-    count('reference_unread', { model: job.model })
-  }
-  const violation = findViolation(facts, reference.limits)
-  return violation && { reference, violation }
 }
 
 async function read(url: string, { catalogue, network }: StepContext, signal: AbortSignal) {

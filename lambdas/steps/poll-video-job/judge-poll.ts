@@ -9,6 +9,7 @@ import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
 import { ResultNotAVideoError, TaskGoneError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { logWord } from '#core/telemetry/log-word.ts'
 
 /** So many polls in a row must miss the task before it counts as gone, the first of them not before a minute after the submit. */
 const GONE_POLLS = 5
@@ -26,7 +27,7 @@ export async function judgePoll(
   switch (outcome.kind) {
     case 'running':
       if (!outcome.isKnownStatus) {
-        logger.warn('unknown upstream status', jobFacts(job))
+        logger.warn('unknown upstream status', { ...jobFacts(job), status: logWord(outcome.statusWord ?? '') })
         count('unknown_upstream_status', { channel: job.channelId ?? 'none' })
       }
       await keepRunning(outcome.text, job, context)

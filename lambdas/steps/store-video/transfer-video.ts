@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
 import { openDownload } from '#adapters/outbound/download-video.ts'
 import { uploadVideo } from '#adapters/stores/upload-video.ts'
-import { createMp4Scanner, type Mp4Scanner } from '#core/jobs/mp4-header.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { createMp4Scanner, type Mp4Scanner } from '#core/media/mp4-header.ts'
 
 /** One transfer ends before its function does, so that the failure is recorded and the upload aborted. */
 const TRANSFER_MILLISECONDS_MAX = 800_000

@@ -22,6 +22,7 @@ import { recallTiming } from './recall-timing.ts'
 /** The longest pause that an upstream's `Retry-After` is obeyed for. */
 const RETRY_AFTER_SECONDS_MAX = 300
 
+/** What came of offering the job to one channel. */
 export type ChannelOutcome =
   | { readonly kind: 'next_step'; readonly next: NextStep }
   /** Full, overloaded or out of reach: later. */

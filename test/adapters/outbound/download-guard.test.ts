@@ -119,3 +119,13 @@ describe('a download through redirects', () => {
     expect(visits).toStrictEqual(network.resolved.map((host) => `${host}/v`))
   })
 })
+
+describe('a result that its upstream moved', () => {
+  it('is followed from a public host into a trusted origin, both of the choice of the upstream', async () => {
+    const { port, visits } = await serveHops('http://inside.example/v')
+    const network = fakeNetwork([[PUBLIC_ADDRESS], ['10.0.0.5']], port, PUBLIC_ADDRESS)
+    const trusting = { ...command('https://public.example/v', network), trustedOrigins: ['http://inside.example'] }
+    expect((await download(trusting)).toString()).toBe('video')
+    expect(visits).toEqual(['public.example/v', 'inside.example/v'])
+  })
+})

@@ -95,6 +95,39 @@ describe('reading the header of a file', () => {
     expect(await read(server)).toEqual({ facts: {}, unreadBecause: 'only https is allowed' })
   })
 
+  it.each(['http://inside.example:9400/cat.png', 'https://inside.example/cat.png'])(
+    'is not led into a trusted origin by a host that is not: %s',
+    async (location) => {
+      const server = await serve((request, response) =>
+        request.headers.host === 'public.example'
+          ? response.writeHead(302, { location }).end()
+          : sendRange(PNG, request, response),
+      )
+      const network = fakeNetwork([['93.184.215.14'], ['10.0.0.5']], server.port, '93.184.215.14')
+      const trustedOrigins = [new URL(location).origin]
+      const url = 'https://public.example/cat.png'
+      const found = await readMediaFile({ url, trustedOrigins, answerMilliseconds: 2000, ...network })
+      expect(found.facts).toEqual({})
+      expect(found.unreadBecause).toMatch(/only https is allowed|an address that is not public/)
+      expect([network.dialled.length, server.ranges.length]).toEqual([1, 1])
+      const direct = { url: location, trustedOrigins, answerMilliseconds: 2000 }
+      const inside = fakeNetwork([['10.0.0.5']], server.port)
+      expect(await readMediaFile({ ...direct, ...inside })).toMatchObject({ facts: size })
+    },
+  )
+
+  it('is not led back into a trusted origin that it came from, by way of another host', async () => {
+    const server = await serve(({ headers, url }, response) => {
+      const location = headers.host === 'public.example' ? 'http://inside.example/secret' : 'https://public.example/'
+      response.writeHead(url === '/secret' ? 200 : 302, { location }).end()
+    })
+    const network = fakeNetwork([['10.0.0.5'], ['93.184.215.14'], ['10.0.0.5']], server.port, '93.184.215.14')
+    const command = { trustedOrigins: ['http://inside.example'], answerMilliseconds: 2000, ...network }
+    const found = await readMediaFile({ url: 'http://inside.example/cat.png', ...command })
+    expect(found).toEqual({ facts: {}, unreadBecause: 'only https is allowed' })
+    expect(server.ranges).toHaveLength(2)
+  })
+
   it('connects to no private host', async () => {
     const network = fakeNetwork([['10.0.0.1']], 9)
     const url = 'https://inside.example/cat.png'

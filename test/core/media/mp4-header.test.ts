@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { createMp4Scanner, type Mp4Header } from '#core/jobs/mp4-header.ts'
+import { createMp4Scanner, type Mp4Header } from '#core/media/mp4-header.ts'
 
 const text = (value: string): Buffer => Buffer.from(value, 'latin1')
 

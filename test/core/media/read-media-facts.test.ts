@@ -208,3 +208,14 @@ describe('reading a header', () => {
     expect(performance.now() - startedAt).toBeLessThan(1000)
   })
 })
+
+describe('a box whose size leads beyond every file', () => {
+  it('is the end of the walk: no byte is asked for that a number cannot name', () => {
+    const huge = Buffer.alloc(16)
+    huge.writeUInt32BE(1)
+    huge.write('free', 4, 'latin1')
+    huge.writeBigUInt64BE(BigInt(Number.MAX_SAFE_INTEGER), 8)
+    const reading = readMediaFacts([{ offset: 0, bytes: Buffer.concat([fileType('isom'), huge]) }])
+    expect(reading).toEqual({ facts: { format: 'mp4' } })
+  })
+})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { referenceName } from '#core/media/reference-name.ts'
+import { referenceName, withoutFileName } from '#core/media/reference-name.ts'
 
 describe('the name of a reference', () => {
   it.each([
@@ -22,5 +22,21 @@ describe('the name of a reference', () => {
     'not a url/cat.png',
   ])('is its place alone where the rest may be anything: %s', (url) => {
     expect(referenceName('video_urls[0]', url)).toBe('video_urls[0]')
+  })
+})
+
+describe('a sentence about a reference, without the name of its file', () => {
+  it.each([
+    'https://cdn.example/sk-live-abcdefgh12345.png',
+    'https://cdn.example/my%20cat.v2.jpeg',
+    'https://cdn.example/',
+  ])('keeps the place and the limit: %s', (url) => {
+    const sentence = `${referenceName('video_urls[12]', url)} has 299x400 pixels`
+    expect(withoutFileName(sentence)).toBe('video_urls[12] has 299x400 pixels')
+  })
+
+  it('leaves other words as they are', () => {
+    const words = 'the upstream failed (HTTP 500) for image_urls[0] (see above)'
+    expect(withoutFileName(words)).toBe(words)
   })
 })
