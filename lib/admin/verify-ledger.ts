@@ -5,12 +5,11 @@ import { type Reservation, readReservationItem } from '#adapters/stores/reservat
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/stores/tenant-store.ts'
-import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
-import { jobIdMilliseconds } from '#core/contract/job-id.ts'
-import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits, type Microcredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
+import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
 import { checkRequests } from './verify-requests.ts'
+import { checkRow } from './verify-rows.ts'
 
 /** An invariant that does not hold, in words. */
 export type BrokenInvariant = { readonly tenant: string; readonly message: string }
@@ -63,6 +62,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
           ...checkOpenJobs(tenant.openJobs, held),
         ]),
     ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
+    ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
     ...checkRequests(requests, rows),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
@@ -108,7 +108,7 @@ function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation
 }
 
 async function readJobs(table: Table, tenantId: string) {
-  const jobs = new Map<string, VideoJob>()
+  const jobs = new Map<string, BilledJob>()
   const reservations = new Map<string, Reservation>()
   const requests = new Map<string, OpenRequest>()
   for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
@@ -117,7 +117,7 @@ async function readJobs(table: Table, tenantId: string) {
     }
     const [kind, jobId = ''] = String(item.SK).split('#')
     if (kind === 'JOB') {
-      jobs.set(jobId, readVideoJobItem(item))
+      jobs.set(jobId, readBilledJob(item))
     } else if (kind === 'HOLD') {
       reservations.set(jobId, readReservationItem(item))
     } else if (kind === 'REQ') {
@@ -130,39 +130,6 @@ async function readJobs(table: Table, tenantId: string) {
 /** The table removes the two records of an old, resolved job at different times: neither is missed. */
 function isCollectable({ ttl }: Record<string, unknown>): boolean {
   return typeof ttl === 'number' && ttl <= Date.now() / 1000
-}
-
-const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const
-const ROW_OF_STATE = { settled: 'settle', released: 'release' } as const
-
-/** A job is ended exactly when its reservation is resolved, and the ledger says the same. */
-function checkJob(job: VideoJob, reservation: Reservation | undefined, rows: readonly LedgerRow[]): string[] {
-  const name = `job ${job.jobId}`
-  if (reservation === undefined) {
-    return [`${name} has no reservation`]
-  }
-  const expected = RESOLVED_AS[job.status]
-  const resolutions = rows.filter((row) => row.kind !== 'reserve').map((row) => row.kind)
-  const expectedRows = reservation.state === 'held' ? [] : [ROW_OF_STATE[reservation.state]]
-  return [
-    ...(reservation.state === expected ? [] : [`${name} is ${job.status} and its reservation is ${reservation.state}`]),
-    ...(rows.some(isKind('reserve')) ? [] : [`${name} has no reserve row in the ledger`]),
-    ...(resolutions.join() === expectedRows.join()
-      ? []
-      : [`${name} has the resolution rows [${resolutions}] and its reservation is ${reservation.state}`]),
-  ]
-}
-
-/** Ledger rows outlive their job's record, which the table collects a while after its thirty days; never before the job has ended. */
-function checkRowsAlone(jobId: string, rows: readonly LedgerRow[]): string[] {
-  const isReserved = rows.some(isKind('reserve'))
-  const isResolved = rows.some(({ kind }) => kind === 'settle' || kind === 'release')
-  const isYoung = Date.now() < jobIdMilliseconds(jobId) + JOB_RECORD_SECONDS * 1000
-  return [
-    ...(isYoung ? [`job ${jobId} has rows in the ledger and no record`] : []),
-    ...(isReserved ? [] : [`job ${jobId} has a resolution row in the ledger and no reserve row`]),
-    ...(isResolved ? [] : [`job ${jobId} has a reserve row in the ledger, no resolution row and no record`]),
-  ]
 }
 
 function isKind(kind: LedgerRow['kind']): (row: LedgerRow) => boolean {

@@ -80,6 +80,15 @@ describe('verifying the ledger', () => {
     ])
   })
 
+  it('finds an open request with an amount below nothing', async () => {
+    const request = await relay(undefined)
+    await change(openKey(request), 'amount', -1)
+    expect(await findings()).toEqual([
+      'held is 1 and the sum of open reservations is -0.000001',
+      `request ${request.requestId} has a negative amount`,
+    ])
+  })
+
   it.each([
     ['a settlement without an amount', settle('0'), 'actual', undefined, 'has a settle row without an actual amount'],
     ['a release with an amount', RELEASE, 'actual', 1, 'has a release row with an actual amount'],

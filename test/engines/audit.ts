@@ -3,7 +3,8 @@ import { readOpenRequest } from '#adapters/ledger/relay-reservation.ts'
 import { readReservationItem } from '#adapters/stores/reservation.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
-import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+import { readLedgerItem } from '../../lib/admin/read-ledger.ts'
+import { checkJob, readBilledJob } from '../../lib/admin/verify-jobs.ts'
 
 type Item = Record<string, unknown>
 
@@ -38,7 +39,7 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
   const jobs = new Map(
     own
       .filter(({ SK }) => String(SK).startsWith('JOB#'))
-      .map((item) => [String(item.SK).slice('JOB#'.length), readVideoJobItem(item)]),
+      .map((item) => [String(item.SK).slice('JOB#'.length), readBilledJob(item)]),
   )
   const sum = (kind: string, member: string) =>
     rows.filter((row) => row.kind === kind).reduce((total, row) => total + BigInt(Number(row[member] ?? 0)), 0n)
@@ -64,6 +65,13 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
       check(
         statuses[state].includes(jobs.get(jobId)?.status ?? ''),
         `I4: job ${jobId} does not match its ${state} reservation`,
+      ),
+    ),
+    ...[...jobs].flatMap(([jobId, job]) =>
+      checkJob(
+        job,
+        reservations.find((reservation) => reservation.jobId === jobId),
+        rows.filter((row) => row.job === jobId).flatMap(readLedgerItem),
       ),
     ),
     check(jobs.size === reservations.length, 'I4: a job without a reservation'),

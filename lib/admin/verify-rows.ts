@@ -1,0 +1,22 @@
+import type { LedgerRow } from './read-ledger.ts'
+
+/**
+ * How much earlier than its reservation a resolution may say that it was: the two times come from clocks of two functions.
+ * Each may be five minutes off; the pipeline is tested with as much (test/faults/clock-skew.test.ts).
+ */
+const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
+
+/** A row has what was billed exactly where it bills, and nothing below zero. */
+export function checkRow(name: string, { kind, amount, actual }: LedgerRow): string[] {
+  return [
+    ...((actual !== null) !== (kind === 'settle')
+      ? [`${name} has a ${kind} row ${actual === null ? 'without' : 'with'} an actual amount`]
+      : []),
+    ...(amount < 0n || (actual ?? 0n) < 0n ? [`${name} has a negative amount`] : []),
+  ]
+}
+
+/** Times in milliseconds. */
+export function checkTimes(name: string, reservedAt: number, resolvedAt: number): string[] {
+  return resolvedAt < reservedAt - CLOCK_SKEW_MILLISECONDS ? [`${name} was resolved before it was reserved`] : []
+}
