@@ -8,6 +8,12 @@ function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
 }
 
+/** Of our own code a part of `lib/` imports what lies below these folders and nothing else; libraries are free. */
+function onlyTo(name, from, folders) {
+  const ours = '(lambdas|lib|bin|test|scripts)/'
+  return forbid(name, `may import ${folders.join(', ')}`, from, { path: `^(?!${folders.join('|')})${ours}` })
+}
+
 export default {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -35,14 +41,26 @@ export default {
     forbid('aws-sees-handlers-as-paths', 'lib/aws imports core and lib/config; handlers are file paths', '^lib/aws/', {
       path: '^(lambdas/(?!core/)|lib/(?!aws/|config/)|bin|test)/',
     }),
-    forbid(
-      'local-never-imports-aws',
-      'lib/local may import lambdas, never lib/aws',
-      '^lib/(local|demo|admin|config|openapi|docs|smoke|emulator|terminal)/',
-      {
-        path: '^(lib/aws|bin|test)/',
-      },
-    ),
+    onlyTo('config-imports-core', '^lib/config/', [
+      'lambdas/core/',
+      'lambdas/adapters/tokens/',
+      'lib/config/',
+      'lib/terminal/',
+    ]),
+    onlyTo('terminal-stands-alone', '^lib/terminal/', ['lib/terminal/']),
+    onlyTo('local-never-imports-aws', '^lib/local/', ['lambdas/', 'lib/local/', 'lib/config/']),
+    onlyTo('commands-import-no-handlers', '^lib/(admin|demo)/', [
+      'lambdas/core/',
+      'lambdas/adapters/',
+      'lib/(admin|demo|local|config|terminal)/',
+    ]),
+    onlyTo('smoke-knows-the-contract-alone', '^lib/smoke/', ['lambdas/core/', 'lib/smoke/', 'lib/terminal/']),
+    onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/', ['lambdas/core/', 'lib/openapi/']),
+    onlyTo('docs-are-made-of-openapi-and-config', '^lib/docs/', ['lib/(docs|openapi|config)/']),
+    onlyTo('emulator-imports-no-adapters', '^lib/emulator/', [
+      'lambdas/core/',
+      'lib/(emulator|admin|local|config|terminal)/',
+    ]),
     forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/local/simulators/', {
       path: '^(lambdas|bin|test)/|^lib/(?!local/simulators/)',
     }),

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from 'node:os'
-import { parseArgs } from 'node:util'
+import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
 import type { Measure, MeasureOptions } from './measurement.ts'
 
 /** Loaded when run, one after the other: what one measurement keeps in memory must not weigh on the next. */
@@ -12,14 +13,24 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
 
-/** `npm run bench [-- names...] [--quick]`: Markdown to the standard output, progress to the standard error. */
+const USAGE = `npm run bench -- [NAMES...] [--quick]
+
+Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named. --quick: for trying out; the figures say little.
+Markdown to the standard output, progress to the standard error.`
+
+/** `npm run bench`. Exit code 2 when the command line makes no sense. */
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: 'boolean' } } })
+  const { values, positionals } = parseOptions({
+    options: { quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  })
+  if (values.help) {
+    console.log(USAGE)
+    return
+  }
   const unknown = positionals.filter((name) => !Object.hasOwn(MEASUREMENTS, name))
   if (unknown.length > 0) {
-    console.error(`no measurement ${unknown.join(', ')}; there are ${Object.keys(MEASUREMENTS).join(', ')}`)
-    process.exitCode = 2
-    return
+    throw new UsageError(`no measurement ${unknown.join(', ')}`)
   }
   const options: MeasureOptions = {
     quick: values.quick === true,
@@ -46,4 +57,12 @@ function describeMachine({ quick }: MeasureOptions): string {
   ].join('\n')
 }
 
-await main()
+try {
+  await main()
+} catch (error) {
+  if (!(error instanceof UsageError)) {
+    throw error
+  }
+  console.error(`${error.message}\n\n${USAGE}`)
+  process.exitCode = 2
+}

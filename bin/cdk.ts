@@ -1,7 +1,10 @@
 import { App, Validations } from 'aws-cdk-lib'
+import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#aws/reelgate-stack.ts'
+import { leftOutSentence, requireChannels } from '../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
+import { stackName } from '../lib/config/stack-name.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
 import { emulatorStackProps } from '../lib/emulator/emulator-stack-props.ts'
@@ -11,19 +14,30 @@ const app = new App()
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION, AWS_REGION } = process.env
 /** Without an account CDK names a region all the same, its own default. */
 const region = CDK_DEFAULT_REGION ?? AWS_REGION
+/** `cdk destroy` and `cdk list` bundle nothing, and work without the variables of a deployment. */
+const isToBeDeployed = app.node.tryGetContext(BUNDLING_STACKS)?.length !== 0
 
 try {
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const env = account && region ? { account, region } : undefined
   const settings = readStageSettings((name) => app.node.tryGetContext(name), env?.region)
   const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
-  new ReelgateStack(app, `Reelgate-${settings.stage}`, {
+  if (isToBeDeployed) {
+    requireChannels(settings, loaded.config)
+  }
+  new ReelgateStack(app, stackName(settings.stage), {
     ...loaded,
     ...(settings.emulator ? emulatorStackProps(loaded.config, process.env) : {}),
     settings,
     ...(env && { env }),
   })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
+  const leftOut = leftOutSentence(settings, loaded)
+  if (isToBeDeployed && leftOut !== undefined) {
+    // After the lines of the bundling, among which the warnings are lost.
+    app.synth()
+    console.error(`\n${leftOut}\n`)
+  }
 } catch (error) {
   printFailure(error)
 }

@@ -1,18 +1,20 @@
-import { parseArgs } from 'node:util'
 import { parseCredits } from '#core/quota/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
+import { CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm start -- [--port 8787] [--config config/gateway.yaml] [--data-dir .data] [--api-key KEY] [--credits 100]
+const USAGE = `npm start -- [--port 8787] [--config ${CONFIGURATION_FILE}] [--data-dir .data] [--api-key KEY] [--credits 100]
 
 Runs the whole gateway on this machine: API, state machine, table, bucket and simulated upstreams.`
 
 /** `npm start`. Exits 0 after SIGINT or SIGTERM, with every engine stopped. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     options: {
       port: { type: 'string', default: '8787' },
-      config: { type: 'string', default: 'config/gateway.yaml' },
+      config: { type: 'string', default: CONFIGURATION_FILE },
       'data-dir': { type: 'string', default: '.data' },
       'api-key': { type: 'string' },
       credits: { type: 'string', default: '100' },
@@ -46,7 +48,7 @@ async function main(): Promise<void> {
 function readPort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new RangeError(`--port ${text}: use a number from 0 (a free port) to 65535`)
+    throw new UsageError(`--port ${text}: use a number from 0 (a free port) to 65535`)
   }
   return port
 }
@@ -59,4 +61,4 @@ function stopSignal(): Promise<void> {
   })
 }
 
-main().catch(printFailure)
+main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util'
-import { UsageError } from '../lib/admin/usage-error.ts'
 import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
+import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config config/gateway.yaml] [--data-dir .data/simulators]
@@ -10,7 +10,7 @@ the variables to deploy with. --host is an address of this machine that the func
 
 /** `npm run simulators`. Exits 0 after SIGINT or SIGTERM, with every server stopped. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     options: {
       'port-base': { type: 'string', default: '9700' },
       host: { type: 'string', default: '127.0.0.1' },
@@ -45,7 +45,7 @@ const PORT_BASE_MAX = 65_000
 function readPort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 1 || port > PORT_BASE_MAX) {
-    throw new RangeError(`--port-base ${text}: use a number from 1 to ${PORT_BASE_MAX}`)
+    throw new UsageError(`--port-base ${text}: use a number from 1 to ${PORT_BASE_MAX}`)
   }
   return port
 }
@@ -58,7 +58,4 @@ function stopSignal(): Promise<void> {
   })
 }
 
-main().catch((error: unknown) => {
-  const isPortTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  printFailure(isPortTaken ? new UsageError(`${error.message}: choose another --port-base`) : error)
-})
+main().catch((error: unknown) => printFailure(error, { usage: USAGE, otherPort: 'choose another --port-base' }))

@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util'
-import { UsageError } from '../lib/admin/usage-error.ts'
 import { printingObserver, verdictLine } from '../lib/smoke/print-smoke.ts'
 import { runSmoke, type SmokeOptions } from '../lib/smoke/run-smoke.ts'
 import type { SmokeObserver } from '../lib/smoke/step-runner.ts'
+import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
 const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t2v] [--chat-model chat-default]
@@ -31,7 +31,7 @@ const silent: SmokeObserver = { announce() {}, progress() {}, end() {} }
 
 /** `npm run smoke`. */
 async function main(): Promise<void> {
-  const { values } = parse()
+  const { values } = parseOptions({ options: OPTIONS })
   if (values.help) {
     console.log(USAGE)
     return
@@ -41,16 +41,8 @@ async function main(): Promise<void> {
   process.exitCode = report.ok ? 0 : 1
 }
 
-function parse() {
-  try {
-    return parseArgs({ options: OPTIONS })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
-  }
-}
-
 /** @throws UsageError */
-function readOptions(values: ReturnType<typeof parse>['values']): SmokeOptions {
+function readOptions(values: ReturnType<typeof parseOptions<{ options: typeof OPTIONS }>>['values']): SmokeOptions {
   const apiKey = values['api-key'] || process.env.REELGATE_API_KEY
   if (!apiKey) {
     throw new UsageError('--api-key is missing: npm run admin -- key create makes one')
@@ -82,10 +74,4 @@ function readSeconds(text: string): number {
   return seconds
 }
 
-main().catch((error: unknown) => {
-  if (error instanceof UsageError) {
-    console.error(`${error.message}\n\n${USAGE}`)
-    process.exit(2)
-  }
-  printFailure(error)
-})
+main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

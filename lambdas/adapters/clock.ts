@@ -7,6 +7,7 @@ export type Clock = {
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
+/** The clock of the machine; pauses take real time. */
 export const systemClock: Clock = {
   nowMilliseconds: Date.now,
   pause: async (milliseconds) => {

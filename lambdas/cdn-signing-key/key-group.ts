@@ -1,4 +1,3 @@
-import { createPublicKey } from 'node:crypto'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import {
   type CloudFrontClient,
@@ -29,11 +28,6 @@ type PublicKeyFound = { readonly keyPairId: string; readonly createdAt: number }
 /** CloudFront did not answer a member that its reference promises. */
 class IncompleteAnswerError extends Error {
   override readonly name = 'IncompleteAnswerError'
-}
-
-/** The public half of a key, as CloudFront takes it. */
-export function publicKeyOf(privateKeyPem: string): string {
-  return createPublicKey(privateKeyPem).export({ type: 'spki', format: 'pem' }).toString()
 }
 
 /** The key group of one stack, and the public keys in it. Every step may be repeated. */

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import {
   type PublishedSigningKey,
   parseSigningKeySecret,
@@ -7,11 +8,8 @@ import {
   type StoredSigningKey,
 } from '#adapters/cdn/signing-key-secret.ts'
 import { readSecretVersion, replaceSecret, type SecretVersion } from '#adapters/secrets/replace-secret.ts'
-import { isSucceeded, neededUntil, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
-import { type KeyGroup, publicKeyOf } from './key-group.ts'
-
-/** CloudFront accepts RSA keys of exactly this length for signed urls (or ECDSA P-256). */
-const MODULUS_BITS = 2048
+import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn/signing-keys.ts'
+import type { KeyGroup } from './key-group.ts'
 
 /** What was asked for cannot be done now; the message is a sentence for the operator. */
 export class KeyChangeRefusedError extends Error {
@@ -64,15 +62,9 @@ export async function rotateKeys(context: KeyContext): Promise<PublishedSigningK
  */
 export async function removeKey(context: KeyContext, keyPairId: string): Promise<PublishedSigningKey[]> {
   const current = await readKeys(context)
-  const published = publishedKeys(current)
-  const key = published.find((each) => each.keyPairId === keyPairId)
-  if (key === undefined) {
-    throw new KeyChangeRefusedError(`there is no signing key ${keyPairId}`)
-  }
-  if (!isSucceeded(published, key, context.nowMilliseconds())) {
-    throw new KeyChangeRefusedError(
-      `the key ${keyPairId} signs, or is about to: rotate, and remove it 15 minutes later, when its successor signs`,
-    )
+  const refusal = whyKeyStays(publishedKeys(current), keyPairId, context.nowMilliseconds())
+  if (refusal !== undefined) {
+    throw new KeyChangeRefusedError(refusal)
   }
   return (await complete(context, current, keyPairId)).keys
 }
@@ -114,7 +106,7 @@ async function readKeys({ secretsManager, secretArn, group, nowMilliseconds }: K
 
 /** The private half is in the secret before the CDN hears of the key, so that a broken run leaves nothing behind. */
 async function addKey(context: KeyContext, current: Keys): Promise<Keys> {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: MODULUS_BITS })
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: SIGNING_KEY_BITS })
   const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return await writeKeys(context, current, [...current.keys, { privateKeyPem, createdAt: context.nowMilliseconds() }])
 }

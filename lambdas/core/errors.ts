@@ -17,6 +17,7 @@ export abstract class HttpError extends Error {
 /** `type`, `code` and `param` of the OpenAI error shape. */
 export type ErrorKind = { readonly type: string; readonly code: string | null; readonly param?: string }
 
+/** The request breaks a rule of the contract or a limit of its model; `issues` says which. */
 export class InvalidRequestError extends HttpError {
   override readonly name = 'InvalidRequestError'
   readonly statusCode = 400
@@ -27,6 +28,7 @@ export class InvalidRequestError extends HttpError {
   }
 }
 
+/** No key, an unknown one, or one that is revoked, expired or suspended: the answer never tells which. */
 export class InvalidApiKeyError extends HttpError {
   override readonly name = 'InvalidApiKeyError'
   readonly statusCode = 401
@@ -35,6 +37,7 @@ export class InvalidApiKeyError extends HttpError {
   }
 }
 
+/** The tenant's available credits do not cover the estimate. */
 export class InsufficientQuotaError extends HttpError {
   override readonly name = 'InsufficientQuotaError'
   readonly statusCode = 402
@@ -67,6 +70,7 @@ export class VideoJobNotFoundError extends HttpError {
   }
 }
 
+/** No operation has this path. */
 export class RouteNotFoundError extends HttpError {
   override readonly name = 'RouteNotFoundError'
   readonly statusCode = 404
@@ -75,6 +79,7 @@ export class RouteNotFoundError extends HttpError {
   }
 }
 
+/** Operations have this path, and none of them this method; `allowedMethods` are theirs. */
 export class MethodNotAllowedError extends HttpError {
   override readonly name = 'MethodNotAllowedError'
   readonly statusCode = 405
@@ -85,6 +90,7 @@ export class MethodNotAllowedError extends HttpError {
   }
 }
 
+/** The idempotency key belongs to a job that was ordered with another body. */
 export class IdempotencyKeyReusedError extends HttpError {
   override readonly name = 'IdempotencyKeyReusedError'
   readonly statusCode = 409
@@ -93,6 +99,7 @@ export class IdempotencyKeyReusedError extends HttpError {
   }
 }
 
+/** The body has more bytes than the operation reads. */
 export class RequestBodyTooLargeError extends HttpError {
   override readonly name = 'RequestBodyTooLargeError'
   readonly statusCode = 413

@@ -14,6 +14,7 @@ export type ApiEvent = APIGatewayProxyEvent & {
   startedAt?: number
 }
 
+/** What a buffered operation answers to API Gateway. */
 export type ApiResult = APIGatewayProxyResult
 
 /** A header by its name, whatever case it arrived in. */

@@ -13,6 +13,10 @@ type ReconcileEvent = {
   readonly detail?: { readonly input?: string; readonly all?: boolean; readonly startedAt?: number }
 }
 
+/**
+ * Looks after everything that is due, or after the one job whose execution changed. A failed run is tried again by the next
+ * one.
+ */
 export async function handler(event: ReconcileEvent): Promise<void> {
   if (event['detail-type'] === 'Step Functions Execution Status Change') {
     const { tenantId, jobId } = JSON.parse(event.detail?.input ?? '{}')

@@ -1,8 +1,9 @@
+import { UsageError } from '../terminal/usage-error.ts'
 import type { AdminContext, ConfirmOptions } from './command.ts'
 import { NotConfirmedError } from './command-failed-error.ts'
 import type { CommandValues } from './command-values.ts'
 import { Deployment } from './deployment.ts'
-import { UsageError } from './usage-error.ts'
+import { printable } from './printable.ts'
 
 /** The terminal, as far as commands use it. */
 export type Terminal = {
@@ -34,7 +35,7 @@ export function createAdminContext(values: CommandValues, terminal: Terminal): A
       values.has('yes')
         ? Promise.resolve()
         : confirm(sentence, { ...options, isAsked: terminal.isInteractive && !json, terminal }),
-    warn: (sentence) => terminal.writeError(`warning: ${sentence}\n`),
+    warn: (sentence) => terminal.writeError(`warning: ${printable(sentence)}\n`),
     write: (text) => terminal.write(text),
   }
 }
@@ -49,7 +50,7 @@ async function confirm(
     }
     return
   }
-  const answer = await terminal.ask(`${sentence}. Go on? [y/N] `)
+  const answer = await terminal.ask(`${printable(sentence)}. Go on? [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim())) {
     throw new NotConfirmedError('nothing was changed')
   }

@@ -29,15 +29,16 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
     const { current, previous } = await readWebhookSecrets(table, tenant, { nowMilliseconds })
     if (previous !== undefined) {
       await context.confirm(
-        `An earlier rotation is under way: the secret before the current one signs until ${timeOf(previous.until)} and would end now`,
+        `An earlier rotation is under way: the secret before the current one signs until ${isoTime(previous.until)} and would end now`,
       )
     }
     const secret = createWebhookSecret()
-    const previousUntil = nowMilliseconds + overlap
+    // Without an overlap, as after a leak, the table keeps nothing of the old one.
+    const previousUntil = overlap === 0 ? undefined : nowMilliseconds + overlap
     await rotateWebhookSecret(table, tenant, { replaces: current, secret, previousUntil })
     return describe(tenant, {
       current: secret,
-      previous: overlap === 0 ? undefined : { secret: current, until: previousUntil },
+      previous: previousUntil === undefined ? undefined : { secret: current, until: previousUntil },
     })
   },
 }
@@ -60,11 +61,11 @@ function describe(tenant: string, { current, previous }: WebhookSecrets): Answer
     tenant,
     webhook_secret: current,
     previous_webhook_secret: previous?.secret ?? null,
-    previous_until: previous === undefined ? null : timeOf(previous.until),
+    previous_until: previous === undefined ? null : isoTime(previous.until),
   }
   return { json, text: formatTable([], Object.entries(json)) }
 }
 
-function timeOf(milliseconds: number): string {
+function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }

@@ -1,4 +1,5 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
 import { loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { type Answer, formatTable } from './answer.ts'
 import { type ConfigChange, compareConfigs, withSimulators } from './catalogue/compare-configs.ts'
@@ -6,8 +7,7 @@ import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import { catalogueWarnings, modelRows, priceText } from './catalogue/model-rows.ts'
 import type { Command } from './command.ts'
 
-const CONFIG = { value: 'FILE', summary: 'the configuration; config/gateway.yaml unless said' } as const
-const CONFIG_DEFAULT = 'config/gateway.yaml'
+const CONFIG = { value: 'FILE', summary: `the configuration; ${CONFIGURATION_FILE} unless said` } as const
 
 /** Of a longer value the beginning is shown; `--json` has it whole. */
 const SHOWN_CHARACTERS_MAX = 160
@@ -19,9 +19,9 @@ export const catalogueCheck: Command = {
   details: `Exit code 1 with file, line and what is allowed for each problem. Variables are filled in from the environment, as at
 a deployment, which leaves out simulated channels; with --local as at \`npm start\`. Warnings are no problem.`,
   options: { config: CONFIG },
-  examples: ['catalogue check --local', 'catalogue check --config config/gateway.yaml --json'],
+  examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
-    const file = values.text('config') ?? CONFIG_DEFAULT
+    const file = values.text('config') ?? CONFIGURATION_FILE
     const { config, warnings } = load(file, context.local)
     return describeCatalogue(config, [...warnings, ...catalogueWarnings(config)])
   },
@@ -36,7 +36,7 @@ Variables are filled in from the environment as at a deployment, so set those th
   options: { config: CONFIG },
   examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
   async run(context, values) {
-    const { config } = load(values.text('config') ?? CONFIG_DEFAULT, context.local)
+    const { config } = load(values.text('config') ?? CONFIGURATION_FILE, context.local)
     const deployed = await readDeployedConfig(context)
     return describeChanges(compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
   },

@@ -67,9 +67,9 @@ function describe(keys: readonly SigningKeyView[]): Answer {
   const shown = keys.map(({ keyPairId, state, createdAt, signsFrom, neededUntil }) => ({
     key_pair_id: keyPairId,
     state,
-    created_at: timeOf(createdAt),
-    signs_from: state === 'next' ? timeOf(signsFrom) : null,
-    needed_until: neededUntil === null ? null : timeOf(neededUntil),
+    created_at: isoTimeInSeconds(createdAt),
+    signs_from: state === 'next' ? isoTimeInSeconds(signsFrom) : null,
+    needed_until: neededUntil === null ? null : isoTimeInSeconds(neededUntil),
   }))
   const rows = shown.map((key) => [key.key_pair_id, key.state, key.created_at, key.signs_from, key.needed_until])
   const header = ['KEY PAIR', 'STATE', 'CREATED', 'SIGNS FROM', 'NEEDED UNTIL']
@@ -79,6 +79,6 @@ function describe(keys: readonly SigningKeyView[]): Answer {
   }
 }
 
-function timeOf(milliseconds: number): string {
+function isoTimeInSeconds(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace(/\.\d+/, '')
 }

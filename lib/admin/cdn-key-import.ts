@@ -1,8 +1,9 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createPrivateKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CloudFrontClient, GetPublicKeyCommand, NoSuchPublicKey } from '@aws-sdk/client-cloudfront'
+import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import type { SigningKeyView } from '#core/cdn/signing-key-view.ts'
-import type { SigningKeys } from './cdn-signing-keys.ts'
+import type { SigningKeyOperations } from './cdn-signing-keys.ts'
 import { CommandFailedError } from './command-failed-error.ts'
 
 /**
@@ -10,7 +11,7 @@ import { CommandFailedError } from './command-failed-error.ts'
  * @throws CommandFailedError when the file holds no private key, or not that one. Nothing of the file is quoted.
  */
 export async function importSigningKey(
-  keys: SigningKeys,
+  keys: SigningKeyOperations,
   { keyPairId, file }: { keyPairId: string; file: string },
 ): Promise<readonly SigningKeyView[]> {
   const { privateKeyPem, publicKeyPem } = readPrivateKey(file)
@@ -29,11 +30,8 @@ function readPrivateKey(file: string): { privateKeyPem: string; publicKeyPem: st
     throw new CommandFailedError(`the file ${file} cannot be read`, { cause: error })
   }
   try {
-    const privateKey = createPrivateKey(text)
-    return {
-      privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-      publicKeyPem: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString(),
-    }
+    const privateKeyPem = createPrivateKey(text).export({ type: 'pkcs8', format: 'pem' }).toString()
+    return { privateKeyPem, publicKeyPem: publicKeyOf(privateKeyPem) }
   } catch {
     // The library's text is left out on purpose; it may quote what it read.
     throw new CommandFailedError(`${file} holds no private key in PEM without a passphrase`)
@@ -43,9 +41,7 @@ function readPrivateKey(file: string): { privateKeyPem: string; publicKeyPem: st
 async function readPublicKey(keyPairId: string): Promise<string> {
   try {
     const { PublicKey } = await new CloudFrontClient({}).send(new GetPublicKeyCommand({ Id: keyPairId }))
-    return createPublicKey(PublicKey?.PublicKeyConfig?.EncodedKey ?? '')
-      .export({ type: 'spki', format: 'pem' })
-      .toString()
+    return publicKeyOf(PublicKey?.PublicKeyConfig?.EncodedKey ?? '')
   } catch (error) {
     if (error instanceof NoSuchPublicKey) {
       throw new CommandFailedError(`CloudFront has no public key ${keyPairId}: deploy it first with -c cdnPublicKey`)

@@ -14,12 +14,12 @@ import {
   type SecretVersion,
 } from '#adapters/secrets/replace-secret.ts'
 import { describeKeys, type SigningKeyView } from '#core/cdn/signing-key-view.ts'
-import { isSucceeded, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
+import { SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn/signing-keys.ts'
 import type { AdminContext } from './command.ts'
-import { CommandFailedError, DeploymentNotFoundError } from './command-failed-error.ts'
+import { CommandFailedError, OutputNotFoundError } from './command-failed-error.ts'
 
 /** The signing keys of one stage. Each operation answers the keys after it, oldest first. @throws CommandFailedError. */
-export interface SigningKeys {
+export interface SigningKeyOperations {
   list(): Promise<readonly SigningKeyView[]>
   rotate(): Promise<readonly SigningKeyView[]>
   remove(keyPairId: string): Promise<readonly SigningKeyView[]>
@@ -31,7 +31,7 @@ export interface SigningKeys {
  * The signing keys of the stage: changed by its function, or in its secret where the team brings its own.
  * @throws CommandFailedError for a local host and for a stage without a CDN.
  */
-export async function openSigningKeys(context: AdminContext): Promise<SigningKeys> {
+export async function openSigningKeys(context: AdminContext): Promise<SigningKeyOperations> {
   if (context.local) {
     throw new CommandFailedError(
       'a local host has one key, the file cdn-key.pem of its data directory: to change it, stop the host and delete the file; urls of before end with it',
@@ -45,12 +45,12 @@ export async function openSigningKeys(context: AdminContext): Promise<SigningKey
   return functionName === undefined ? broughtKeys(secretArn) : managedKeys(functionName)
 }
 
-/** An output that not every stage has. Where the stack itself cannot be read, the error has a cause. */
+/** An output that not every stage has. @throws DeploymentNotFoundError when the stack itself cannot be read. */
 async function outputIfAny(context: AdminContext, name: string): Promise<string | undefined> {
   try {
     return await context.output(name)
   } catch (error) {
-    if (error instanceof DeploymentNotFoundError && error.cause === undefined) {
+    if (error instanceof OutputNotFoundError) {
       return undefined
     }
     throw error
@@ -73,7 +73,7 @@ const resultSchema = z.union([
 ])
 
 /** Whoever may invoke the function may rotate; nobody needs to read a private key for it. */
-function managedKeys(functionName: string): SigningKeys {
+function managedKeys(functionName: string): SigningKeyOperations {
   const act = async (action: object): Promise<readonly SigningKeyView[]> => {
     const command = new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(action) })
     const { FunctionError, Payload } = await new LambdaClient({}).send(command)
@@ -97,7 +97,7 @@ function managedKeys(functionName: string): SigningKeys {
 }
 
 /** Public halves come and go with deployments; here is only what signs. */
-function broughtKeys(secretArn: string): SigningKeys {
+function broughtKeys(secretArn: string): SigningKeyOperations {
   const client = new SecretsManagerClient({})
   const write = async (read: SecretVersion, keys: readonly PublishedSigningKey[]) => {
     try {
@@ -116,15 +116,13 @@ function broughtKeys(secretArn: string): SigningKeys {
     },
     async remove(keyPairId) {
       const { read, keys } = await readKeys(client, secretArn)
-      const key = keys.find((each) => each.keyPairId === keyPairId)
-      if (key === undefined || !isSucceeded(keys, key, Date.now())) {
-        throw new CommandFailedError(
-          key === undefined ? `there is no signing key ${keyPairId}` : `the key ${keyPairId} signs, or is about to`,
-        )
+      const refusal = whyKeyStays(keys, keyPairId, Date.now())
+      if (refusal !== undefined) {
+        throw new CommandFailedError(refusal)
       }
       return await write(
         read,
-        keys.filter((each) => each !== key),
+        keys.filter((each) => each.keyPairId !== keyPairId),
       )
     },
     async add(key) {

@@ -1,5 +1,6 @@
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import type { AdminContext } from './command.ts'
@@ -7,8 +8,6 @@ import { DeploymentNotFoundError } from './command-failed-error.ts'
 
 /** Names of keys with the ids of the channels that use them. */
 export type ChannelKeyNames = ReadonlyMap<string, readonly string[]>
-
-const FILE = 'config/gateway.yaml'
 
 /**
  * The names that channels of the deployed stage use, and those of the configuration file: a key is there before the
@@ -43,7 +42,7 @@ async function deployedConfig(context: AdminContext): Promise<GatewayConfig | un
 /** Simulated channels are left out, as at a deployment with this environment. */
 function fileConfig(file: string | undefined): GatewayConfig | undefined {
   try {
-    return loadGatewayConfig({ file: file ?? FILE, environment: process.env, mode: 'synth' }).config
+    return loadGatewayConfig({ file: file ?? CONFIGURATION_FILE, environment: process.env, mode: 'synth' }).config
   } catch (error) {
     // Whoever did not name a file may have none, or be in the middle of changing it.
     if (error instanceof GatewayConfigError && file === undefined) {

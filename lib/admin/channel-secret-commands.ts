@@ -1,24 +1,23 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import * as z from 'zod'
 import { readSecretVersion, replaceSecret, SecretChangedError } from '#adapters/secrets/replace-secret.ts'
+import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
+import { nearestName } from '../terminal/nearest-name.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import { type Answer, formatTable } from './answer.ts'
 import { type ChannelKeyNames, channelKeyNames } from './channel-key-names.ts'
+import { type ChannelSecret, parseChannelSecret } from './channel-secret.ts'
 import type { AdminContext, Command } from './command.ts'
 import { CommandFailedError } from './command-failed-error.ts'
-import { nearestName } from './nearest-name.ts'
 import { readSecretValue, type SecretInput } from './read-secret-value.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Writers that meet are few and quick: whoever loses reads again. */
 const TRIES_MAX = 5
 
 const NAME = { name: 'NAME', summary: 'the name that `api_key` of a channel has', required: true } as const
-const CONFIG = { value: 'FILE', summary: 'the configuration; config/gateway.yaml unless said' } as const
+const CONFIG = { value: 'FILE', summary: `the configuration; ${CONFIGURATION_FILE} unless said` } as const
 
 const WHEN =
   'A function uses it at its next call where the key was missing or is refused (it looks again every ten seconds), and after five minutes at the latest.'
-
-type Entries = Readonly<Record<string, string>>
 
 /** Puts a channel's key into the channel secret. @throws UsageError, CommandFailedError. */
 export const secretSet: Command = createSecretSet(() => process.stdin)
@@ -127,30 +126,30 @@ function requireUsed(name: string, names: ChannelKeyNames): void {
   throw new UsageError(`no channel uses the name ${name}, deployed or in the configuration; ${hint} (--force sets it)`)
 }
 
-function requireSet(name: string, entries: Entries): void {
+function requireSet(name: string, entries: ChannelSecret): void {
   if (!Object.hasOwn(entries, name)) {
     throw new CommandFailedError(`the channel secret has no ${name}`)
   }
 }
 
-const entriesSchema = z.record(z.string(), z.string())
-
-/** @throws CommandFailedError for a secret that was written by hand and is no JSON object of texts; it is not quoted. */
+/** @throws CommandFailedError for a secret that was written by hand and is no JSON object of strings; it is not quoted. */
 async function readEntries(secretId: string, client = new SecretsManagerClient({})) {
   const read = await readSecretVersion(client, secretId)
-  try {
-    const entries: Entries = entriesSchema.parse(JSON.parse(read.text))
-    return { read, entries }
-  } catch {
-    throw new CommandFailedError('the channel secret is not a JSON object of texts: write it anew, such as {}')
+  const entries = parseChannelSecret(read.text)
+  if (entries === undefined) {
+    throw new CommandFailedError('the channel secret is not a JSON object of strings: write it anew, such as {}')
   }
+  return { read, entries }
 }
 
 /**
  * Changes the secret as it is at that moment, whoever else changes it, and answers what it was.
  * @throws CommandFailedError when others keep changing it.
  */
-async function changeEntries(secretId: string, change: (entries: Entries) => Entries): Promise<Entries> {
+async function changeEntries(
+  secretId: string,
+  change: (entries: ChannelSecret) => ChannelSecret,
+): Promise<ChannelSecret> {
   const client = new SecretsManagerClient({})
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
     const { read, entries } = await readEntries(secretId, client)

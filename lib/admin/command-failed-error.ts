@@ -8,6 +8,9 @@ export class DeploymentNotFoundError extends CommandFailedError {
   override readonly name = 'DeploymentNotFoundError'
 }
 
+/** The stage or the local host is there and has no output of this name: not every one has each. Told like its parent, whose name it keeps. */
+export class OutputNotFoundError extends DeploymentNotFoundError {}
+
 /** The person who was asked did not say yes; nothing was changed. */
 export class NotConfirmedError extends CommandFailedError {
   override readonly name = 'NotConfirmedError'

@@ -4,6 +4,9 @@ import { COMMON_OPTIONS } from './command-line.ts'
 
 const CALL = 'npm run admin --'
 
+/** For a file or a program: npm says on stdout what it runs, unless it is silent. */
+const SILENT_CALL = 'npm run --silent admin --'
+
 /** The usage line of a command, such as `key create --tenant ID [--models a,b]`. */
 export function usageOf({ name, parameters = [], options = {} }: Command): string {
   const words = parameters.map((parameter) => optional(parameter.name, parameter.required))
@@ -29,7 +32,7 @@ export function commandHelp(command: Command): string {
     parts.push(columns([...parameters, ...options]))
   }
   parts.push(`Options of every command\n${commonOptions()}`)
-  parts.push(`Examples\n${command.examples.map((example) => `  ${CALL} ${example}`).join('\n')}`)
+  parts.push(`Examples\n${command.examples.map((example) => `  ${callOf(example)} ${example}`).join('\n')}`)
   return parts.join('\n\n')
 }
 
@@ -50,6 +53,10 @@ export function overallHelp(commands: readonly Command[]): string {
     `\`${CALL} COMMAND --help\` shows a command with its options and examples.
 Exit code 0: done. 1: it failed, or what was checked is wrong. 2: the command line makes no sense; nothing was done.`,
   ].join('\n\n')
+}
+
+function callOf(example: string): string {
+  return / [>|] | --json\b/.test(example) ? SILENT_CALL : CALL
 }
 
 function commonOptions(): string {

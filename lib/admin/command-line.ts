@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
+import { nearestName } from '../terminal/nearest-name.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import type { Command, CommandOption } from './command.ts'
 import { CommandValues } from './command-values.ts'
-import { nearestName } from './nearest-name.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Options of every command. */
 export const COMMON_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -39,10 +39,15 @@ export function readCommandLine(parameters: readonly string[], commands: readonl
   const command = findCommand(words, commands)
   const help = parsed.has('help')
   const line = { command, words, help, values: new CommandValues(parsed) }
-  if (help || words.length === 0) {
+  if (help) {
     return line
   }
   if (command === undefined) {
+    // First: the value of a mistyped option looks like a word of the command.
+    refuseUnknownOptions(given, commands)
+    if (words.length === 0) {
+      return line
+    }
     throw new CommandLineError(unknownCommand(words, commands))
   }
   checkOptions(command, given)
@@ -63,10 +68,10 @@ function readParameters(
   const rest = words.slice(command.name.split(' ').length)
   const parameters = command.parameters ?? []
   if (rest.length > parameters.length) {
-    throw new CommandLineError(
-      `"${command.name}" has nothing to do with "${rest.slice(parameters.length).join(' ')}"`,
-      command,
-    )
+    const excess = isSecretive(words)
+      ? 'a word too many; a secret value is never typed as one'
+      : `nothing to do with "${rest.slice(parameters.length).join(' ')}"`
+    throw new CommandLineError(`"${command.name}" has ${excess}`, command)
   }
   for (const [index, { name, required }] of parameters.entries()) {
     const word = rest[index]
@@ -80,9 +85,27 @@ function readParameters(
 
 type Given = { readonly name: string; readonly rawName: string; readonly value: string | undefined; inline: boolean }
 
+/** By name: the options of all commands. */
+function knownOptions(commands: readonly Command[]): Readonly<Record<string, CommandOption>> {
+  return Object.assign({}, ...commands.map(({ options }) => options), COMMON_OPTIONS)
+}
+
+/** Of a line without a command, the option that none has. */
+function refuseUnknownOptions(given: readonly Given[], commands: readonly Command[]): void {
+  const known = knownOptions(commands)
+  const unknown = given.find(({ name }) => !Object.hasOwn(known, name))
+  if (unknown !== undefined) {
+    throw new CommandLineError(`there is no option ${unknown.rawName}${hintFor(unknown.name, Object.keys(known))}`)
+  }
+}
+
+function hintFor(option: string, names: readonly string[]): string {
+  const nearest = nearestName(option, names)
+  return nearest === undefined ? '' : `; did you mean --${nearest}?`
+}
+
 function readTokens(parameters: readonly string[], commands: readonly Command[]) {
-  const known: Record<string, CommandOption> = Object.assign({}, ...commands.map(({ options }) => options))
-  Object.assign(known, COMMON_OPTIONS)
+  const known = knownOptions(commands)
   const { tokens } = parseArgs({
     args: [...parameters],
     options: Object.fromEntries(
@@ -122,15 +145,26 @@ function findCommand(words: readonly string[], commands: readonly Command[]): Co
   return isTopicAlone ? undefined : fitting?.command
 }
 
+/** Topics whose words are not repeated: somebody may have typed a secret value among them, and error output is kept. */
+const SECRETIVE_TOPICS: readonly string[] = ['secret', 'cdn-key', 'callback-secret']
+
+/** Words in the name of a command. What was typed after them is none of its name, and may be a secret value. */
+const NAME_WORDS_MAX = 2
+
+function isSecretive([topic = '']: readonly string[]): boolean {
+  return SECRETIVE_TOPICS.includes(topic)
+}
+
 function unknownCommand(words: readonly string[], commands: readonly Command[]): string {
-  const typed = words.join(' ')
+  const typed = words.slice(0, NAME_WORDS_MAX).join(' ')
+  const shown = isSecretive(words) ? `${words[0]} ...` : typed
   const names = commands.map(({ name }) => name)
   const nearest = nearestName(typed, names)
   if (nearest !== undefined) {
-    return `no command "${typed}"; did you mean "${nearest}"?`
+    return `no command "${shown}"; did you mean "${nearest}"?`
   }
   const ofTopic = names.filter((name) => name.startsWith(`${words[0]} `)).map((name) => `"${name}"`)
-  return `no command "${typed}"${ofTopic.length === 0 ? '' : `; there is ${ofTopic.join(', ')}`}`
+  return `no command "${shown}"${ofTopic.length === 0 ? '' : `; there is ${ofTopic.join(', ')}`}`
 }
 
 function checkOptions(command: Command, given: readonly Given[]): void {
@@ -139,8 +173,7 @@ function checkOptions(command: Command, given: readonly Given[]): void {
   for (const { name, rawName, value, inline } of given) {
     const option = Object.hasOwn(own, name) ? own[name] : undefined
     if (option === undefined) {
-      const nearest = nearestName(name, Object.keys(own))
-      const hint = nearest === undefined ? '' : `; did you mean --${nearest}?`
+      const hint = hintFor(name, Object.keys(own))
       throw new CommandLineError(`"${command.name}" has no option ${rawName}${hint}`, command)
     }
     const takesValue = option.value !== undefined
@@ -151,7 +184,7 @@ function checkOptions(command: Command, given: readonly Given[]): void {
     if (!takesValue && value !== undefined) {
       throw new CommandLineError(`--${name} takes no value`, command)
     }
-    if (seen.has(name) && takesValue && !option.repeatable) {
+    if (seen.has(name) && takesValue) {
       throw new CommandLineError(`--${name} is given twice`, command)
     }
     seen.add(name)

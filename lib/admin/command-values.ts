@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 /** The options and parameters that a command line gave, by name: options without dashes, parameters as `NAME`. */
 export class CommandValues {
@@ -12,12 +12,6 @@ export class CommandValues {
   text(name: string): string | undefined {
     const value = this.#values.get(name)
     return value === undefined || value === true ? undefined : value.at(-1)
-  }
-
-  /** Every value of a repeatable option, in the order given. */
-  texts(name: string): readonly string[] {
-    const value = this.#values.get(name)
-    return value === undefined || value === true ? [] : value
   }
 
   /** The value of a required option or parameter. The command line was refused without it. @throws UsageError. */
@@ -34,14 +28,14 @@ export class CommandValues {
     return this.#values.has(name)
   }
 
-  /** A whole number of at least 1; undefined when the option was left out. @throws UsageError for anything else. */
+  /** A whole number of at least 1, in plain digits; undefined when the option was left out. @throws UsageError for anything else. */
   count(name: string): number | undefined {
     const text = this.text(name)
     if (text === undefined) {
       return undefined
     }
     const count = Number(text)
-    if (!Number.isSafeInteger(count) || count < 1 || text.trim() === '') {
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
       throw new UsageError(`--${name} ${text}: use a whole number from 1`)
     }
     return count

@@ -9,8 +9,6 @@ export type CommandOption = {
   readonly value?: string
   readonly summary: string
   readonly required?: true
-  /** Named several times, all values count; only for one that takes a value. */
-  readonly repeatable?: true
 }
 
 /** A word after the command's name, such as `NAME` of `secret set NAME`. */
@@ -46,7 +44,7 @@ export type AdminContext = {
   /**
    * An output of the stack, such as `BaseUrl`, or `StateMachineArn` and `BucketName`; of a running local host the same
    * names where it has them.
-   * @throws DeploymentNotFoundError when there is no such stage or host, or it has no such output.
+   * @throws DeploymentNotFoundError when there is no such stage or host; OutputNotFoundError when it has no such output.
    */
   output(name: string): Promise<string>
   /** Everything that the stack is made of; empty for a local host. @throws DeploymentNotFoundError. */
@@ -63,6 +61,7 @@ export type AdminContext = {
   write(text: string): Promise<void>
 }
 
+/** How a question behaves where nobody can answer it. */
 export type ConfirmOptions = {
   /**
    * What happens when nobody can be asked (no terminal, or `--json`) and `--yes` is missing. `refuse` unless said;

@@ -1,8 +1,10 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { openTable, type Table } from '#adapters/stores/table.ts'
 import { type RunningHost, readRunningHost } from '#local/data-directory.ts'
-import { DeploymentNotFoundError } from './command-failed-error.ts'
+import { stackName } from '../config/stack-name.ts'
+import { DeploymentNotFoundError, OutputNotFoundError } from './command-failed-error.ts'
 import { findResource, type ResourceMatch, readStackResources, type StackResource } from './stack-resources.ts'
+import { unreadableStack } from './unreadable-stack.ts'
 
 /** What is no output of the stack and has one resource that says it. */
 const RESOURCE_OUTPUTS: ReadonlyMap<string, ResourceMatch> = new Map([
@@ -33,13 +35,13 @@ export class Deployment {
   /**
    * An output of the stack, or the name of its one resource in the place of an output: `StateMachineArn`, `BucketName`.
    * The local host has these, `BaseUrl` and `TableName`.
-   * @throws DeploymentNotFoundError.
+   * @throws DeploymentNotFoundError; OutputNotFoundError when the stack or host is there and has no such output.
    */
   async output(name: string): Promise<string> {
     this.#outputs ??= this.#readOutputs()
     const value = (await this.#outputs).get(name) ?? (await this.#resourceFor(name))
     if (value === undefined) {
-      throw new DeploymentNotFoundError(`${this.#title()} has no output ${name}`)
+      throw new OutputNotFoundError(`${this.#title()} has no output ${name}`)
     }
     return value
   }
@@ -72,22 +74,13 @@ export class Deployment {
   }
 }
 
-/** Name of the stack of a stage. */
-export function stackName(stage: string): string {
-  return `Reelgate-${stage}`
-}
-
 async function readStack(name: string): Promise<ReadonlyMap<string, string>> {
   try {
     const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: name }))
     const outputs = Stacks?.[0]?.Outputs ?? []
     return new Map(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DeploymentNotFoundError(
-      `the stack ${name} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
-      { cause: error },
-    )
+    throw unreadableStack(`the stack ${name}`, error)
   }
 }
 

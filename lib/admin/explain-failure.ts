@@ -1,9 +1,10 @@
+import { explainAwsAccess } from './aws-access.ts'
+
 /** Errors that are meant for the person at the keyboard: their message is all there is to say. */
 const EXPLAINED = new Set([
   'GatewayConfigError',
   'StageSettingsError',
   'TenantStateChangedError',
-  'StageSettingsError',
   'NoDynamoDbEngineError',
   'DataDirectoryInUseError',
   'InvalidAmountError',
@@ -17,14 +18,10 @@ const EXPLAINED = new Set([
   'CommandFailedError',
   'DeploymentNotFoundError',
   'NotConfirmedError',
-  // AWS itself says what is wrong: no such table, no credentials, no permission.
+  // AWS itself says what is wrong: no such table, no permission.
   'ResourceNotFoundException',
-  'CredentialsProviderError',
-  'UnrecognizedClientException',
   'AccessDeniedException',
   'AccessDenied',
-  'ExpiredToken',
-  'ExpiredTokenException',
 ])
 
 /** Codes of connections that never stood; their error may come without a message. */
@@ -34,6 +31,10 @@ const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDO
 export function explainFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined
+  }
+  const noAccess = explainAwsAccess(error)
+  if (noAccess !== undefined) {
+    return noAccess
   }
   const code = 'code' in error ? String(error.code) : ''
   if (UNREACHABLE.has(code)) {

@@ -1,7 +1,7 @@
+import { stackName } from '../config/stack-name.ts'
 import { formatTable } from './answer.ts'
 import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import type { AdminContext, Command } from './command.ts'
-import { stackName } from './deployment.ts'
 import { checkApi } from './health/api-health.ts'
 import { checkChannelKeys, checkChannels } from './health/channel-health.ts'
 import { type Check, runCheck } from './health/finding.ts'

@@ -6,6 +6,7 @@ import { JOB_OPTIONS } from './job-commands.ts'
 import { cancelVideoJob } from './jobs/cancel-job.ts'
 import { findJob } from './jobs/find-job.ts'
 import { openJobAccess } from './jobs/job-access.ts'
+import { withoutUrls } from './jobs/record-timeline.ts'
 import { redriveVideoJob } from './jobs/redrive-job.ts'
 
 /** Ends a job and gives its reservation back. */
@@ -64,7 +65,8 @@ function standing({ jobId, tenantId, status, channelId, finishedAt, storedDurati
 function describeEnd(before: VideoJob, ended: VideoJob): Answer {
   const isCancelled = isCancelledByOperator(ended)
   const changed = !isTerminal(before) && isCancelled
-  const json = { id: ended.jobId, tenant: ended.tenantId, status: ended.status, error: ended.error ?? null, changed }
+  const error = ended.error === undefined ? null : withoutUrls(ended.error)
+  const json = { id: ended.jobId, tenant: ended.tenantId, status: ended.status, error, changed }
   const text = changed
     ? `job ${ended.jobId} is cancelled; its reservation was given back`
     : `job ${ended.jobId} had ended before: ${ended.status}${isCancelled ? ', cancelled by the operator' : ''}; nothing was changed`

@@ -3,12 +3,13 @@ import { type ApiKeyListing, listApiKeys, revokeApiKey } from '#adapters/stores/
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import { type Answer, formatTable } from './answer.ts'
 import { unknownModels } from './catalogue/unknown-models.ts'
 import type { Command } from './command.ts'
 import type { CommandValues } from './command-values.ts'
+import { readName } from './read-name.ts'
 import { readEnd } from './read-time.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Makes a key: the only time that it is shown. @throws TenantNotFoundError. */
 export const keyCreate: Command = {
@@ -84,7 +85,7 @@ function readWish(values: CommandValues, nowMilliseconds: number): Wish {
   }
   return {
     models: readModels(values.text('models')),
-    name: values.text('name'),
+    name: readName(values),
     expiresAt: expires === undefined ? undefined : readEnd('expires', expires, nowMilliseconds),
     ratePerMinute,
   }

@@ -26,6 +26,8 @@ export const ledgerShow: Command = {
 export const ledgerVerify: Command = {
   name: 'ledger verify',
   summary: 'check every invariant of the money of every tenant; exit code 1 and what is broken, if any',
+  details: `Sums: the balance is what was granted, locked and billed. Each job: its status, its reservation and its rows agree, in kind
+and in every amount. Each relayed request: open, or resolved once. It reads everything and corrects nothing.`,
   options: { tenant: { value: 'ID', summary: 'only that of this tenant' } },
   examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
   async run(context, values) {

@@ -1,12 +1,12 @@
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant, listTenantIds } from '#adapters/stores/tenant-store.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import type { Answer } from './answer.ts'
 import type { AdminContext, Command } from './command.ts'
 import type { CommandValues } from './command-values.ts'
 import { csvLine } from './csv.ts'
 import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 import { readTime } from './read-time.ts'
-import { UsageError } from './usage-error.ts'
 
 /** Never reordered; new ones come last. */
 const COLUMNS = ['tenant', 'tenant_name', 'at', 'kind', 'job', 'amount', 'actual', 'estimated']
@@ -20,13 +20,12 @@ export const ledgerExport: Command = {
   summary: 'write the ledger as CSV to stdout, of one tenant or of all',
   details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
 requests, grants last; sort by \`at\`. Memory stays small however long the ledger is, but every row of it is read. With
---json each row is a line of JSON. A cell in which a spreadsheet would see a formula begins with an apostrophe.`,
+--json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula.`,
   options: {
     tenant: { value: 'ID', summary: 'the tenant; or --all' },
     all: { summary: 'every tenant' },
     from: { value: 'DATE', summary: 'entries at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
     to: { value: 'DATE', summary: 'entries before this' },
-    format: { value: 'csv', summary: 'csv, which is the only one' },
   },
   examples: [
     'ledger export --tenant demo --local > ledger.csv',
@@ -54,12 +53,9 @@ const WRITTEN: Answer = { json: undefined, text: '' }
 type Wish = { readonly tenant: string | undefined; readonly from: number; readonly to: number }
 
 function readWish(values: CommandValues): Wish {
-  const [tenant, from, to, format = 'csv'] = ['tenant', 'from', 'to', 'format'].map((name) => values.text(name))
+  const [tenant, from, to] = ['tenant', 'from', 'to'].map((name) => values.text(name))
   if ((tenant === undefined) !== values.has('all')) {
     throw new UsageError('name one --tenant, or --all')
-  }
-  if (format !== 'csv') {
-    throw new UsageError(`--format ${format}: there is csv`)
   }
   return {
     tenant,

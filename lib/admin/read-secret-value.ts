@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
+import { UsageError } from '../terminal/usage-error.ts'
 import { NotConfirmedError } from './command-failed-error.ts'
-import { UsageError } from './usage-error.ts'
 
 /** A terminal, a pipe or a file; a terminal can stop showing what is typed. */
 export type SecretInput = Readable & {

@@ -1,4 +1,4 @@
-import { UsageError } from './usage-error.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -26,7 +26,7 @@ export function readDuration(option: string, text: string): number {
  * @throws UsageError naming the option.
  */
 export function readTime(option: string, text: string): number {
-  const milliseconds = timeOf(text)
+  const milliseconds = parseTime(text)
   if (milliseconds === undefined) {
     throw new UsageError(`--${option} ${text}: use a date such as 2027-01-31 or a time such as 2027-01-31T12:00:00Z`)
   }
@@ -36,7 +36,7 @@ export function readTime(option: string, text: string): number {
 /** An end that lies ahead: a duration from now, or a date or time, in unix milliseconds. @throws UsageError. */
 export function readEnd(option: string, text: string, nowMilliseconds: number): number {
   const duration = durationOf(text)
-  const end = duration === undefined ? timeOf(text) : nowMilliseconds + duration
+  const end = duration === undefined ? parseTime(text) : nowMilliseconds + duration
   if (end === undefined) {
     throw new UsageError(`--${option} ${text}: use a duration such as 90d, or a date such as 2027-01-31`)
   }
@@ -52,7 +52,7 @@ function durationOf(text: string): number | undefined {
   return milliseconds <= DURATION_MILLISECONDS_MAX ? milliseconds : undefined
 }
 
-function timeOf(text: string): number | undefined {
+function parseTime(text: string): number | undefined {
   const milliseconds = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
   // A day that the month does not have would roll over into the next.
   const isReal =

@@ -1,10 +1,11 @@
+import { UsageError } from '../terminal/usage-error.ts'
 import { createAdminContext, type Terminal } from './admin-context.ts'
 import type { AdminContext, Command } from './command.ts'
 import { commandHelp, overallHelp, usageOf } from './command-help.ts'
 import { CommandLineError, readCommandLine } from './command-line.ts'
 import type { CommandValues } from './command-values.ts'
 import { explainFailure } from './explain-failure.ts'
-import { UsageError } from './usage-error.ts'
+import { printableLines } from './printable.ts'
 
 /** 0: done. 1: it failed, or what was checked is wrong. 2: the command line makes no sense. */
 export type ExitCode = 0 | 1 | 2
@@ -29,9 +30,9 @@ export async function runCommandLine(parameters: readonly string[], surroundings
       terminal.writeError(`${JSON.stringify({ error: explainFailure(error) ?? String(error) })}\n`)
     } else if (error instanceof UsageError) {
       const command = error instanceof CommandLineError ? error.command : undefined
-      terminal.writeError(`${error.message}\n\n${usage(command)}\n`)
+      terminal.writeError(`${printableLines(error.message)}\n\n${usage(command)}\n`)
     } else {
-      terminal.writeError(`${explainFailure(error) ?? stackOf(error)}\n`)
+      terminal.writeError(`${printableLines(explainFailure(error) ?? stackOf(error))}\n`)
     }
     return error instanceof UsageError ? 2 : 1
   }
@@ -47,7 +48,7 @@ async function run(parameters: readonly string[], surroundings: Surroundings): P
   try {
     const { json, text, isOk = true } = await command.run(createContext(values, terminal), values)
     if (json !== undefined) {
-      await terminal.write(`${values.has('json') ? JSON.stringify(json) : text}\n`)
+      await terminal.write(`${values.has('json') ? JSON.stringify(json) : printableLines(text)}\n`)
     }
     return isOk ? 0 : 1
   } catch (error) {

@@ -1,5 +1,5 @@
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
-import { DeploymentNotFoundError } from './command-failed-error.ts'
+import { unreadableStack } from './unreadable-stack.ts'
 
 /** One resource of the stack: its name in the template and its name in AWS (an arn, url or name, as its type has it). */
 export type StackResource = { readonly type: string; readonly logicalId: string; readonly id: string }
@@ -21,11 +21,7 @@ export async function readStackResources(stackName: string): Promise<readonly St
       }
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DeploymentNotFoundError(
-      `the resources of ${stackName} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
-      { cause: error },
-    )
+    throw unreadableStack(`the resources of ${stackName}`, error)
   }
   return resources
 }

@@ -3,10 +3,12 @@ import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant, listTenants, type Tenant, type TenantListing } from '#adapters/stores/tenant-store.ts'
 import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
-import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import { formatCredits } from '#core/quota/money.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import { type Answer, formatTable } from './answer.ts'
 import type { Command } from './command.ts'
-import { UsageError } from './usage-error.ts'
+import { readCredits } from './read-credits.ts'
+import { requireName } from './read-name.ts'
 
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 
@@ -23,8 +25,8 @@ export const tenantCreate: Command = {
     'tenant create --name Trial --credits 0 --json',
   ],
   async run(context, values) {
-    const credits = parseCredits(values.required('credits'))
-    return describe(await makeTenant(await context.table(), { name: values.required('name'), credits }))
+    const tenant = { name: requireName(values), credits: readCredits(values) }
+    return describe(await makeTenant(await context.table(), tenant))
   },
 }
 
@@ -69,7 +71,10 @@ export const tenantGrant: Command = {
   },
   examples: ['tenant grant --tenant demo --credits 5 --local'],
   async run(context, values) {
-    const credits = parseCredits(values.required('credits'))
+    const credits = readCredits(values)
+    if (credits === 0n) {
+      throw new UsageError(`--credits ${values.required('credits')}: a grant is more than nothing`)
+    }
     return describe(await grantTenant(await context.table(), values.required('tenant'), credits))
   },
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type IKeyGroup, KeyGroup, PublicKey } from 'aws-cdk-lib/aws-cloudfront'
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
-import { createSigningSecret, type SigningKeys } from './cdn-signing-key.ts'
+import { createSigningSecret, type SigningKeyResources } from './cdn-signing-key.ts'
 
 /** Hexadecimal characters that tell the keys of one stack apart. */
 const DIGEST_CHARACTERS = 12
@@ -11,7 +11,7 @@ const DIGEST_CHARACTERS = 12
  * Signing keys that the team makes itself: the stack has their public halves, and the operator puts the private ones into
  * the secret (`npm run admin -- cdn-key import`). To rotate, another public key is deployed and its private half imported.
  */
-export class BroughtSigningKeys extends Construct implements SigningKeys {
+export class BroughtSigningKeys extends Construct implements SigningKeyResources {
   readonly secret: Secret
   readonly keyGroup: IKeyGroup
   readonly keyPairId: string

@@ -9,6 +9,7 @@ export const KILOBYTES_DEPLOYED_MAX = 600
 /** Minified kilobytes: what each cold start loads, and all that is deployed. */
 export type BundleWeight = { readonly atStart: number; readonly deployed: number }
 
+/** Weighs a bundle by the bytes of its code. */
 export function weighBundle({ files }: Bundle): BundleWeight {
   const weigh = (some: Bundle['files']) => some.reduce((bytes, { code }) => bytes + Buffer.byteLength(code), 0) / 1000
   return { atStart: weigh(files.filter(({ isLoadedAtStart }) => isLoadedAtStart)), deployed: weigh(files) }

@@ -32,6 +32,7 @@ type BundledFile = {
   readonly isLoadedAtStart: boolean
 }
 
+/** What a function is deployed with. */
 export type Bundle = {
   /** `index.mjs`, which exports the handler, and what it imports; all lie in one directory. */
   readonly files: readonly BundledFile[]

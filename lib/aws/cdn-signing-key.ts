@@ -18,7 +18,7 @@ const KEY_ACTIONS = ['CreatePublicKey', 'DeletePublicKey', 'GetPublicKey', 'List
 const SECRET_ACTIONS = ['GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage']
 
 /** What signs video urls, and what verifies them. */
-export type SigningKeys = {
+export type SigningKeyResources = {
   /** JSON: `{"keys":[{"keyPairId","privateKeyPem","createdAt"}]}`. */
   readonly secret: Secret
   /** What the CDN trusts. */
@@ -33,7 +33,7 @@ export type SigningKeys = {
  * The key pairs of signed video urls, made in the account: private halves exist in the secret only. One function owns
  * the public halves and the key group that the CDN trusts, so that keys change without a deployment.
  */
-export class CdnSigningKey extends Construct implements SigningKeys {
+export class CdnSigningKey extends Construct implements SigningKeyResources {
   readonly secret: Secret
   readonly keyGroup: IKeyGroup
   readonly keyPairId: string

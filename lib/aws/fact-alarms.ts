@@ -10,7 +10,7 @@ export function factAlarms(metrics: ServiceMetrics, config: GatewayConfig): read
     ...moneyAlarms(metrics),
     ...jobAlarms(metrics),
     ...upstreamAlarms(metrics),
-    ...reconcileAlarms(metrics, config),
+    ...reconcileFactAlarms(metrics, config),
   ]
 }
 
@@ -132,13 +132,13 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
 
 /** Store gives up an hour after the upstream was done (`GIVE_UP_SECONDS` of `lambdas/steps/store-video/store-video.ts`). */
 const STORE_MINUTES = 60
-/** What runs out at its deadline still has to be found, settled and, now and then, restarted by Reconcile. */
+/** Reconcile comes by an open job every ten minutes; the rest is for retries and the last steps. */
 const MARGIN_MINUTES = 30
 
 /** Reconcile gives a request back when it is 16 minutes old, and looks every minute. */
 const OLDEST_REQUEST_SECONDS = 30 * 60
 
-function reconcileAlarms(metrics: ServiceMetrics, config: GatewayConfig): readonly AlarmDefinition[] {
+function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): readonly AlarmDefinition[] {
   return [
     {
       name: 'OldestJob',

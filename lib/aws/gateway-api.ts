@@ -8,7 +8,7 @@ import {
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
-import { ROUTES, type Route } from '#core/contract/routes.ts'
+import { methodsOf, ROUTES, type Route } from '#core/contract/routes.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addApiDomain } from './api-domain.ts'
@@ -56,9 +56,11 @@ export class GatewayApi extends Construct {
       if (route.operation === 'create-video-job') {
         props.pipeline.grantStart(handler)
       }
-      this.restApi.root
-        .resourceForPath(route.path)
-        .addMethod(route.method, streams ? streamedIntegration(handler) : wholeIntegration(handler, 'per-method'))
+      const resource = this.restApi.root.resourceForPath(route.path)
+      const integration = streams ? streamedIntegration(handler) : wholeIntegration(handler, 'per-method')
+      for (const method of methodsOf(route)) {
+        resource.addMethod(method, integration)
+      }
     }
     this.#addFallback(props)
     this.#acknowledge(settings)

@@ -6,6 +6,7 @@ const RETRY_AFTER_SECONDS = 1
 /** The id that functions put on their answers: API Gateway's own. */
 const REQUEST_ID = { 'x-request-id': 'context.requestId' }
 
+/** The members of an OpenAI error that API Gateway answers itself. */
 export type ErrorText = {
   readonly message: string
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error'
@@ -50,6 +51,7 @@ export function addErrorResponses(api: RestApi): void {
   )
 }
 
+/** What a throttled request is told, as the functions say it of a limit of a key. */
 export const RATE_LIMITED: ErrorText = {
   message: 'rate limit exceeded',
   type: 'rate_limit_error',

@@ -28,7 +28,7 @@ export function platformAlarms(service: WatchedService): readonly AlarmDefinitio
   return [
     ...apiAlarms(service.api),
     ...pipelineAlarms(service.pipeline),
-    ...reconcileAlarms(service.reconcile),
+    ...reconcileFunctionAlarms(service.reconcile),
     ...tableAlarms(service.table),
   ]
 }
@@ -130,7 +130,7 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
   ]
 }
 
-function reconcileAlarms({ function: reconcile, deadLetters }: ReconcileSchedule): readonly AlarmDefinition[] {
+function reconcileFunctionAlarms({ function: reconcile, deadLetters }: ReconcileSchedule): readonly AlarmDefinition[] {
   return [
     {
       name: 'DeadLetters',

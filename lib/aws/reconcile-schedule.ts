@@ -30,6 +30,8 @@ type ReconcileScheduleProps = { readonly resources: ServiceResources; readonly p
 export class ReconcileSchedule extends Construct {
   readonly function: GatewayFunction
   readonly deadLetters: Queue
+  /** What runs it every minute, so that an operator can look whether it is on. */
+  readonly scheduleName: string
 
   constructor(scope: Construct, id: string, props: ReconcileScheduleProps) {
     super(scope, id)
@@ -52,11 +54,11 @@ export class ReconcileSchedule extends Construct {
       retryAttempts: 1,
       onFailure: new SqsDestination(this.deadLetters),
     })
-    this.#runEveryMinute()
+    this.scheduleName = this.#runEveryMinute().scheduleName
     this.#runWhenAnExecutionEndsBadly(props.pipeline.stateMachine.stateMachineArn)
   }
 
-  #runEveryMinute(): void {
+  #runEveryMinute(): Schedule {
     const role = new Role(this, 'ScheduleRole', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
@@ -68,7 +70,7 @@ export class ReconcileSchedule extends Construct {
       maxEventAge: Duration.minutes(RECONCILE_MINUTES),
       retryAttempts: 0,
     })
-    new Schedule(this, 'EveryMinute', {
+    const schedule = new Schedule(this, 'EveryMinute', {
       description: 'Reelgate: finish what fell between two steps',
       schedule: ScheduleExpression.rate(Duration.minutes(RECONCILE_MINUTES)),
       target,
@@ -78,6 +80,7 @@ export class ReconcileSchedule extends Construct {
       'The scheduler may invoke this one function; the wildcard is its versions.',
       `${this.function.function.functionArn}:*`,
     )
+    return schedule
   }
 
   #runWhenAnExecutionEndsBadly(stateMachineArn: string): void {

@@ -21,6 +21,7 @@ import { bucketDelivery, cdnDelivery, type VideoDelivery } from './video-deliver
 import { VideoPipeline } from './video-pipeline.ts'
 import { WebAcl } from './web-acl.ts'
 
+/** What a stack is made of: settings of its stage, and the configuration that its functions are given. */
 export type ReelgateStackProps = StackProps & {
   readonly settings: StageSettings
   readonly config: GatewayConfig
@@ -76,6 +77,9 @@ export class ReelgateStack extends Stack {
       CdnSigningKeySecretArn: resources.delivery.signingKeys?.secret.secretArn,
       CdnSigningKeyFunctionName: resources.delivery.signingKeys?.functionName,
       AlarmTopicArn: alarms?.topic.topicArn,
+      BucketName: resources.bucket.bucket.bucketName,
+      DeadLetterQueueUrl: reconcile.deadLetters.queueUrl,
+      ReconcileScheduleName: reconcile.scheduleName,
     })
   }
 
@@ -88,13 +92,9 @@ export class ReelgateStack extends Stack {
     }
   }
 
-  #report({ settings, config, warnings }: ReelgateStackProps): void {
+  #report({ warnings }: ReelgateStackProps): void {
     for (const [index, warning] of warnings.entries()) {
       Annotations.of(this).addWarningV2(`reelgate:configuration-${index}`, warning)
-    }
-    // Clients depend on it: it must have an upstream.
-    if (settings.profile === 'prod' && config.channels.length === 0) {
-      Annotations.of(this).addError(`the stage ${settings.stage} has no channel: set the base urls of its upstreams`)
     }
   }
 

@@ -7,6 +7,7 @@ import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
 
 /** `v/` videos, `requests/` bodies and `texts/` upstream answers that are too large for a table item. */
 export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
+/** What a function may be allowed to do with objects, as IAM names it. */
 export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
 
 /** A job lives 7 days, and its last store may have begun shortly before its end. */

@@ -1,5 +1,5 @@
 import { Grant } from 'aws-cdk-lib/aws-iam'
-import type { SigningKeys } from './cdn-signing-key.ts'
+import type { SigningKeyResources } from './cdn-signing-key.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 import type { VideoBucket } from './video-bucket.ts'
 import type { VideoCdn } from './video-cdn.ts'
@@ -11,7 +11,7 @@ export type VideoDelivery = {
   /** The DNS record that makes `baseUrl` work, for a name of the team's own. */
   readonly dnsRecord: string | undefined
   /** Undefined where nothing but AWS credentials sign. */
-  readonly signingKeys: SigningKeys | undefined
+  readonly signingKeys: SigningKeyResources | undefined
   /** Lets a function sign urls of videos. */
   allowSigning(signer: GatewayFunction): void
   /** Lets a function take deleted videos out of caches. */
@@ -19,7 +19,7 @@ export type VideoDelivery = {
 }
 
 /** Signed urls of the CDN, whose keys lie in a secret. */
-export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeys): VideoDelivery {
+export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): VideoDelivery {
   return {
     baseUrl: cdn.baseUrl,
     dnsRecord: cdn.dnsRecord,

@@ -1,11 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
-
-/** What the signer of video urls and CloudFront both take. */
-const RSA_BITS = 2048
-/** CloudFront's quota of public keys in one key group. */
-const KEYS_MAX = 5
 
 /**
  * The public keys of a comma-separated list of PEM files, each as SPKI in PEM. Nothing of a file is ever quoted: it may
@@ -17,8 +13,8 @@ export function readPublicKeys(files: string | undefined): readonly string[] {
     return []
   }
   const names = files.split(',').map((name) => name.trim())
-  if (names.length > KEYS_MAX) {
-    throw refusal(`names ${names.length} files; CloudFront takes ${KEYS_MAX} keys at most`)
+  if (names.length > SIGNING_KEYS_MAX) {
+    throw refusal(`names ${names.length} files; CloudFront takes ${SIGNING_KEYS_MAX} keys at most`)
   }
   if (names.includes('')) {
     throw refusal('names no file between two commas, or at an end')
@@ -35,8 +31,8 @@ function readPublicKey(file: string): string {
     throw refusal('must be the path of a PEM file, not a key itself')
   }
   const key = parse(file)
-  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== RSA_BITS) {
-    throw refusal(`must be an RSA key of ${RSA_BITS} bits; ${file} holds another kind or size`)
+  if (key.asymmetricKeyType !== 'rsa' || key.asymmetricKeyDetails?.modulusLength !== SIGNING_KEY_BITS) {
+    throw refusal(`must be an RSA key of ${SIGNING_KEY_BITS} bits; ${file} holds another kind or size`)
   }
   return key.export({ type: 'spki', format: 'pem' }).toString()
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CONFIGURATION_FILE } from './configuration-file.ts'
 
 /**
  * Each setting of a deployment, as it comes from `-c key=value` (text) or from cdk.json (JSON), and what one may write.
@@ -27,6 +28,7 @@ const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ]
 
+/** What a stage may be for; the profile decides the defaults of the other settings. */
 export const PROFILES = ['dev', 'prod'] as const
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
@@ -42,6 +44,7 @@ const certificateArn = matching(
   'must be the ARN of a certificate: arn:aws:acm:<region>:<account>:certificate/<id>',
 )
 
+/** Every context setting of a deployment. A refusal completes the sentence "the context setting KEY ...". */
 export const contextSchema = z.object({
   stage: matching(
     new RegExp(`^[a-z][a-z0-9-]{0,${STAGE_CHARACTERS_MAX - 1}}$`),
@@ -51,7 +54,7 @@ export const contextSchema = z.object({
   config: z
     .string({ error: 'must be the path of a file' })
     .min(1, 'must be the path of a file')
-    .default('config/gateway.yaml'),
+    .default(CONFIGURATION_FILE),
   emulator: flag.default(false),
   responseStreaming: flag.optional(),
   retainData: flag.optional(),
@@ -79,7 +82,9 @@ export const contextSchema = z.object({
   apiProvisionedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function').default(0),
 })
 
+/** The settings as given, with the defaults that no profile decides. */
 export type ContextValues = z.infer<typeof contextSchema>
+/** Name of a context setting. */
 export type ContextKey = keyof ContextValues
 
 function matching(pattern: RegExp, error: string) {

@@ -3,14 +3,13 @@ import { type Document, LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { configIssueText } from './config-issue-text.ts'
+import type { Environment } from './environment.ts'
 import { type ConfigProblem, fillInVariables } from './fill-in-variables.ts'
 
 /** Every problem of a configuration file in one text: where it stands, what is wrong, what is allowed. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError'
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 type LoadOptions = {
   readonly file: string
@@ -19,18 +18,26 @@ type LoadOptions = {
   readonly mode: 'local' | 'synth'
 }
 
+export type LoadedConfig = {
+  readonly config: GatewayConfig
+  /** Ids of the channels that a deployment leaves out. */
+  readonly leftOut: readonly string[]
+  /** A sentence for each of them. */
+  readonly warnings: string[]
+}
+
 /**
  * Reads, fills in and validates `config/gateway.yaml` (JSON is YAML too).
  * @throws GatewayConfigError with one line per problem.
  */
-export function loadGatewayConfig(options: LoadOptions): { config: GatewayConfig; warnings: string[] } {
+export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const { file, environment, mode } = options
   const lines = new LineCounter()
   const document = readDocument(file, lines)
   const unset = fillInVariables(document, environment)
   const parsed = gatewayConfigSchema.safeParse(toValue(document, file), { error: configIssueText })
   if (parsed.success && unset.length === 0) {
-    return mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, warnings: [] }
+    return mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, leftOut: [], warnings: [] }
   }
   const problems = [...unset, ...(parsed.success ? [] : issuesBeyond(unset, parsed.error.issues))]
   const described = problems.map(
@@ -66,10 +73,11 @@ function toValue(document: Document, file: string): unknown {
   }
 }
 
-function withoutSimulators(config: GatewayConfig): { config: GatewayConfig; warnings: string[] } {
+function withoutSimulators(config: GatewayConfig): LoadedConfig {
   const simulated = config.channels.filter((channel) => channel.base_url === 'simulator')
   return {
     config: { ...config, channels: config.channels.filter((channel) => channel.base_url !== 'simulator') },
+    leftOut: simulated.map(({ id }) => id),
     warnings: simulated.map(({ id }) => `channel ${id} has no upstream (base_url is simulator) and is left out`),
   }
 }

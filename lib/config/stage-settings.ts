@@ -6,6 +6,7 @@ import { StageSettingsError } from './stage-settings-error.ts'
 /** What a stage is for: `dev` is thrown away without a trace, `prod` keeps data and wakes people. */
 type StageProfile = (typeof PROFILES)[number]
 
+/** A name of the team's own, and the certificate (ACM) that proves it. */
 export type CustomDomain = {
   readonly domainName: string
   /** For the CDN a certificate of us-east-1, for the API one of the stack's region. */

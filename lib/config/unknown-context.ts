@@ -1,4 +1,4 @@
-import { nearestName } from '../admin/nearest-name.ts'
+import { nearestName } from '../terminal/nearest-name.ts'
 import { contextSchema } from './context-schema.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 

@@ -1,5 +1,6 @@
 import type { Example } from '../openapi/examples.ts'
 import type { OpenapiDocument, OperationObject, Reference, ResponseObject } from '../openapi/openapi-types.ts'
+import { PLATFORM_TEXT } from '../openapi/platform-refusals.ts'
 import { memberRows, typeText } from './schema-rows.ts'
 
 type Operation = { readonly method: string; readonly path: string; readonly operation: OperationObject }
@@ -23,7 +24,7 @@ export function referencePage(document: OpenapiDocument): string {
     table(['Route', ''], operations.map(routeRow)),
     ...sections.flat(),
     '## Errors',
-    'The body is in the shape of the route: `{"error": "..."}` below `/v1/video/`, the one of OpenAI clients everywhere else. What the platform in front of the gateway refuses by itself (413, 429, 500, 504) has the second one everywhere.',
+    `The body is in the shape of the route: \`{"error": "..."}\` below \`/v1/video/\`, the one of OpenAI clients everywhere else. The second one everywhere is what is refused by ${PLATFORM_TEXT}.`,
     ...Object.entries(document.components.responses).flatMap(([name, response]) => errorParts(name, response)),
     '## Headers of answers',
     table(['Header', 'Type', ''], Object.entries(document.components.headers).map(headerRow)),

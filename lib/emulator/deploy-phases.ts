@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+/** What is deployed, and where its files go. */
 export type DeployOptions = {
   readonly stage: string
   readonly configFile: string
@@ -13,6 +14,7 @@ export type DeployPhase = { readonly name: string; readonly parameters: readonly
 /** Stages whose name says what they are for; the others need the profile said. */
 const STAGES_WITH_PROFILE = ['dev', 'prod']
 
+/** The JSON file into which `cdk deploy` writes the outputs, by stack. */
 export function outputsFile({ directory }: Pick<DeployOptions, 'directory'>): string {
   return join(directory, 'outputs.json')
 }

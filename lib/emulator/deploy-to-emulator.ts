@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { credentialName } from '#core/catalogue/credential-name.ts'
-import { UsageError } from '../admin/usage-error.ts'
+import type { Environment } from '../config/environment.ts'
 import { loadGatewayConfig } from '../config/load-gateway-config.ts'
+import { stackName } from '../config/stack-name.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 import { deployPhases, outputsFile } from './deploy-phases.ts'
-import { type Environment, emulatorEnvironment } from './emulator-environment.ts'
+import { emulatorEnvironment } from './emulator-environment.ts'
 import { type DeployedOutputs, nextCommands } from './next-commands.ts'
 import { runCdk } from './run-cdk.ts'
 
+/** What to deploy, and with what variables of the terminal. */
 export type DeployToEmulatorOptions = {
   readonly stage: string
   readonly configFile: string
@@ -41,7 +44,7 @@ export async function deployToEmulator(options: DeployToEmulatorOptions): Promis
       await run(phase, used, verbose)
       console.log(`${phase.name.padEnd(10)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)
     }
-    const outputs = readOutputs(outputsFile({ directory }), `Reelgate-${stage}`)
+    const outputs = readOutputs(outputsFile({ directory }), stackName(stage))
     console.log(
       `\n${Object.entries(outputs)
         .map(([name, value]) => `${name.padEnd(18)} ${value}`)

@@ -1,6 +1,5 @@
-import { UsageError } from '../admin/usage-error.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from '../config/environment.ts'
+import { UsageError } from '../terminal/usage-error.ts'
 
 /** Credentials that AWS itself issued begin so (IAM user guide, "Unique identifiers"). */
 const ISSUED_BY_AWS = /^A[KS]IA/

@@ -1,9 +1,8 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { Environment } from '../config/environment.ts'
 
 /** The endpoint of one service: `AWS_ENDPOINT_URL_S3` and its like. */
 const SERVICE_ENDPOINT = /^AWS_ENDPOINT_URL_[A-Z0-9_]+$/
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * What a stack on an emulator is given besides its settings. Emulators tell functions `AWS_ENDPOINT_URL` themselves, as

@@ -1,5 +1,6 @@
-import type { Environment } from './emulator-environment.ts'
+import type { Environment } from '../config/environment.ts'
 
+/** Outputs of the deployed stack by name, such as `BaseUrl`. */
 export type DeployedOutputs = Readonly<Record<string, string>>
 
 type NextCommandsOptions = {

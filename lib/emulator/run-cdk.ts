@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { CommandFailedError } from '../admin/command-failed-error.ts'
+import type { Environment } from '../config/environment.ts'
 import type { DeployPhase } from './deploy-phases.ts'
-import type { Environment } from './emulator-environment.ts'
 
 const REPOSITORY_ROOT = join(import.meta.dirname, '../..')
 

@@ -1,5 +1,5 @@
 import { once } from '#adapters/once.ts'
-import { matchPath, ROUTES, type Route } from '#core/contract/routes.ts'
+import { matchPath, methodsOf, ROUTES, type Route } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { LocalFunction } from './lambda-runtime.ts'
 
@@ -14,7 +14,10 @@ type Endpoint = {
 /** The endpoint that answers a request, and what its path names. */
 export type RoutedRequest = Endpoint & { readonly pathParameters: Record<string, string> | null }
 
-const ENDPOINTS = ROUTES.map((route: Route) => ({ method: route.method, endpoint: endpointOf(route) }))
+const ENDPOINTS = ROUTES.flatMap((route: Route) => {
+  const endpoint = endpointOf(route)
+  return methodsOf(route).map((method) => ({ method, endpoint }))
+})
 
 /** Endpoints whose path names nothing, by method and path. */
 const FIXED: ReadonlyMap<string, RoutedRequest> = new Map(

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 
@@ -19,14 +19,22 @@ const runningHost = z.object({
   awsEndpoint: z.string().optional(),
   stateMachineArn: z.string().optional(),
 })
+/** A host that is running: its process, and where its engines answer. */
 export type RunningHost = z.infer<typeof runningHost>
 
-/** Everything that outlives a restart, in one directory. */
+/** The owner alone enters: the table holds prompts and balances, and what lies beside it is written with the modes of others. */
+const OWNER_ONLY = 0o700
+
+/** On a directory that many people share, as a system has for temporary files: the owner of one file keeps it from others. */
+const STICKY = 0o1000
+
+/** Everything that outlives a restart, in one directory, closed to other users of the machine. */
 export class DataDirectory {
   readonly path: string
 
   constructor(path: string) {
-    mkdirSync(path, { recursive: true })
+    mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
+    closeToOthers(path)
     this.path = path
   }
 
@@ -69,6 +77,14 @@ export function readRunningHost(path: string): RunningHost | undefined {
   }
   const parsed = runningHost.safeParse(JSON.parse(readFileSync(file, 'utf8')))
   return parsed.success ? parsed.data : undefined
+}
+
+/** One of an earlier version may be open. A directory that is shared, or somebody else's, is not ours to close. */
+function closeToOthers(path: string): void {
+  const { uid, mode } = statSync(path)
+  if (uid === process.getuid?.() && (mode & STICKY) === 0) {
+    chmodSync(path, OWNER_ONLY)
+  }
 }
 
 function isAlive(pid: number): boolean {

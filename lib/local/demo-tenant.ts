@@ -15,6 +15,7 @@ class InvalidLocalKeyError extends Error {
 /** The tenant that every local host has. */
 const DEMO_TENANT_ID = 'demo'
 
+/** The demo tenant, and a key of it that is valid. */
 export type DemoAccess = { readonly tenant: Tenant; readonly key: string }
 
 /** Makes the demo tenant at the first start, and a key for it: the given one, or one that stays the same over restarts. */

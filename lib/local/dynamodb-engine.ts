@@ -4,6 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Environment } from '../config/environment.ts'
 import { findFreePort } from './free-port.ts'
 
 /** A running DynamoDB engine, or one that somebody else runs. */
@@ -16,8 +17,6 @@ class NoDynamoDbEngineError extends Error {
 
 /** The engine answers within tens of milliseconds; a machine under load may need longer. */
 const START_MILLISECONDS_MAX = 10_000
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Starts dynoxide (bundled for Linux x64, else the one on PATH) over a file, or uses the endpoint that the environment names.

@@ -34,6 +34,7 @@ const RECONCILE_MILLISECONDS = 60_000
  */
 const INVOCATIONS_END_MILLISECONDS_MAX = 40_000
 
+/** What `npm start` lets one choose. */
 export type LocalHostOptions = {
   /** 0 takes a free one. */
   readonly port: number
@@ -45,6 +46,7 @@ export type LocalHostOptions = {
   readonly credits: Microcredits
 }
 
+/** A running host; `close` resolves when everything that it started has ended. */
 export type LocalHost = DemoAccess & { readonly url: string; close(): Promise<void> }
 
 /**

@@ -2,12 +2,11 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import S3rver from 's3rver'
+import type { Environment } from '../config/environment.ts'
 import { discardUnfinishedWrites, makeWritesAtomic } from './atomic-object-writes.ts'
 
 /** A running S3 engine, or one that somebody else runs. */
 export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.

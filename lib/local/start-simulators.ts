@@ -15,6 +15,7 @@ const SIMULATOR = 'simulator'
 const PORTS_FILE = 'simulator-ports.json'
 const ports = z.record(z.string(), z.number())
 
+/** Simulated upstreams that are running. */
 export type SimulatedUpstreams = {
   /** The configuration with every simulator's real address in it, and its results trusted. */
   readonly config: GatewayConfig

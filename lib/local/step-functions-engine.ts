@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecutionError, type RunOptions, StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 
+/** The statuses of an execution, as Step Functions names them. */
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
 
+/** One execution; times in Unix milliseconds. */
 export type Execution = {
   readonly name: string
   readonly input: string

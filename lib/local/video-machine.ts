@@ -38,6 +38,7 @@ const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
   },
 }
 
+/** The function that the host wakes as the schedule of a deployment does. */
 export const RECONCILE: LocalFunction = {
   name: 'reconcile',
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,

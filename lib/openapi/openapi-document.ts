@@ -1,3 +1,4 @@
+import { DOCUMENT_SERVER } from '#core/contract/document-server.ts'
 import { type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
 import { VERSION } from '#core/version.ts'
 import { HEADERS } from './answer-headers.ts'
@@ -35,8 +36,9 @@ export function openapiDocument(): OpenapiDocument {
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    // Relative to where the document is served, so that a stage in the path stays in it.
-    servers: [{ url: '.', description: 'The deployment that serves this document.' }],
+    servers: [
+      { url: DOCUMENT_SERVER, description: 'The deployment that serves this document; in the file, a local host.' },
+    ],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     security: [{ apiKey: [] }],
     paths: paths(),

@@ -4,26 +4,27 @@ import type { OperationExamples } from './examples.ts'
 import { type JsonSchema, schemaReference } from './json-schema.ts'
 import type { OperationObject, Reference, ResponseObject } from './openapi-types.ts'
 import type { HeaderName, OperationDocument } from './operation-document.ts'
+import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './platform-refusals.ts'
 
 /** On every answer of the gateway. */
 const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
 
-/** Of a key that has a limit of its own. */
+/** On every answer to a valid key that has a limit of its own. */
 const RATE = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',
 ] as const satisfies readonly HeaderName[]
 
+/** The one status that no valid key gets. */
+const UNAUTHORIZED = 401
+
 /** What errors have beside these, by status. */
 const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
-  429: ['Retry-After', ...RATE],
+  429: ['Retry-After'],
   503: ['Retry-After'],
   504: ['x-should-retry'],
 }
-
-/** Statuses that the platform in front answers too, which knows one shape only (lib/aws/gateway-error-responses.ts). */
-const PLATFORM_STATUSES: readonly number[] = [413, 429, 500]
 
 function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
@@ -35,12 +36,10 @@ function errorSchema(shape: ErrorShape, status: number): JsonSchema {
     : own
 }
 
-/** What API Gateway refuses before a function runs, and what an upstream has against a request otherwise. */
+/** What is refused before a function runs, and what an upstream has against a request otherwise. */
 const OTHERS = {
-  PlatformError:
-    'What the platform in front of the gateway refuses by itself: throttling (429 with `Retry-After`), sizes above its own limit (413), its own timeouts (504).',
-  OtherError:
-    'Any other refusal of the upstream (409, 422), relayed with its status and its own body; and what the platform in front of the gateway refuses by itself.',
+  PlatformError: `Refused by ${PLATFORM_TEXT}.`,
+  OtherError: `Any other refusal of the upstream (409, 422), relayed with its status and its own body; or refused by ${PLATFORM_TEXT}.`,
 } as const
 
 /** The answers of one operation: every status that its row of ROUTES declares, and what may come on top. */
@@ -105,21 +104,24 @@ function declaredErrors(shape: ErrorShape): (typeof ERRORS)[ErrorShape] {
   return Object.fromEntries(Object.entries(ERRORS[shape]).filter(([status]) => statuses.has(Number(status))))
 }
 
+const PLATFORM_EXAMPLES = Object.fromEntries(
+  Object.entries(PLATFORM_REFUSALS).map(([name, { summary, value }]) => [name, { summary, value }]),
+)
+
 /** Every error response by its name, and the two that stand for all others. */
 export function errorResponses(): Record<string, ResponseObject> {
   const shapes = (['video', 'openai'] as const).flatMap((shape) =>
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
-      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? [])])
+      const rate = Number(status) === UNAUTHORIZED ? [] : RATE
+      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...rate])
       const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
       return [name, { description, headers, content }] as const
     }),
   )
   const others = Object.entries(OTHERS).map(([name, description]) => {
     const headers = headersOf(['x-request-id', 'Retry-After'])
-    return [
-      name,
-      { description, headers, content: { 'application/json': { schema: schemaReference('Error') } } },
-    ] as const
+    const content = { 'application/json': { schema: schemaReference('Error'), examples: PLATFORM_EXAMPLES } }
+    return [name, { description, headers, content }] as const
   })
   return Object.fromEntries([...shapes, ...others])
 }

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { type GatewayClient, isObject, type JsonObject } from './gateway-client.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json-object.ts'
+import type { GatewayClient } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'
-import type { Finding } from './step-runner.ts'
+import type { StepResult } from './step-runner.ts'
 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = [{ role: 'user', content: 'Say hello in five words.' }]
@@ -12,19 +13,19 @@ const MAX_TOKENS = 64
 const LOOK_AT_RELAY = 'the log line "request" of the chat function, by its x-request-id'
 
 /** A chat answered in one piece, with what it cost. */
-export async function chatWhole(client: GatewayClient, model: string): Promise<Finding<void>> {
+export async function chatWhole(client: GatewayClient, model: string): Promise<StepResult<void>> {
   const body = { model, messages: MESSAGES, max_tokens: MAX_TOKENS }
   const answer = await client.json(CHAT, { status: 200, body })
   const text = textOf(answer, 'message')
   if (text === '') {
     throw new SmokeFailure(`the chat answered no text: ${JSON.stringify(answer).slice(0, 300)}`, LOOK_AT_RELAY)
   }
-  const usage = isObject(answer.usage) ? `, ${String(answer.usage.total_tokens)} tokens` : ''
+  const usage = isJsonObject(answer.usage) ? `, ${String(answer.usage.total_tokens)} tokens` : ''
   return { value: undefined, text: `${model} answered ${text.length} characters${usage}` }
 }
 
 /** A chat that streams: events as they come, up to `[DONE]`. Where nothing can stream it comes in one piece, which is told. */
-export async function chatStreamed(client: GatewayClient, model: string): Promise<Finding<void>> {
+export async function chatStreamed(client: GatewayClient, model: string): Promise<StepResult<void>> {
   const startedAt = performance.now()
   const body = { model, messages: MESSAGES, max_tokens: MAX_TOKENS, stream: true }
   const response = await client.send(CHAT, { status: 200, body })
@@ -57,7 +58,7 @@ async function readEvents({ body }: Response, startedAt: number) {
       continue
     }
     seen.events += 1
-    seen.text += textOf(parse(data), 'delta')
+    seen.text += textOf(parseEvent(data), 'delta')
     seen.lastMilliseconds = Math.round(performance.now() - startedAt)
     if (seen.text !== '' && seen.firstMilliseconds === 0) {
       seen.firstMilliseconds = seen.lastMilliseconds
@@ -67,22 +68,21 @@ async function readEvents({ body }: Response, startedAt: number) {
 }
 
 /** @throws SmokeFailure for an event that is no JSON object. */
-function parse(data: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(data)
-    if (isObject(value)) {
-      return value
-    }
-  } catch {
-    // Told below.
+function parseEvent(data: string): JsonObject {
+  const event = parseJsonObject(data)
+  if (event === undefined) {
+    throw new SmokeFailure(
+      `the streamed chat has an event that is no JSON object: ${data.slice(0, 200)}`,
+      LOOK_AT_RELAY,
+    )
   }
-  throw new SmokeFailure(`the streamed chat has an event that is no JSON object: ${data.slice(0, 200)}`, LOOK_AT_RELAY)
+  return event
 }
 
 /** The text of the first choice: of its message, or of a stream's delta. */
 function textOf(answer: JsonObject, member: 'message' | 'delta'): string {
   const [choice]: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
-  const part = isObject(choice) ? choice[member] : undefined
-  const content = isObject(part) ? part.content : undefined
+  const part = isJsonObject(choice) ? choice[member] : undefined
+  const content = isJsonObject(part) ? part.content : undefined
   return typeof content === 'string' ? content : ''
 }

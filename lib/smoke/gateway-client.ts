@@ -1,10 +1,10 @@
+import { type JsonObject, parseJsonObject } from '#core/json-object.ts'
 import { outOfTime, SmokeFailure } from './smoke-failure.ts'
 import { whereToLook } from './where-to-look.ts'
 
-/** A parsed JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
-
+/** Where a deployment is and what opens it. */
 export type GatewayClientOptions = {
+  /** Without a final slash and without `/v1`. */
   readonly baseUrl: string
   readonly apiKey: string
   /** Ends every request when the whole test has no time left. */
@@ -22,7 +22,7 @@ export class GatewayClient {
   /** @throws SmokeFailure when another status comes, or no JSON object. */
   async json(path: string, expected: { status: number; body?: JsonObject }): Promise<JsonObject> {
     const response = await this.send(path, expected)
-    return parseObject(await response.text(), path)
+    return parseAnswer(await response.text(), path)
   }
 
   /**
@@ -82,18 +82,10 @@ async function unexpectedAnswer(response: Response, request: string): Promise<Sm
   return new SmokeFailure(said.trim(), whereToLook(response.status))
 }
 
-function parseObject(text: string, path: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) {
-      return value
-    }
-  } catch {
-    // Told below, with the beginning of what came.
+function parseAnswer(text: string, path: string): JsonObject {
+  const answer = parseJsonObject(text)
+  if (answer === undefined) {
+    throw new SmokeFailure(`${path} answered no JSON object: ${text.slice(0, SHOWN_CHARACTERS_MAX)}`, whereToLook(404))
   }
-  throw new SmokeFailure(`${path} answered no JSON object: ${text.slice(0, SHOWN_CHARACTERS_MAX)}`, whereToLook(404))
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return answer
 }

@@ -26,6 +26,7 @@ export function printingObserver(): SmokeObserver {
   }
 }
 
+/** One step for a person to read: verdict, name, what was found, milliseconds; a second line when there is something to look at. */
 export function lineOf({ name, verdict, milliseconds, text, lookAt }: StepVerdict): string {
   const time = verdict === 'skipped' ? '' : `  (${milliseconds} ms)`
   const hint = lookAt === undefined ? '' : `\n     ${' '.repeat(NAME_WIDTH)}look at: ${lookAt}`

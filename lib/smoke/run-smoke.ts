@@ -1,9 +1,11 @@
+import { isJsonObject } from '#core/json-object.ts'
 import { chatStreamed, chatWhole } from './chat-steps.ts'
-import { GatewayClient, isObject } from './gateway-client.ts'
+import { GatewayClient } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'
-import { type Finding, type SmokeObserver, StepRunner, type StepVerdict } from './step-runner.ts'
+import { type SmokeObserver, type StepResult, StepRunner, type StepVerdict } from './step-runner.ts'
 import { checkPassthrough, createJob, downloadVideo, findInList, waitForJob } from './video-steps.ts'
 
+/** What to test, with what key, and how long it may take. */
 export type SmokeOptions = {
   /** Without a final slash and without `/v1`. */
   readonly baseUrl: string
@@ -18,6 +20,7 @@ export type SmokeOptions = {
   readonly pollMilliseconds: number
 }
 
+/** Every step's verdict, in the order in which they ran; `ok` when each one passed. A skipped step is no pass. */
 export type SmokeReport = { readonly ok: boolean; readonly steps: readonly StepVerdict[] }
 
 /** Models of the shipped catalogue; the list of models does not tell what each is for. */
@@ -68,9 +71,9 @@ async function runVideo({ client, runner, models, options, observer }: Surroundi
   await runner.step('list', id === undefined ? undefined : () => findInList(client, id))
 }
 
-async function listModels(client: GatewayClient): Promise<Finding<readonly string[]>> {
+async function listModels(client: GatewayClient): Promise<StepResult<readonly string[]>> {
   const { data } = await client.json('/v1/models', { status: 200 })
-  const ids = (Array.isArray(data) ? data : []).flatMap((model) => (isObject(model) ? [String(model.id)] : []))
+  const ids = (Array.isArray(data) ? data : []).flatMap((model) => (isJsonObject(model) ? [String(model.id)] : []))
   if (ids.length === 0) {
     throw new SmokeFailure('the key may use no model', 'the models of the key, and the catalogue of the deployment')
   }

@@ -20,7 +20,7 @@ export type SmokeObserver = {
 }
 
 /** What a step found: a value for later steps and a text for people. */
-export type Finding<Value> = { readonly value: Value; readonly text: string }
+export type StepResult<Value> = { readonly value: Value; readonly text: string }
 
 /** Runs steps one after the other and keeps their verdicts; a failure is a verdict, not an exception. */
 export class StepRunner {
@@ -34,7 +34,7 @@ export class StepRunner {
   }
 
   /** Undefined when the step failed, or could not run because `work` is undefined: a step before it failed. */
-  async step<Value>(name: string, work: (() => Promise<Finding<Value>>) | undefined): Promise<Value | undefined> {
+  async step<Value>(name: string, work: (() => Promise<StepResult<Value>>) | undefined): Promise<Value | undefined> {
     if (work === undefined) {
       this.#end({ name, verdict: 'skipped', milliseconds: 0, text: 'a step before it failed' })
       return undefined

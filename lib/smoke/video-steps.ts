@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createMp4Scanner } from '#core/jobs/mp4-header.ts'
-import { type GatewayClient, isObject, type JsonObject, withoutQuery } from './gateway-client.ts'
+import { isJsonObject, type JsonObject } from '#core/json-object.ts'
+import { createMp4Scanner } from '#core/media/mp4-header.ts'
+import { type GatewayClient, withoutQuery } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'
-import type { Finding } from './step-runner.ts'
+import type { StepResult } from './step-runner.ts'
 
 const JOBS = '/v1/video/generations'
 const PROMPT = 'a paper city lights up at night'
@@ -20,7 +21,8 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'error',
 ])
 
-export async function createJob(client: GatewayClient, model: string): Promise<Finding<string>> {
+/** Orders a video by text; the value is the job's id. @throws SmokeFailure unless a queued job is answered. */
+export async function createJob(client: GatewayClient, model: string): Promise<StepResult<string>> {
   const job = await client.json(JOBS, { status: 201, body: { model, prompt: PROMPT } })
   const { id, status, object } = job
   if (typeof id !== 'string' || status !== 'queued' || object !== 'video.generation') {
@@ -32,7 +34,7 @@ export async function createJob(client: GatewayClient, model: string): Promise<F
 type Waiting = { readonly pollMilliseconds: number; readonly onStatus: (status: string) => void }
 
 /** Polls until the job has ended. The time is bounded by the client's signal. @throws SmokeFailure unless it succeeded. */
-export async function waitForJob(client: GatewayClient, id: string, waiting: Waiting): Promise<Finding<JsonObject>> {
+export async function waitForJob(client: GatewayClient, id: string, waiting: Waiting): Promise<StepResult<JsonObject>> {
   const startedAt = Date.now()
   for (;;) {
     const job = await client.json(`${JOBS}/${id}`, { status: 200 })
@@ -52,7 +54,7 @@ export async function waitForJob(client: GatewayClient, id: string, waiting: Wai
 }
 
 /** What the upstream said has to be in the answer, beside the gateway's own members. */
-export async function checkPassthrough(job: JsonObject): Promise<Finding<void>> {
+export async function checkPassthrough(job: JsonObject): Promise<StepResult<void>> {
   const members = Object.keys(job).filter((name) => !OWN_MEMBERS.has(name))
   if (members.length === 0) {
     throw new SmokeFailure("the job has no member of its upstream's answer", 'the log lines of the poll function')
@@ -61,7 +63,7 @@ export async function checkPassthrough(job: JsonObject): Promise<Finding<void>> 
 }
 
 /** Reads the video by its url alone, without the key. @throws SmokeFailure unless it is a whole MP4. */
-export async function downloadVideo(client: GatewayClient, job: JsonObject): Promise<Finding<void>> {
+export async function downloadVideo(client: GatewayClient, job: JsonObject): Promise<StepResult<void>> {
   if (typeof job.url !== 'string' || !URL.canParse(job.url)) {
     throw new SmokeFailure('the succeeded job has no url', 'the log lines of the function that answers GET')
   }
@@ -85,9 +87,9 @@ export async function downloadVideo(client: GatewayClient, job: JsonObject): Pro
 }
 
 /** The newest jobs of the key; the one just made is among them. */
-export async function findInList(client: GatewayClient, id: string): Promise<Finding<void>> {
+export async function findInList(client: GatewayClient, id: string): Promise<StepResult<void>> {
   const { data } = await client.json(`${JOBS}?limit=20`, { status: 200 })
-  const jobs = Array.isArray(data) ? data.filter(isObject) : []
+  const jobs = Array.isArray(data) ? data.filter(isJsonObject) : []
   if (!jobs.some((job) => job.id === id)) {
     throw new SmokeFailure(`the list of ${jobs.length} jobs has not job ${id}`, 'the log lines of the list function')
   }

@@ -13,6 +13,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 
 const OTHERWISE = 'the logs of the function that answered, by the x-request-id above'
 
+/** What to look at after an answer of this HTTP status: a phrase that completes "look at: ". */
 export function whereToLook(status: number): string {
   return BY_STATUS[status] ?? OTHERWISE
 }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { getTenant, TenantNotFoundError } from '#adapters/stores/tenant-store.ts'
+import { readWebhookSecrets } from '#adapters/stores/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../lib/admin/callback-secret-commands.ts'
-import { UsageError } from '../../lib/admin/usage-error.ts'
+import { UsageError } from '../../lib/terminal/usage-error.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
 import { openTenant } from '../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
@@ -40,6 +41,8 @@ describe('callback-secret rotate', () => {
     expect(Date.parse(previous_until)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
     expect((await rotate(tenantId, '0s')).json).toMatchObject({ previous_webhook_secret: null, previous_until: null })
     expect((await show(tenantId)).json).toMatchObject({ previous_webhook_secret: null })
+    const atAnyTime = await readWebhookSecrets(engine.table, tenantId, { nowMilliseconds: 0 })
+    expect(atAnyTime.previous).toBeUndefined()
   })
 
   it('asks before it ends the oldest of three secrets, and changes nothing without a yes', async () => {

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@je
 import { mockClient } from 'aws-sdk-client-mock'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../../lib/admin/cdn-key-commands.ts'
 import type { Command } from '../../lib/admin/command.ts'
-import { CommandFailedError, DeploymentNotFoundError } from '../../lib/admin/command-failed-error.ts'
+import { CommandFailedError, OutputNotFoundError } from '../../lib/admin/command-failed-error.ts'
 import { FakeCloudFront, FakeSecret } from '../cdn-signing-key/key-services.ts'
 import { runCommand } from './run-command.ts'
 
@@ -33,7 +33,7 @@ function run(command: Command, outputs: Readonly<Record<string, string>>, option
   const output = async (name: string) => {
     const value = outputs[name]
     if (value === undefined) {
-      throw new DeploymentNotFoundError(`no output ${name}`)
+      throw new OutputNotFoundError(`no output ${name}`)
     }
     return value
   }

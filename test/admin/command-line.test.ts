@@ -28,7 +28,6 @@ function screen({ isInteractive = false, typed = '' } = {}) {
 const OPTIONS = {
   box: { value: 'ID', summary: 'which box', required: true },
   depth: { value: 'N', summary: 'how deep' },
-  tag: { value: 'TAG', summary: 'what is on it', repeatable: true },
   lid: { summary: 'with its lid' },
 } as const
 
@@ -65,13 +64,13 @@ describe('a command line', () => {
     expect(await type('box label fragile --json')).toMatchObject({ code: 0, out: '"fragile"\n' })
   })
 
-  it('hands over each value, the last of a switch, and all of a repeatable option', async () => {
+  it('hands over each value, and whether a switch was given', async () => {
     const run: Run = async (_, values) => ({
-      json: [values.required('box'), values.count('depth'), values.texts('tag'), values.has('lid'), values.text('lid')],
+      json: [values.required('box'), values.count('depth'), values.has('lid'), values.text('lid')],
       text: '',
     })
-    const { out } = await type('box open --box=-1 --depth 3 --tag a --tag b --lid --json', { run })
-    expect(JSON.parse(out)).toEqual(['-1', 3, ['a', 'b'], true, null])
+    const { out } = await type('box open --box=-1 --depth 3 --lid --json', { run })
+    expect(JSON.parse(out)).toEqual(['-1', 3, true, null])
   })
 
   it.each([
@@ -86,13 +85,17 @@ describe('a command line', () => {
     ['box open --box 1 --unheard', '"box open" has no option --unheard', 'usage:'],
     ['box open -x --box 1', '"box open" has no option -x', 'usage:'],
     ['box open --box 1 --__proto__ 2', '"box open" has no option --__proto__', 'usage:'],
-    ['box open', '--box is missing', 'usage: npm run admin -- box open --box ID [--depth N] [--tag TAG] [--lid]'],
+    ['box open', '--box is missing', 'usage: npm run admin -- box open --box ID [--depth N] [--lid]'],
     ['box open --box=', '--box is missing', 'usage:'],
     ['box open --box --lid', '--box needs a value', 'usage:'],
     ['box open --box', '--box needs a value', 'usage:'],
     ['box open --box 1 --lid=no', '--lid takes no value', 'usage:'],
     ['box open --box 1 --box 2', '--box is given twice', 'usage:'],
     ['box open twice --box 1', '"box open" has nothing to do with "twice"', 'usage:'],
+    ['--stag prod', 'there is no option --stag; did you mean --stage?', 'lists the commands'],
+    ['box open --stag=prod', '"box open" has no option --stag; did you mean --stage?', 'usage:'],
+    ['--stag prod box open --box 1', 'there is no option --stag; did you mean --stage?', 'lists the commands'],
+    ['--version', 'there is no option --version', 'lists the commands'],
     ['box label', 'TEXT is missing', 'usage: npm run admin -- box label TEXT'],
   ])(
     'that makes no sense (%s) exits 2 with a sentence and the usage, and runs nothing',
@@ -109,7 +112,7 @@ describe('a command line', () => {
 
   it('is refused by a command itself in the same way', async () => {
     const run: Run = async (_, values) => ({ json: values.count('depth'), text: '' })
-    for (const depth of ['0', '-1', '1.5', 'x', '9007199254740993']) {
+    for (const depth of ['0', '-1', '+1', '1.5', '1e3', '0x10', 'x', '9007199254740993']) {
       const { code, error } = await type(`box open --box 1 --depth=${depth}`, { run })
       expect({ code, error }).toEqual({
         code: 2,
@@ -143,9 +146,61 @@ describe('a command line', () => {
     expect(await type('box open --box 1 --json', { run })).toMatchObject({ code: 1, error: '{"error":"Error: odd"}\n' })
   })
 
+  it("shows nobody else's control sequences on a terminal: they are written out, and exact in the JSON", async () => {
+    const hostile = 'a\x1b]0;b\x07\x9b2J\u202e\u2028c'
+    const shown = 'a\\u{1b}]0;b\\u{7}\\u{9b}2J\\u{202e}\\u{2028}c'
+    const answering: Run = async (context) => {
+      context.warn(hostile)
+      return { json: { hostile }, text: `${hostile}\nnext` }
+    }
+    expect(await type('box open --box 1', { run: answering })).toMatchObject({
+      out: `${shown}\nnext\n`,
+      error: `warning: ${shown}\n`,
+    })
+    const { out } = await type('box open --box 1 --json', { run: answering })
+    expect(JSON.parse(out)).toEqual({ hostile })
+    const run: Run = () => Promise.reject(new CommandFailedError(hostile))
+    expect(await type('box open --box 1', { run })).toMatchObject({ error: `${shown}\n` })
+    const asking: Run = async (context) => {
+      await context.confirm(`${hostile}\nb`)
+      return { json: {}, text: '' }
+    }
+    const { asked } = await type('box open --box 1', { run: asking, isInteractive: true })
+    expect(asked).toEqual([`${shown}\\u{a}b. Go on? [y/N] `])
+    expect((await type(`box open --${hostile}`)).error.split('\n')[0]).toContain(`no option --${shown}`)
+  })
+
   it('that checked something and found it wrong exits 1 with its answer', async () => {
     const run: Run = async () => ({ json: { ok: false }, text: 'wrong', isOk: false })
     expect(await type('box open --box 1 --json', { run })).toMatchObject({ code: 1, out: '{"ok":false}\n', error: '' })
+  })
+
+  it('never repeats a word that may be a secret', async () => {
+    for (const line of [
+      'secret set P1_API_KEY SUPERSECRET',
+      'secret put P1_API_KEY SUPERSECRET',
+      'secret SUPERSECRET',
+      'cdn-key import SUPERSECRET',
+      'cdn-key impotr SUPERSECRET',
+      'callback-secret rotate SUPERSECRET',
+      'callback-secret rotat SUPERSECRET',
+    ]) {
+      for (const json of ['', ' --json']) {
+        const { shown, terminal } = screen()
+        const words = `${line}${json}`.split(' ')
+        expect(await runCommandLine(words, { commands: COMMANDS, terminal })).toBe(2)
+        expect(shown).toEqual({ out: '', error: expect.not.stringContaining('SUPERSECRET'), asked: [] })
+      }
+    }
+  })
+
+  it('shows examples for programs and files without the banner of npm', async () => {
+    const { shown, terminal } = screen()
+    await runCommandLine(['ledger', 'export', '--help'], { commands: COMMANDS, terminal })
+    expect(shown.out).toContain('\n  npm run --silent admin -- ledger export --tenant demo --local > ledger.csv')
+    await runCommandLine(['key', 'list', '--help'], { commands: COMMANDS, terminal })
+    expect(shown.out).toContain('\n  npm run --silent admin -- key list --tenant demo --json')
+    expect(shown.out).toContain('\n  npm run admin -- key list --local')
   })
 
   it.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { OutputNotFoundError } from '../../lib/admin/command-failed-error.ts'
 import { Deployment } from '../../lib/admin/deployment.ts'
 
 const stacks = mockClient(CloudFormationClient)
@@ -30,6 +31,14 @@ describe('the table that an admin command works on', () => {
     await expect(new Deployment({ local: false, dataDirectory: '.data', stage: 'dev' }).table()).rejects.toThrow(
       /the stack Reelgate-dev cannot be read .*: deploy it, choose another --stage, or add --local/,
     )
+  })
+
+  it('is not taken for missing when AWS could not be asked at all', async () => {
+    stacks.on(DescribeStacksCommand).rejects(new Error('Region is missing'))
+    stacks.on(ListStackResourcesCommand).rejects(new Error('Region is missing'))
+    const deployment = new Deployment({ local: false, dataDirectory: '.data', stage: 'dev' })
+    await expect(deployment.table()).rejects.toThrow(/^no AWS region is set: export AWS_REGION/)
+    await expect(deployment.resources()).rejects.toThrow(/^no AWS region is set: export AWS_REGION/)
   })
 
   it('is told as missing, with what to start, when no local host runs', async () => {
@@ -61,6 +70,7 @@ describe('the table that an admin command works on', () => {
     expect(await deployment.output('StateMachineArn')).toBe('arn:machine')
     expect(stacks.commandCalls(ListStackResourcesCommand)).toHaveLength(2)
     await expect(deployment.output('Nothing')).rejects.toThrow('the stack Reelgate-dev has no output Nothing')
+    await expect(deployment.output('Nothing')).rejects.toBeInstanceOf(OutputNotFoundError)
   })
 
   it('of a running local host has its engines, and asks AWS nothing', async () => {

@@ -10,10 +10,13 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { RelayLedger } from '#adapters/ledger/relay-ledger.ts'
+import { ledgerTable } from '#adapters/stores/ledger-table.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { health } from '../../lib/admin/health-command.ts'
 import { readStackResources } from '../../lib/admin/stack-resources.ts'
+import { openRelayingTenant } from '../adapters/ledger/relaying-tenant.ts'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
@@ -65,6 +68,9 @@ function haveStack(StackStatus: StackStatus): void {
   cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
 }
 
+/** As lib/aws/alarm-definition.ts writes it. */
+const ALARM = 'The API answers 5xx. Runbook: docs/operations.md#apierrors'
+
 function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {
   cloudWatch
     .on(GetMetricStatisticsCommand, { MetricName })
@@ -94,13 +100,20 @@ async function look() {
   expect(text).not.toContain('a secret')
   const wrong = Object(json).findings.filter(({ ok }: { ok: boolean }) => !ok)
   expect(wrong.every(({ advice }: { advice: string | null }) => advice !== null)).toBe(true)
-  return { isOk, wrong: wrong.map(({ check, message }: { check: string; message: string }) => `${check}: ${message}`) }
+  return {
+    isOk,
+    wrong: wrong.map(({ check, message }: { check: string; message: string }) => `${check}: ${message}`),
+    text,
+  }
 }
 
 describe('a deployment', () => {
   it('in which all is well is healthy', async () => {
-    await reserveJob(table, await openTenant(table))
-    expect(await look()).toEqual({ isOk: true, wrong: [] })
+    const { jobId, tenantId } = await reserveJob(table, await openTenant(table))
+    const { isOk, wrong, text } = await look()
+    expect({ isOk, wrong }).toEqual({ isOk: true, wrong: [] })
+    expect(text).toContain('the balance of 1 tenant adds up')
+    expect(text).toContain(`1 open, the oldest job 0 min old: job ${jobId} of tenant ${tenantId}`)
   })
 
   it.each<[string, () => unknown, string | RegExp]>([
@@ -111,7 +124,7 @@ describe('a deployment', () => {
       () =>
         cloudWatch
           .on(DescribeAlarmsCommand, { AlarmNames: ['alarm-1'], StateValue: 'ALARM' })
-          .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: 'The API answers 5xx.' }] }),
+          .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }] }),
       'alarms: alarm-1 is in alarm: The API answers 5xx.',
     ],
     [
@@ -132,7 +145,7 @@ describe('a deployment', () => {
     [
       'has an empty secret',
       () => secrets.on(GetSecretValueCommand).resolves({ SecretString: 'a secret' }),
-      'channel keys: the channel secret is no JSON object of texts',
+      'channel keys: the channel secret is no JSON object of strings',
     ],
     [
       'may not be asked for its secret',
@@ -156,6 +169,23 @@ describe('a deployment', () => {
     expect(wrong).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)])
   })
 
+  it('tells of a ringing alarm where in the runbook it stands', async () => {
+    cloudWatch
+      .on(DescribeAlarmsCommand)
+      .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }, { AlarmName: 'alarm-2' }] })
+    const { text } = await look()
+    expect(text).toContain('-> docs/operations.md#apierrors says what it means and what to do.')
+    expect(text).toContain('-> docs/operations.md, "Alarms", says what it means and what to do.')
+  })
+
+  it('with an open relayed request and no job names no oldest job', async () => {
+    const tenant = await openRelayingTenant(table)
+    await new RelayLedger(ledgerTable(table)).reserve(tenant.request('1'))
+    const { isOk, text } = await look()
+    expect(isOk).toBe(true)
+    expect(text).toContain('1 open, none of a video job')
+  })
+
   it('whose balance does not add up is not', async () => {
     const { tenantId } = await openTenant(table)
     await table.client.send(
@@ -166,18 +196,21 @@ describe('a deployment', () => {
         ExpressionAttributeValues: { ':one': 1 },
       }),
     )
-    expect(await look()).toEqual({ isOk: false, wrong: [`table: the balance of tenant ${tenantId} does not add up`] })
+    expect(await look()).toMatchObject({
+      isOk: false,
+      wrong: [`table: the balance of tenant ${tenantId} does not add up`],
+    })
   })
 
   it('in which nobody looks after open reservations is not', async () => {
     const hours = (count: number) => Math.trunc(Date.now() / 1000) - count * 3_600
     const tenant = await openTenant(table)
     await reserveJob(table, tenant, { createdAt: hours(1) })
-    expect((await look()).wrong).toEqual(['reservations: 1 have been due for more than 5 minutes'])
-    await reserveJob(table, tenant, { createdAt: hours(16) })
+    expect((await look()).wrong).toEqual(['reservations: 1 has been due for more than 5 minutes'])
+    const { jobId } = await reserveJob(table, tenant, { createdAt: hours(16) })
     expect((await look()).wrong).toEqual([
       'reservations: 2 have been due for more than 5 minutes',
-      'reservations: a job has been open for 16 h',
+      `reservations: job ${jobId} of tenant ${tenant.tenantId} has been open for 16 h`,
     ])
   })
 })

@@ -2,15 +2,18 @@ import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import { markDeleted } from '#adapters/stores/job-deletion.ts'
 import { recordFailure } from '#adapters/stores/job-progress.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { recordReferenceRefused } from '#adapters/stores/reference-check.ts'
 import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
-import { jobFind, jobList, jobShow, jobTimeline } from '../../lib/admin/job-commands.ts'
+import { jobFind, jobShow, jobTimeline } from '../../lib/admin/job-commands.ts'
+import { jobList } from '../../lib/admin/job-list.ts'
 import { jobCancel, jobRedrive } from '../../lib/admin/job-repair-commands.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
@@ -107,7 +110,8 @@ describe('a job', () => {
       waiting_for_channel: false,
       expires_at: new Date(job.expiresAt * 1000).toISOString(),
       submitted_at: new Date(job.createdAt * 1000).toISOString(),
-      finished_at: null,
+      finished_upstream_at: null,
+      ended_at: new Date(job.createdAt * 1000 + 2_000).toISOString(),
       stored: false,
       duration_secs: null,
       callback: 'not sent',
@@ -122,6 +126,23 @@ describe('a job', () => {
     }
   })
 
+  it('that failed for a reference is shown with its place, without the name that its client gave to the file', async () => {
+    const { tenantId, jobId, createdAt } = await reserveJob(table, tenant)
+    const job = await requireVideoJob(table, { tenantId, jobId })
+    const error = 'image_urls[2] (sk-live-12345.png) has 9x9 pixels; the shorter side needs 300'
+    await recordReferenceRefused(table, job, error)
+    const reservation = await requireReservation(table, job)
+    const show = async () => Object((await runCommand(jobShow, { table, options: { job: job.jobId } })).json).error
+    expect(await show()).toBe('image_urls[2] has 9x9 pixels; the shorter side needs 300')
+    const nowMilliseconds = createdAt * 1000 + 2_000
+    await resolveReservation(table, { job, reservation, resolution: { kind: 'release', error }, nowMilliseconds })
+    expect(await show()).toBe('image_urls[2] has 9x9 pixels; the shorter side needs 300')
+    for (const command of [jobFind, jobTimeline, jobCancel]) {
+      const { json, text } = await runCommand(command, { table, outputs, options: { job: job.jobId } })
+      expect(`${JSON.stringify(json)} ${text}`).not.toContain('sk-live')
+    }
+  })
+
   it('has a timeline in order, though no execution is remembered', async () => {
     const job = await failedJob()
     const { json, text } = await runCommand(jobTimeline, { table, outputs, options: { job: job.jobId } })
@@ -132,7 +153,7 @@ describe('a job', () => {
       'claimed for channel main',
       'released: cannot read <url> of yours',
     ])
-    expect(timeline).toEqual(timeline.toSorted((a: { at: string }, b: { at: string }) => a.at.localeCompare(b.at)))
+    expect(timeline.map(({ at }: { at: string }) => /\.\d{3}Z$/.test(at))).toEqual([true, true, false, true])
     expect(text).not.toContain('secret')
   })
 
@@ -153,6 +174,28 @@ describe('a job', () => {
     expect(text).toContain('queued (deleted)')
     await expect(list({ status: 'expired' })).rejects.toThrow('--status expired: use queued')
     await expect(runCommand(jobList, { table, options: { tenant: 'nobody' } })).rejects.toThrow('no tenant nobody')
+  })
+
+  it('that is open is listed among those of all tenants, oldest first, with its age', async () => {
+    const now = Math.trunc(Date.now() / 1000)
+    const other = await openTenant(table)
+    await failedJob()
+    const young = await reserveJob(table, tenant, { createdAt: now - 60 })
+    const old = await reserveJob(table, other, { createdAt: now - 7_200 })
+    const list = async (options: Record<string, string | true>) => {
+      const { json } = await runCommand(jobList, { table, options: { open: true, ...options } })
+      return Object(json).jobs
+    }
+    expect(await list({})).toMatchObject([
+      { id: old.jobId, tenant: other.tenantId, status: 'queued', channel: null },
+      { id: young.jobId, tenant: tenant.tenantId },
+    ])
+    expect((await list({}))[0].age_seconds).toBeGreaterThanOrEqual(7_199)
+    expect(await list({ limit: '1' })).toMatchObject([{ id: old.jobId }])
+    expect(await list({ tenant: tenant.tenantId })).toMatchObject([{ id: young.jobId }])
+    await expect(list({ tenant: 'nobody' })).rejects.toThrow('no tenant nobody')
+    await expect(list({ status: 'queued' })).rejects.toThrow('--open and --status: use one of them')
+    await expect(runCommand(jobList, { table, options: {} })).rejects.toThrow('--tenant is missing')
   })
 })
 

@@ -66,6 +66,8 @@ describe('a new key', () => {
 
   it.each([
     [{ rate: '0' }, '--rate 0: use a whole number from 1'],
+    [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
+    [{ name: 'a\u001b[2J' }, '--name has a control character in it'],
     [{ rate: '60001' }, '--rate 60001: use at most 60000'],
     [{ expires: '2020-01-01' }, '--expires 2020-01-01: that is not ahead'],
     [{ models: ' , ' }, '--models names no model'],

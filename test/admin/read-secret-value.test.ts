@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { NotConfirmedError } from '../../lib/admin/command-failed-error.ts'
 import { readSecretValue } from '../../lib/admin/read-secret-value.ts'
-import { UsageError } from '../../lib/admin/usage-error.ts'
+import { UsageError } from '../../lib/terminal/usage-error.ts'
 
 /** Asks for a value that is piped in. */
 function pipe(...chunks: string[]): Promise<string> {

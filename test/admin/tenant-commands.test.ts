@@ -1,9 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
-import { tenantLimit, tenantList, tenantResume, tenantShow, tenantSuspend } from '../../lib/admin/tenant-commands.ts'
+import { createTenant } from '#adapters/stores/tenant-store.ts'
+import { COMMANDS } from '../../lib/admin/command-table.ts'
+import { runCommandLine } from '../../lib/admin/run-command-line.ts'
+import {
+  tenantCreate,
+  tenantGrant,
+  tenantLimit,
+  tenantList,
+  tenantResume,
+  tenantShow,
+  tenantSuspend,
+} from '../../lib/admin/tenant-commands.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
-import { openTenant, reserveJob, type TestTenant } from '../engines/video-jobs.ts'
+import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../engines/video-jobs.ts'
 import { runCommand } from './run-command.ts'
 
 let engine: TestTable
@@ -66,6 +77,51 @@ describe('a tenant', () => {
     for (const value of ['', '-1', '1.5', 'all', '1e3', '9007199254740993']) {
       await expect(limit(value)).rejects.toThrow(`--open-jobs ${value}: use a whole number from 0, or none`)
     }
+  })
+
+  it.each([
+    ['abc', '"abc" is not an amount: write digits'],
+    ['1e3', '"1e3" is not an amount: write digits'],
+    ['=-1', '"-1" is not an amount: write digits'],
+    ['0.1234567', '"0.1234567" is not an amount: write digits with at most six decimal places'],
+    ['99999999999', '"99999999999" is too large: the most is 1000000000'],
+  ])('is not granted %s, nor made with it: that is a usage error', async (credits, sentence) => {
+    for (const line of ['tenant grant --tenant demo', 'tenant create --name Acme']) {
+      const given = credits.startsWith('=') ? [`--credits${credits}`] : ['--credits', credits]
+      let error = ''
+      const writeError = (text: string) => {
+        error += text
+      }
+      const terminal = { isInteractive: false, ask: async () => '', write: async () => undefined, writeError }
+      expect(await runCommandLine([...line.split(' '), ...given], { commands: COMMANDS, terminal })).toBe(2)
+      expect(error).toContain(`--credits ${sentence}`)
+      expect(error).toContain(`usage: npm run admin -- ${line.slice(0, 'tenant grant'.length)}`)
+    }
+  })
+
+  it('may begin with nothing, but is not granted nothing', async () => {
+    const made = await runCommand(tenantCreate, { table, options: { name: 'Trial', credits: '0' } })
+    expect(made).toMatchObject({ json: { available: '0' } })
+    const granted = runCommand(tenantGrant, { table, options: { ...named(), credits: '0.00' } })
+    await expect(granted).rejects.toThrow('--credits 0.00: a grant is more than nothing')
+  })
+
+  it.each(['a\u001bb', 'a\nb', 'a\u202eb', '\u009b'])(
+    'has no name with a control character, such as %j',
+    async (name) => {
+      const made = runCommand(tenantCreate, { table, options: { name, credits: '1' } })
+      await expect(made).rejects.toThrow('--name has a control character in it')
+      expect(Object((await runCommand(tenantList, { table })).json).tenants).toHaveLength(1)
+    },
+  )
+
+  it('with a control character in its name of before is shown without obeying it', async () => {
+    const other = { id: 'x', name: 'a\u001b[2J\nb', webhookSecret: 'whsec_', credits: ESTIMATE, grantId: 'g' }
+    await createTenant(table, { ...other, nowMilliseconds: 1 })
+    const { text, json } = await runCommand(tenantList, { table })
+    expect(text).toContain('a\\u{1b}[2J\\u{a}b  ')
+    expect(text.split('\n')).toHaveLength(3)
+    expect(JSON.stringify(json)).toContain(JSON.stringify(other.name))
   })
 
   it.each([tenantSuspend, tenantResume, tenantLimit])('that is not there is told as such by %#', async (command) => {

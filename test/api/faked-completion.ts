@@ -5,11 +5,11 @@ import type { UpstreamPost } from '#adapters/relay/upstream-connection.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
-import { logEverything } from '../logs/log-everything.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
 import { FakeAnswer } from './fake-answer.ts'
 import { FakeBody } from './fake-body.ts'
 
-logEverything()
+setTestLogging()
 
 const MODEL = 'chat-a'
 

@@ -18,19 +18,64 @@ afterEach(() => {
   delete process.env.LAMBDA_TASK_ROOT
 })
 
-const ask = (headers: Record<string, string> = {}) =>
-  handler(apiEvent({ httpMethod: 'GET', path: '/openapi.json', headers }), context)
+const committed = readFileSync(`${REPOSITORY_ROOT}/openapi.json`, 'utf8')
+
+const ask = (headers: Record<string, string> = {}, path = '/openapi.json') => {
+  const { requestContext, ...event } = apiEvent({ httpMethod: 'GET', path: '/openapi.json', headers })
+  return handler({ ...event, requestContext: { ...requestContext, path } }, context)
+}
+
+const LOCAL = { Host: '127.0.0.1:8787' }
 
 describe('the OpenAPI document of a deployment', () => {
   it('get-openapi-document 200: is the committed file byte for byte, without a key, and caches may keep it', async () => {
-    const { statusCode, headers, body } = await ask()
+    const { statusCode, headers, body } = await ask(LOCAL)
     expect(statusCode).toBe(200)
-    expect(body === readFileSync(`${REPOSITORY_ROOT}/openapi.json`, 'utf8')).toBe(true)
+    expect(body === committed).toBe(true)
     expect(headers).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'public, max-age=300',
       etag: expect.stringMatching(/^"[0-9a-f]{32}"$/),
     })
+  })
+
+  it.each([
+    ['a local host', LOCAL, '/openapi.json', 'http://127.0.0.1:8787/v1/models'],
+    ['a local host by its IPv6 address', { host: '[::1]:9000' }, '/openapi.json', 'http://[::1]:9000/v1/models'],
+    [
+      "a stage below API Gateway's own name",
+      { Host: 'abc.execute-api.eu-west-1.amazonaws.com', 'X-Forwarded-Proto': 'https' },
+      '/live/openapi.json',
+      'https://abc.execute-api.eu-west-1.amazonaws.com/live/v1/models',
+    ],
+    [
+      'a name of its own',
+      { Host: 'api.example.com', 'X-Forwarded-Proto': 'https' },
+      '/openapi.json',
+      'https://api.example.com/v1/models',
+    ],
+  ])('names a server that paths can be appended to: %s', async (_, headers, path, expected) => {
+    const { headers: answered, body } = await ask(headers, path)
+    const { servers, paths, ...rest } = JSON.parse(body)
+    expect(servers).toHaveLength(1)
+    // Clients append the path (OpenAPI 3.1); an absolute url is the same for those that resolve it before.
+    const [{ url }] = servers
+    const model = Object.keys(paths).find((each) => each === '/v1/models')
+    expect(`${url}${model}`).toBe(expected)
+    const { servers: inFile, ...file } = JSON.parse(committed)
+    expect({ paths, ...rest }).toEqual(file)
+    expect(inFile).toHaveLength(1)
+    expect((await ask(headers, path)).headers?.etag).toBe(answered?.etag)
+    expect((await ask({ ...headers, 'if-none-match': String(answered?.etag) }, path)).statusCode).toBe(304)
+  })
+
+  it.each([
+    ['no host', {}, '/openapi.json'],
+    ['a host that is none', { Host: 'a"b/c' }, '/openapi.json'],
+    ['a replacement pattern for a host', { Host: "$'" }, '/openapi.json'],
+    ['another path', { Host: 'api.example.com' }, '/elsewhere'],
+  ])('keeps the server of the file for a request with %s', async (_, headers, path) => {
+    expect((await ask(headers, path)).body === committed).toBe(true)
   })
 
   it.each([

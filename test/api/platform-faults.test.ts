@@ -13,7 +13,7 @@ import {
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { talkative } from '../logs/log-everything.ts'
+import { testLogVariables } from '../logs/test-logging.ts'
 
 const KEY = 'any-key-of-a-test'
 const JOB_ID = '01a1fc29-ad7d-744a-be2b-91335e7ede96'
@@ -59,7 +59,7 @@ describe('faults of the platform', () => {
       BUCKET_NAME: 'bucket',
       STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:video',
       GATEWAY_CONFIG_FILE: configFile,
-      ...talkative(),
+      ...testLogVariables(),
     })
     for (const operation of OPERATIONS) {
       const { handler } = await import(`../../lambdas/api/${operation}/handler.ts`)

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { BroughtSigningKeys } from '#aws/brought-signing-keys.ts'
-import { CdnSigningKey, type SigningKeys } from '#aws/cdn-signing-key.ts'
+import { CdnSigningKey, type SigningKeyResources } from '#aws/cdn-signing-key.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
@@ -60,7 +60,7 @@ describe('the signing keys that the stack makes', () => {
 
 describe('signing keys that the team brings', () => {
   const pems = [newPublicKey(), newPublicKey()]
-  const made: SigningKeys[] = []
+  const made: SigningKeyResources[] = []
   const synthesizeKeys = (publicKeyPems: readonly string[]) =>
     synthesizeAlone((stack) => made.push(new BroughtSigningKeys(stack, 'CdnSigningKey', publicKeyPems)))
   const template = synthesizeKeys(pems)

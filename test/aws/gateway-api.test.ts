@@ -63,6 +63,14 @@ describe('GatewayApi', () => {
     expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(`api/${operation}`)
   })
 
+  it('answers HEAD where no key is needed, by the function of GET, and nowhere else', () => {
+    const heads = methods.filter(({ method }) => method === 'HEAD').map(({ path, folder }) => [path, folder])
+    expect(heads.sort()).toEqual([
+      ['/health', 'api/get-health'],
+      ['/openapi.json', 'api/get-openapi-document'],
+    ])
+  })
+
   it('sends every other method of every known resource, and every unknown path, to the fallback', () => {
     const everyPath = ['', ...resources.map(({ id }) => pathOf({ Ref: id }))]
     const fallback = methods.filter(({ method }) => method === 'ANY')

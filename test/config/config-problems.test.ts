@@ -179,6 +179,14 @@ describe('a problem', () => {
     ])
   })
 
+  it.each(['X', 'x-Async', "!#$%&'*+-.^_`|~09"])('is none of the header name %s, a token of RFC 9110', (name) => {
+    expect(problemsOf(shipped, { environment: { P1_ASYNC_HEADER: name } })).toStrictEqual([])
+  })
+
+  it.each(['X Async', 'X:', 'X\r\nY', 'É'])('of the header name %j is one', (name) => {
+    expect(problemsOf(shipped, { environment: { P1_ASYNC_HEADER: name } })[0]).toContain('use a header name')
+  })
+
   it('does not hide the next one', () => {
     const text = changed('max_open_jobs: 100', 'max_open_jobs: 0').replace('route: direct', 'route: x')
     expect(problemsOf(text)).toHaveLength(2)

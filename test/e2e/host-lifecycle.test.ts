@@ -120,15 +120,15 @@ describe('the local host as an operator meets it', () => {
   })
 
   it.each([
-    ['a broken configuration', ['--config', brokenConfig()], /channels\[0\]\.provider: .*p1/],
-    ['a missing configuration', ['--config', 'nowhere.yaml'], /cannot read the configuration file nowhere\.yaml/],
-    ['a port that is none', ['--port', 'x'], /--port x: use a number/],
-    ['an unknown option', ['--prot', '1'], /Unknown option '--prot'/],
-    ['credits that are no amount', ['--credits', '1.2345678'], /"1\.2345678" is not an amount/],
-  ])('says what to mend about %s and exits 1', (_, parameters, message) => {
+    ['a broken configuration', ['--config', brokenConfig()], 1, /channels\[0\]\.provider: .*p1/],
+    ['a missing configuration', ['--config', 'nowhere.yaml'], 1, /cannot read the configuration file nowhere\.yaml/],
+    ['a port that is none', ['--port', 'x'], 2, /--port x: use a number/],
+    ['an unknown option', ['--prot', '1'], 2, /Unknown option '--prot'/],
+    ['credits that are no amount', ['--credits', '1.2345678'], 1, /"1\.2345678" is not an amount/],
+  ])('says what to mend about %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
     const { status, stderr } = runLocal(['--data-dir', data, ...parameters])
-    expect(status).toBe(1)
+    expect(status).toBe(code)
     expect(stderr).toMatch(message)
     expect(stderr).not.toMatch(/\n\s+at /)
   })

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { keepOutput } from '../logs/keep-child-output.ts'
-import { talkative } from '../logs/log-everything.ts'
+import { keepChildOutput } from '../logs/keep-child-output.ts'
+import { testLogVariables } from '../logs/test-logging.ts'
 import { REPOSITORY, withoutJest } from './child-environment.ts'
 import { runAdmin } from './run-admin.ts'
 import { VideoApi } from './video-api.ts'
@@ -58,11 +58,11 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
     ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters, '--credits', options.credits ?? '100'],
     {
       cwd: REPOSITORY,
-      env: { ...withoutJest(), ...talkative(), ...options.environment },
+      env: { ...withoutJest(), ...testLogVariables(), ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
-  keepOutput(child)
+  keepChildOutput(child)
   let output = ''
   child.stderr.on('data', (chunk) => {
     output += chunk

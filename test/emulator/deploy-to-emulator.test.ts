@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { type LocalServer, listen } from '#local/http-server.ts'
-import { UsageError } from '../../lib/admin/usage-error.ts'
+import type { Environment } from '../../lib/config/environment.ts'
 import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
 import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
-import type { Environment } from '../../lib/emulator/emulator-environment.ts'
 import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
+import { UsageError } from '../../lib/terminal/usage-error.ts'
 
 const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
 const OUTPUTS = { BaseUrl: 'http://127.0.0.1:4566/_aws/execute-api/a1/live/', TableName: 'T' }

@@ -1,11 +1,11 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { jest } from '@jest/globals'
 import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
-import { logEverything } from '../logs/log-everything.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
 
 /** Lets everything be logged, off the terminal, and lists the facts that were counted since. */
 export function captureTelemetry(): { readonly counted: () => string[]; readonly reset: () => void } {
-  logEverything()
+  setTestLogging()
   const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
   const facts: readonly string[] = COUNTED_FACTS
   return {

@@ -12,7 +12,7 @@ import { openCdnKey } from '#local/cdn-key.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
-import { logEverything } from '../logs/log-everything.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
 import { startCallbackReceiver } from './callback-receiver.ts'
 import { CostMeter } from './cost-meter.ts'
 import { startMeteredBucket } from './metered-bucket.ts'
@@ -39,7 +39,7 @@ export type MeteredService = Awaited<ReturnType<typeof startMeteredService>>
  */
 export async function startMeteredService() {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-metered-'))
-  logEverything()
+  setTestLogging()
   const meter = new CostMeter()
   const begin: { execution: (input: StepInput) => Promise<void> } = { execution: async () => {} }
   const apiFront = new ApiFront()

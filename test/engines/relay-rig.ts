@@ -9,7 +9,7 @@ import { getTenant } from '#adapters/stores/tenant-store.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from '../../lib/admin/read-ledger.ts'
-import { talkative } from '../logs/log-everything.ts'
+import { testLogVariables } from '../logs/test-logging.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
@@ -79,7 +79,7 @@ export async function startRelayRig({ channel = {}, channels = 1 }: RigOptions =
     AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
     TABLE_NAME: engine.table.name,
     GATEWAY_CONFIG_FILE: configFile,
-    ...talkative(),
+    ...testLogVariables(),
   })
   const { table } = engine
   let defaultKey: string | undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { createApp, createStack, folderOf } from '../aws/synthesize-stack.ts'
-import { keepOutput } from '../logs/keep-child-output.ts'
+import { keepChildOutput } from '../logs/keep-child-output.ts'
 import type { Invocation, InvocationOutcome } from './invoke-bundle.ts'
 
 const STACK_NAME = 'Reelgate-test'
@@ -88,7 +88,7 @@ export class DeployedFunctions {
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
-    keepOutput(child)
+    keepChildOutput(child)
     const output: string[] = []
     child.stdout?.on('data', (chunk: Buffer) => output.push(chunk.toString('utf8')))
     child.stderr?.on('data', (chunk: Buffer) => output.push(chunk.toString('utf8')))

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/upstream-http.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/quota/money.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
@@ -163,12 +164,18 @@ describe('a usage in the wire format', () => {
   it.each(['-5', '1e309', '1e18', '"many"'])(
     'of %s is refused aloud and billed at the locked estimate',
     async (tokens) => {
+      const logged = jest.spyOn(logger, 'error')
       const { spent } = await run(
         await open({ polls: [succeeded(`"usage":{"completion_tokens":${tokens}}`)] }),
         BY_TOKENS,
       )
       expect(spent).toBe('0.7')
       expect(engines.counted()).toEqual(expect.arrayContaining(['usage_refused', 'billed_at_estimate']))
+      expect(logged).toHaveBeenCalledWith(
+        'the upstream reported a usage that cannot be and was not billed by it',
+        expect.objectContaining({ completionTokens: String(JSON.parse(tokens)) }),
+      )
+      logged.mockRestore()
     },
   )
 

@@ -1,5 +1,8 @@
 import { once } from 'node:events'
+import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { ApiFront } from '#local/api-front.ts'
+import { listen } from '#local/http-server.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
 let api: Awaited<ReturnType<typeof startLocalApi>>
@@ -181,5 +184,18 @@ describe('a buffered answer over the local front', () => {
       length: '4',
       text: 'body',
     })
+  })
+
+  it('to HEAD is that of GET without its body', async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    const front = new ApiFront()
+    const server = await listen((incoming, response) => void front.answer(incoming, response), 0)
+    const asking = request({ port: server.port, path: '/health', method: 'HEAD', agent: false }, async (response) => {
+      const body = Buffer.concat(await response.toArray())
+      resolve([response.statusCode, Number(response.headers['content-length']) > 10, body.length])
+    })
+    asking.on('error', reject).end()
+    expect(await promise).toEqual([200, true, 0])
+    await server.close()
   })
 })

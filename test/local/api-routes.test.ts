@@ -20,7 +20,15 @@ describe('a route of the local API', () => {
   )
 
   it.each([
+    ['/health', 'get-health'],
+    ['/openapi.json', 'get-openapi-document'],
+  ])('answers the HEAD of a monitor as the GET of %s', (path, operation) => {
+    expect(routeRequest('HEAD', path).target.name).toBe(operation)
+  })
+
+  it.each([
     ['GET', '/'],
+    ['HEAD', '/v1/models'],
     ['GET', '/v1/models/'],
     ['GET', '/v1/models/a/b'],
     ['DELETE', '/v1/models/a'],

@@ -8,7 +8,7 @@ import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import endRun from './end-run.ts'
 import { findSecrets } from './find-secrets.ts'
-import { keepOutput } from './keep-child-output.ts'
+import { keepChildOutput } from './keep-child-output.ts'
 import { DIRECTORY_VARIABLE, logDirectory, openLog } from './kept-logs.ts'
 
 const log = (member: string) => `{"level":"INFO","message":"x","what":"${member}"}`
@@ -75,10 +75,18 @@ describe('the search of the logs', () => {
     expect(linesWith(mark)).toHaveLength(3)
   })
 
+  it('is of all that is printed by the console, whichever method it takes', () => {
+    const mark = `console-mark-${process.pid}-${Date.now()}`
+    for (const method of ['error', 'warn', 'log', 'info', 'debug'] as const) {
+      console[method](log(mark))
+    }
+    expect(linesWith(mark)).toHaveLength(5)
+  })
+
   it('is of all that processes of the tests print', async () => {
     const mark = `child-mark-${process.pid}`
     const child = spawn(process.execPath, ['-e', `console.log("${mark}"); console.error("${mark}")`])
-    keepOutput(child)
+    keepChildOutput(child)
     await once(child, 'close')
     expect(linesWith(mark)).toHaveLength(2)
   })

@@ -10,11 +10,14 @@ if (logDirectory() !== undefined) {
   replace('stdout', openLog(name, 'stdout').write)
   const keepError = openLog(name, 'stderr').write
   replace('stderr', keepError)
-  for (const method of ['error', 'warn'] as const) {
+  // What a function prints by the console is in its log, whichever method it takes.
+  for (const method of ['error', 'warn', 'log', 'info', 'debug'] as const) {
     const shown = console[method].bind(console)
     console[method] = (...values: unknown[]) => {
       keepError(`${values.map(String).join(' ')}\n`)
-      shown(...values)
+      if (!isLogLine(String(values[0]))) {
+        shown(...values)
+      }
     }
   }
 }

@@ -2,13 +2,13 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { logDirectory } from './kept-logs.ts'
 
 /** Variables that make a process log all that it can, or nothing outside of a Jest run, where nobody keeps it off the terminal. */
-export function talkative(): { readonly LOG_LEVEL: string; readonly POWERTOOLS_METRICS_DISABLED: string } {
+export function testLogVariables(): { readonly LOG_LEVEL: string; readonly POWERTOOLS_METRICS_DISABLED: string } {
   const isKept = logDirectory() !== undefined
   return { LOG_LEVEL: isKept ? 'DEBUG' : 'SILENT', POWERTOOLS_METRICS_DISABLED: String(!isKept) }
 }
 
 /** The same for the logger and the metrics of this process. */
-export function logEverything(): void {
+export function setTestLogging(): void {
   logger.setLogLevel(logDirectory() === undefined ? 'SILENT' : 'DEBUG')
-  process.env.POWERTOOLS_METRICS_DISABLED = talkative().POWERTOOLS_METRICS_DISABLED
+  process.env.POWERTOOLS_METRICS_DISABLED = testLogVariables().POWERTOOLS_METRICS_DISABLED
 }

@@ -62,15 +62,18 @@ describe('an alarm on what the functions count', () => {
     expect(Object.keys(ALARM_FAULTS).toSorted()).toEqual(alarms.map(({ name }) => name).toSorted())
   })
 
-  it.each(alarms)('$name watches what its fault emits, under the name and dimensions of the template', async (alarm) => {
-    const count = metrics.emitted().length
-    await ALARM_FAULTS[alarm.name]?.(stage)
-    const emitted = metrics.emitted().slice(count)
-    // The first metric of a share is the part that is bad; the whole also counts what went well.
-    const [bad] = alarm.watched
-    expect(bad).toBeDefined()
-    expect(emitted.filter((each) => bad !== undefined && isEmitted([each], bad))).not.toEqual([])
-  })
+  it.each(alarms)(
+    '$name watches what its fault emits, under the name and dimensions of the template',
+    async (alarm) => {
+      const count = metrics.emitted().length
+      await ALARM_FAULTS[alarm.name]?.(stage)
+      const emitted = metrics.emitted().slice(count)
+      // The first metric of a share is the part that is bad; the whole also counts what went well.
+      const [bad] = alarm.watched
+      expect(bad).toBeDefined()
+      expect(emitted.filter((each) => bad !== undefined && isEmitted([each], bad))).not.toEqual([])
+    },
+  )
 
   it('looks at nothing that is never emitted', () => {
     const emitted = metrics.emitted()

@@ -4,6 +4,7 @@ import { RelayLedger } from '#adapters/ledger/relay-ledger.ts'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createJobUpstreamHttp } from '#adapters/providers/job-upstream-http.ts'
 import type { UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import type { PollOutcome } from '#adapters/providers/video-provider.ts'
 import { ledgerTable } from '#adapters/stores/ledger-table.ts'
 import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
 import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
@@ -153,7 +154,7 @@ function relayed(answer: object, status = 200): Fault {
   }
 }
 
-const unknownStatus = { kind: 'running', text: '{"task_status":"DREAMING"}', isKnownStatus: false } as const
+const unknownStatus: PollOutcome = { kind: 'running', text: '{"task_status":"DREAMING"}', isKnownStatus: false }
 
 /** For each alarm on what the functions count, a fault that sets it off, through the code that runs in production. */
 export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {

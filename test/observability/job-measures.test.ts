@@ -6,23 +6,29 @@ import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startExecutions } from '../engines/start-executions.ts'
+import { openCreateApi } from '../faults/create-api.ts'
 
 const REQUEST_ID = 'request-of-this-test'
 
 let engines: Engines
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
+let executions: Awaited<ReturnType<typeof startExecutions>>
 let emitted: readonly EmittedMetric[]
 let lines: number
-const logged: Record<string, unknown>[] = []
+/** Of a second job, made over the API and refused by its upstream. */
+let failed: readonly EmittedMetric[]
+let logged: readonly Record<string, unknown>[]
 
 beforeAll(async () => {
   engines = await startEngines()
   receiver = await startCallbackReceiver()
   const metrics = captureMetrics()
+  const kept: Record<string, unknown>[] = []
   for (const level of ['info', 'warn', 'error'] as const) {
     jest
       .spyOn(logger, level)
-      .mockImplementation((...line: unknown[]) => void logged.push({ message: line[0], ...Object(line[1]) }))
+      .mockImplementation((...line: unknown[]) => void kept.push({ message: line[0], ...Object(line[1]) }))
   }
   const pipeline = await engines.pipeline({ config: { callback_allowlist: [receiver.origin] } })
   const busy = { kind: 'busy', reason: 'HTTP 429', retryAfterSeconds: 5 } as const
@@ -34,19 +40,47 @@ beforeAll(async () => {
   await createVideoMachine(pipeline).run(job)
   emitted = metrics.emitted()
   lines = metrics.lines()
+  logged = [...kept]
+  await refuseJob()
+  failed = metrics.emitted().slice(emitted.length)
 })
-afterAll(() => Promise.all([engines.close(), receiver.stop()]))
+afterAll(() => Promise.all([engines.close(), receiver.stop(), executions.close()]))
+
+/** Its execution is run here, since the API finds nothing that would start it. */
+async function refuseJob(): Promise<void> {
+  executions = await startExecutions()
+  const pipeline = await engines.pipeline({ config: { submit_wait_seconds: 0 } })
+  pipeline.upstream.script.submit = () => ({ kind: 'rejected', message: 'not that', text: '{}' })
+  const create = await openCreateApi(pipeline)
+  const { text } = await create()
+  await createVideoMachine(pipeline).run({ tenantId: pipeline.tenant.tenantId, jobId: JSON.parse(text).id })
+}
 
 /** The numbers of one metric for the whole service. */
-function valuesOf(name: string): readonly number[] {
-  return emitted
+function valuesOf(name: string, of = emitted): readonly number[] {
+  return of
     .filter((metric) => metric.name === name && Object.keys(metric.dimensions).join() === 'service')
     .map(({ value }) => value)
 }
 
 describe('a video job', () => {
-  it('is counted once in each of its states', () => {
-    expect([valuesOf('jobs_submitted'), valuesOf('jobs_succeeded'), valuesOf('jobs_failed')]).toEqual([[1], [1], []])
+  it('is counted once when it is submitted and has succeeded', () => {
+    const names = ['jobs_submitted', 'jobs_succeeded', 'jobs_failed']
+    expect(names.map((name) => [name, valuesOf(name)])).toEqual([
+      ['jobs_submitted', [1]],
+      ['jobs_succeeded', [1]],
+      ['jobs_failed', []],
+    ])
+  })
+
+  it('is counted once when it is created and has failed, refused by its upstream, and not as a success', () => {
+    const names = ['jobs_created', 'jobs_submitted', 'jobs_succeeded', 'jobs_failed']
+    expect(names.map((name) => [name, valuesOf(name, failed)])).toEqual([
+      ['jobs_created', [1]],
+      ['jobs_submitted', []],
+      ['jobs_succeeded', []],
+      ['jobs_failed', [1]],
+    ])
   })
 
   it('has the time of each of its phases measured once, however often a phase was tried', () => {

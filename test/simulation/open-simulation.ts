@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { startTestTable } from '../engines/start-test-table.ts'
-import { logEverything } from '../logs/log-everything.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
 import type { Guard } from './guards.ts'
 import { LeanClient } from './lean-client.ts'
 import { type Outcome, runHistory } from './run-history.ts'
@@ -21,7 +21,7 @@ export type Simulation = {
 
 /** Starts the table engine; each history gets an empty table of its own. */
 export async function openSimulation(): Promise<Simulation> {
-  logEverything()
+  setTestLogging()
   mockServices()
   const engine = await startTestTable()
   const lean = new LeanClient(engine.endpoint)

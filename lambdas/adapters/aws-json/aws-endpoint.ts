@@ -9,6 +9,7 @@ const ENDPOINT_VARIABLES = {
   secretsmanager: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
 } as const
 
+/** Where requests for a service go, and the region that they are signed for. */
 export type AwsEndpoint = { readonly region: string; readonly url: URL }
 
 /** One value for each service: an endpoint changes between tests, never in a function. */

@@ -1,5 +1,6 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { parseJsonObject } from '#core/json-object.ts'
 import { environmentVariable } from '../environment.ts'
 import { once } from '../once.ts'
 import { type AwsServiceName, awsEndpoint } from './aws-endpoint.ts'
@@ -44,7 +45,7 @@ const httpsAgent = once(() => new HttpsAgent({ keepAlive: true }))
 export async function callAwsService(call: AwsCall): Promise<Readonly<Record<string, unknown>>> {
   const first = await exchange(call, 'kept')
   const { status, requestId, text } = first === 'stale' ? await exchangeAfresh(call) : first
-  const body = parseJson(text)
+  const body = parseJsonObject(text)
   if (status !== 200) {
     throw new AwsServiceError(status, requestId, body)
   }
@@ -152,19 +153,6 @@ function readAnswer(response: IncomingMessage, chunks: readonly Buffer[]): Answe
     requestId: typeof requestId === 'string' ? requestId : undefined,
     text: Buffer.concat(chunks).toString('utf8'),
   }
-}
-
-function parseJson(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 function connectionError(cause: Error & { code?: unknown }): Error {

@@ -11,6 +11,10 @@ import { once } from '../once.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
+/**
+ * What Step Functions knows of an execution: `broken` failed, timed out or was stopped; `missing` never began or is
+ * forgotten.
+ */
 export type ExecutionState = 'running' | 'ended' | 'broken' | 'missing'
 
 const client = once(() => new SFNClient({}))

@@ -9,6 +9,7 @@ import type { OpenBucket } from '../stores/video-bucket.ts'
 /** Renders jobs for readers, with the signing key read only when a job has something to sign. */
 export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>
 
+/** Makes a renderer that opens the bucket once, when a job first has a text of its upstream there. */
 export function createJobRenderer(openBucket: OpenBucket, openSigner: OpenUrlSigner = openVideoUrlSigner): JobRenderer {
   const bucket = once(openBucket)
   return async (job, nowSeconds) => {

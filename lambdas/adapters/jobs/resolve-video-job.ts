@@ -1,6 +1,8 @@
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import type { VideoResult } from '#core/jobs/video-result.ts'
 import { type Settlement, settleVideoCost } from '#core/quota/settlement.ts'
+import { logWord } from '#core/telemetry/log-word.ts'
 import { getReservation, type Reservation } from '../stores/reservation.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '../stores/resolve-reservation.ts'
 import { loadText } from '../stores/text-store.ts'
@@ -102,7 +104,7 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     result: result ?? NOTHING_REPORTED,
     durationSeconds,
   })
-  reportSettlement(settlement, job)
+  reportSettlement(settlement, job, result ?? NOTHING_REPORTED)
   if (!settlement.usageRefused && result?.completionTokens !== undefined) {
     const about = { model: job.model, channel: job.channelId ?? 'none' }
     measure({ output_tokens: Number(result.completionTokens) }, about)
@@ -119,13 +121,16 @@ const NOTHING_REPORTED = {
   audio: undefined,
 }
 
-function reportSettlement(settlement: Settlement, job: VideoJob): void {
+function reportSettlement(settlement: Settlement, job: VideoJob, reported: VideoResult): void {
   const about = { model: job.model }
   if (settlement.billedAtEstimate) {
     count('billed_at_estimate', about)
   }
   if (settlement.usageRefused) {
-    logger.error('the upstream reported a usage that cannot be and was not billed by it', jobFacts(job))
+    logger.error('the upstream reported a usage that cannot be and was not billed by it', {
+      ...jobFacts(job),
+      ...usageFacts(reported),
+    })
     count('usage_refused', about)
   }
   if (settlement.overdraft > 0n) {
@@ -135,4 +140,10 @@ function reportSettlement(settlement: Settlement, job: VideoJob): void {
     })
     count('overdraft', about)
   }
+}
+
+/** The numbers that a bill may go by, as they were reported: what an operator has to see of a usage that was refused. */
+function usageFacts({ completionTokens, billableSeconds, outputSeconds }: VideoResult) {
+  const reported = Object.entries({ completionTokens, billableSeconds, outputSeconds })
+  return Object.fromEntries(reported.flatMap(([name, text]) => (text === undefined ? [] : [[name, logWord(text)]])))
 }

@@ -5,8 +5,10 @@ import { queryItems } from './query-items.ts'
 import { DUE_INDEX, type Table } from './table.ts'
 import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from './table-keys.ts'
 
+/** What finds a job, or its reservation. */
 export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
+/** What finds the open reservation of a relayed request. */
 export type RequestKey = { readonly tenantId: string; readonly requestId: string }
 
 /** An open reservation: of a video job, whose id tells its age, or of a relayed request. */

@@ -23,6 +23,7 @@ class ListingTooLongError extends Error {
   override readonly name = 'ListingTooLongError'
 }
 
+/** One page of a listing, newest first, and whether older jobs follow. */
 export type JobPage = { readonly jobs: VideoJob[]; readonly hasMore: boolean }
 
 type ListOptions = {

@@ -42,6 +42,7 @@ const reservationItem = z.object({
   restarts: z._default(z.number(), 0),
 })
 
+/** A reservation from its item in the table. @throws ZodError for an item of another form. */
 export function readReservationItem(item: unknown): Reservation {
   const { request, requestKey, actual, ...rest } = reservationItem.parse(item)
   return {

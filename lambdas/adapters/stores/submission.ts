@@ -18,6 +18,7 @@ const isSending = 'submitState = :sending'
 
 type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
 
+/** Whether the job may be posted to the channel now; see {@link claimSubmit}. */
 export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**

@@ -4,6 +4,7 @@ export type TableKey = { readonly PK: string; readonly SK: string }
 /** Open reservations are spread over this many index partitions. */
 export const OPEN_SHARDS = 16
 
+/** The key of each kind of item; docs/architecture.md ("Table") has them in one table. */
 export const tableKeys = {
   /** One tenant's name and callback secret; all tenants in one query. */
   tenant: (tenantId: string): TableKey => ({ PK: 'TENANTS', SK: tenantId }),

@@ -4,6 +4,7 @@ import { explainCancellation, isWorthAnotherTry } from './cancelled-transaction.
 import { retryConflicts } from './conflict-retry.ts'
 import type { Table } from './table.ts'
 
+/** One write or check of a transaction. */
 export type TransactionItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /**

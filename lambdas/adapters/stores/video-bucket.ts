@@ -4,6 +4,7 @@ import { environmentVariable } from '../environment.ts'
 /** The one bucket: `v/` videos (served by the CDN), `requests/` and `texts/` what is too large for the table. */
 export type Bucket = { readonly client: S3Client; readonly name: string }
 
+/** Gives the bucket when it is first needed. */
 export type OpenBucket = () => Bucket | Promise<Bucket>
 
 /** Loaded when it is first needed: most invocations touch no object, and every cold start would pay for the client. */

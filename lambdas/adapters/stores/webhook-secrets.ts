@@ -46,8 +46,8 @@ type Rotation = {
   /** The secret that is replaced, as it was read: another one in its place was somebody else's rotation. */
   readonly replaces: string
   readonly secret: string
-  /** Until when the replaced one signs too, in Unix milliseconds. */
-  readonly previousUntil: number
+  /** Until when the replaced one signs too, in Unix milliseconds; undefined when it ends at once and is not kept. */
+  readonly previousUntil: number | undefined
 }
 
 /**
@@ -62,9 +62,15 @@ export async function rotateWebhookSecret(
   const written = await conditionalUpdate(table, {
     Key: tableKeys.tenant(tenantId),
     UpdateExpression:
-      'SET webhookSecret = :secret, previousWebhookSecret = :replaces, previousWebhookSecretUntil = :until',
+      previousUntil === undefined
+        ? 'SET webhookSecret = :secret REMOVE previousWebhookSecret, previousWebhookSecretUntil'
+        : 'SET webhookSecret = :secret, previousWebhookSecret = :replaces, previousWebhookSecretUntil = :until',
     ConditionExpression: 'webhookSecret = :replaces',
-    ExpressionAttributeValues: { ':secret': secret, ':replaces': replaces, ':until': previousUntil },
+    ExpressionAttributeValues: {
+      ':secret': secret,
+      ':replaces': replaces,
+      ...(previousUntil === undefined ? {} : { ':until': previousUntil }),
+    },
   })
   if (written !== undefined) {
     return

@@ -22,6 +22,7 @@ export type Catalogue = {
   listModels(allowed: readonly string[] | null): readonly Model[]
 }
 
+/** Makes the look-ups; the configuration has been validated. */
 export function createCatalogue(config: GatewayConfig): Catalogue {
   const channels = config.channels.filter((channel) => channel.provider !== 'openai')
   const byPriority = channels.toSorted((left, right) => left.priority - right.priority)

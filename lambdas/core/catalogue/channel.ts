@@ -68,13 +68,16 @@ const proxyPaths = strictObject({
     .default('/v1/video/generations/{id}'),
 })
 
+/** A field name is a token (RFC 9110, 5.1 and 5.6.2). */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
+
 const p1Channel = strictObject({
   ...common,
   ...video,
   provider: z.literal('p1'),
   async_header: z
     .string()
-    .regex(/^[A-Za-z][A-Za-z0-9-]+$/, 'use a header name')
+    .regex(HEADER_NAME, 'use a header name')
     .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
   reference_checks: referenceChecks.default(true),
 })
@@ -120,9 +123,13 @@ const openaiChannel = strictObject({
 /** One upstream account under one base url. */
 export const channelSchema = z.discriminatedUnion('provider', [p1Channel, p2Channel, openaiChannel])
 
+/** An upstream account, validated and with its defaults filled in. */
 export type Channel = z.infer<typeof channelSchema>
+/** A channel of the first video provider. */
 export type P1Channel = z.infer<typeof p1Channel>
+/** A channel of the second video provider. */
 export type P2Channel = z.infer<typeof p2Channel>
+/** An upstream that generates videos. */
 export type VideoChannel = P1Channel | P2Channel
 /** An upstream that chat, completions, embeddings and images are relayed to. */
 export type RelayChannel = z.infer<typeof openaiChannel>

@@ -3,6 +3,7 @@ import { findImagePrice, imagePriceTiers } from './image-price.ts'
 import type { ChatModel, EmbeddingModel, ImageModel, Model, VideoModel } from './model.ts'
 import { findVideoPrice } from './video-price.ts'
 
+/** One fault of the configuration: where, and a sentence. */
 export type ConfigIssue = { path: (string | number)[]; message: string }
 
 /** What no single row of the configuration shows: references between rows, and prices without gaps. */

@@ -43,4 +43,5 @@ export const gatewayConfigSchema = strictObject({
   }
 })
 
+/** The configuration, validated and with its defaults filled in. */
 export type GatewayConfig = z.infer<typeof gatewayConfigSchema>

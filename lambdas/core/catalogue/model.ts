@@ -110,11 +110,17 @@ const imageModel = strictObject({
 /** One row of the catalogue; `kind` decides the rest of its members. */
 export const modelSchema = z.discriminatedUnion('kind', [videoModel, chatModel, embeddingModel, imageModel])
 
+/** A row of the catalogue, validated and with its defaults filled in. */
 export type Model = z.infer<typeof modelSchema>
+/** A model that generates videos, as jobs. */
 export type VideoModel = z.infer<typeof videoModel>
+/** A row of a video model's prices: what it is for, and the price as decimal text in credits. */
 export type VideoPrice = z.infer<typeof videoPrice>
+/** A model that chat, and completions made of chats, are relayed to. */
 export type ChatModel = z.infer<typeof chatModel>
+/** A model that embeddings are relayed to. */
 export type EmbeddingModel = z.infer<typeof embeddingModel>
+/** A model that image requests are relayed to. */
 export type ImageModel = z.infer<typeof imageModel>
 /** A model whose requests are relayed as they come, in contrast to video, which is a job. */
 export type RelayModel = ChatModel | EmbeddingModel | ImageModel

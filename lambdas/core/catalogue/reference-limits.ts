@@ -23,5 +23,7 @@ const videos = strictObject({
  */
 export const referenceLimits = strictObject({ images: images.optional(), videos: videos.optional() })
 
+/** What a model takes as reference images; lengths in pixels, sizes in bytes. */
 export type ImageLimits = z.infer<typeof images>
+/** What a model takes as reference videos. */
 export type VideoLimits = z.infer<typeof videos>

@@ -18,6 +18,9 @@ const URL_LIFE_MILLISECONDS = 8 * 24 * 60 * 60 * 1000
 /** Public keys in one key group (Amazon CloudFront developer guide, "Quotas on key groups"). */
 export const SIGNING_KEYS_MAX = 5
 
+/** CloudFront accepts RSA keys of exactly this length for signed urls (developer guide, "Create key pairs for your signers"). */
+export const SIGNING_KEY_BITS = 2048
+
 /** The key that signs now: the newest that every edge of the CDN knows; where there is none yet, the oldest. */
 export function keyThatSigns<Key extends SigningKey>(keys: readonly Key[], nowMilliseconds: number): Key | undefined {
   const [oldest, ...newer] = oldestFirst(keys)
@@ -45,6 +48,24 @@ export function isSucceeded(keys: readonly SigningKey[], { keyPairId }: SigningK
   const place = ordered.findIndex((key) => key.keyPairId === keyPairId)
   const signing = keyThatSigns(keys, nowMilliseconds)
   return signing !== undefined && place < ordered.indexOf(signing)
+}
+
+/**
+ * Why a key may not be removed now, as a sentence for the operator; undefined when it may. A key that signs, or is about to,
+ * stays: without it no video url would work.
+ */
+export function whyKeyStays(
+  keys: readonly SigningKey[],
+  keyPairId: string,
+  nowMilliseconds: number,
+): string | undefined {
+  const key = keys.find((each) => each.keyPairId === keyPairId)
+  if (key === undefined) {
+    return `there is no signing key ${keyPairId}`
+  }
+  return isSucceeded(keys, key, nowMilliseconds)
+    ? undefined
+    : `the key ${keyPairId} signs, or is about to: rotate, and remove it 15 minutes later, when its successor signs`
 }
 
 /** Ids break ties, so that every function orders keys the same way. */

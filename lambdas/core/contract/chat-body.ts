@@ -167,4 +167,5 @@ export const chatBodySchema = z.looseObject(
   'the body must be a JSON object',
 )
 
+/** The body of a chat request as far as the gateway reads it. */
 export type ChatBody = z.infer<typeof chatBodySchema>

@@ -102,4 +102,5 @@ function addedCharacters({ prompt: prompts, n, echo, suffix }: Added): number {
   return (n ?? 1) * (echoed + prompts.length * (suffix?.length ?? 0))
 }
 
+/** The body of a completion request as far as the gateway reads it. */
 export type CompletionBody = z.infer<typeof completionBodySchema>

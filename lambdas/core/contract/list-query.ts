@@ -5,6 +5,7 @@ import { isJobId } from './job-id.ts'
 const LIMIT = { default: 20, max: 100 } as const
 const OFFSET_MAX = 10_000
 
+/** Which jobs to list: at most `limit`, after skipping `offset`, older than the job `after`. */
 export type ListQuery = { readonly limit: number; readonly offset: number; readonly after: string | undefined }
 
 type RawQuery = Readonly<Record<string, string | undefined>>

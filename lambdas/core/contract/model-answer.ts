@@ -8,6 +8,7 @@ export const modelAnswer = z.looseObject({
   owned_by: z.string(),
 })
 
+/** The list of models (interface, "Model"). Documents the answer; nothing at run time parses it. */
 export const modelListAnswer = z.looseObject({
   object: z.literal('list'),
   data: z.array(modelAnswer).describe('Every model that the key may use, of every kind.'),

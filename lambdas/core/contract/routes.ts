@@ -4,6 +4,7 @@
  */
 export type ErrorShape = 'video' | 'openai'
 
+/** One operation of the HTTP interface. */
 export type Route = {
   /** Also the folder below `lambdas/api/` that holds the handler. */
   readonly operation: string
@@ -26,6 +27,7 @@ const JOB = `${JOBS}/{job_id}`
 /** What a request that is relayed may come to, besides an answer of its upstream. */
 const RELAY_ERRORS = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
 
+/** Every operation of the HTTP interface, the one table of them. */
 export const ROUTES = [
   {
     operation: 'create-video-job',
@@ -114,7 +116,13 @@ export const ROUTES = [
   { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [], isPublic: true },
 ] as const satisfies readonly Route[]
 
+/** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']
+
+/** The methods that a route answers. Where no key is needed monitors come, which ask by HEAD: it is GET without its body. */
+export function methodsOf({ method, isPublic }: Route): readonly (Route['method'] | 'HEAD')[] {
+  return isPublic ? [method, 'HEAD'] : [method]
+}
 
 /** Every status that an operation answers by itself, the success first. What API Gateway refuses before it comes on top. */
 export function declaredStatuses({ successStatus, isRevalidated, errorStatuses }: Route): readonly number[] {
@@ -127,8 +135,8 @@ export function errorShapeOf(path: string): ErrorShape {
 }
 
 /** Methods that exist for a concrete path; empty for an unknown one. */
-export function allowedMethods(path: string): readonly Route['method'][] {
-  return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).map((route) => route.method)
+export function allowedMethods(path: string): readonly string[] {
+  return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).flatMap(methodsOf)
 }
 
 /** Path parameters (percent-decoded) when the concrete path fits the template; undefined when not. */

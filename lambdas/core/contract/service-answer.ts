@@ -6,6 +6,7 @@ export const healthAnswer = z.looseObject({
   version: z.string().describe('Of the deployed code.'),
 })
 
+/** The OpenAPI document, as far as it describes itself. */
 export const openapiDocumentAnswer = z.looseObject({
   openapi: z.literal('3.1.0'),
   info: z.looseObject({}),

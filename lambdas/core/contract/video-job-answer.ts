@@ -57,6 +57,7 @@ export const videoJobListAnswer = z.looseObject({
   last_id: z.uuid().nullable().describe('Id of the last job of this page; null on an empty page.'),
 })
 
+/** What a deletion answers. Documents the answer; nothing at run time parses it. */
 export const videoJobDeletionAnswer = z.looseObject({ deleted: z.literal(true) })
 
 /** The payload of the callback (interface, "Events"). */

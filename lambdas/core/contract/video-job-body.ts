@@ -80,4 +80,5 @@ export const videoJobBodySchema = z.object(
   SENTENCES.body,
 )
 
+/** The body of a video job with its defaults filled in, before the limits of its model are looked at. */
 export type VideoJobBody = z.infer<typeof videoJobBodySchema>

@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import { isJsonObject } from '#core/json-object.ts'
 import { type Catalogue, needsDirectRoute } from '../catalogue/catalogue.ts'
 import type { VideoModel } from '../catalogue/model.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
@@ -38,7 +39,7 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
 function refuseEndlessLists(body: unknown): void {
   const names = ['image_urls', 'video_urls', 'audio_urls'] as const
   const issues = names.flatMap((path) => {
-    const list = isObject(body) ? body[path] : undefined
+    const list = isJsonObject(body) ? body[path] : undefined
     const isEndless = Array.isArray(list) && list.length > REFERENCES_MAX
     return isEndless ? [{ path, message: `${path} holds more urls than any model takes` }] : []
   })
@@ -47,13 +48,9 @@ function refuseEndlessLists(body: unknown): void {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
 /** With images in `image_urls` the legacy single `image_url` has no meaning, whatever it holds. */
 function withLegacyImage(body: unknown): unknown {
-  if (!isObject(body)) {
+  if (!isJsonObject(body)) {
     return body
   }
   return Array.isArray(body.image_urls) && body.image_urls.length > 0 ? { ...body, image_url: undefined } : body

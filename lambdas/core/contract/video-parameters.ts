@@ -2,9 +2,12 @@
 
 /** Canonical spelling inside and in prices; any case is accepted from a client. */
 export const RESOLUTIONS = ['480P', '720P', '1080P'] as const
+/** Lines of the picture, in canonical spelling. */
 export type Resolution = (typeof RESOLUTIONS)[number]
 
+/** Width to height, as a client writes it. */
 export const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'] as const
+/** Width to height of the output video. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number]
 
 /** Seconds of output video, before a model's own limits. */

@@ -1,3 +1,4 @@
+import { parseJsonObject } from '#core/json-object.ts'
 import { replaceMembers } from '../json-members.ts'
 
 /** A JSON number given as its text, so that a decimal such as `5.04` reaches the client exactly as it was computed. */
@@ -25,7 +26,7 @@ export class InvalidInjectedValueError extends Error {
  */
 export function spliceInjected(upstreamText: string | undefined, injected: InjectedMembers): string {
   const members = encodeMembers(injected)
-  return replaceMembers(upstreamText !== undefined && isJsonObject(upstreamText) ? upstreamText : '{}', members)
+  return replaceMembers(upstreamText !== undefined && isObjectText(upstreamText) ? upstreamText : '{}', members)
 }
 
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -50,11 +51,6 @@ function encodeValue(name: string, value: InjectedValue): string {
 }
 
 /** The engine's own parser is the judge of validity (and does not recurse), so that the scanner below may trust the text. */
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+function isObjectText(text: string): boolean {
+  return parseJsonObject(text) !== undefined
 }

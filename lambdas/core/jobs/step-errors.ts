@@ -11,18 +11,23 @@ export class UpstreamRejectedError extends Error {
 export class ReferenceRefusedError extends Error {
   override readonly name = 'ReferenceRefusedError'
 }
+/** The upstream says that the generation failed. */
 export class UpstreamFailedError extends Error {
   override readonly name = 'UpstreamFailedError'
 }
+/** Nobody knows whether the upstream accepted the job, so that it is not posted again. */
 export class SubmitUnknownError extends Error {
   override readonly name = 'SubmitUnknownError'
 }
+/** Every channel refused the job, or none took it before it had been queued for too long. */
 export class NoUpstreamCapacityError extends Error {
   override readonly name = 'NoUpstreamCapacityError'
 }
+/** The upstream was not done at the deadline of the generation. */
 export class GenerationTimedOutError extends Error {
   override readonly name = 'GenerationTimedOutError'
 }
+/** Poll after poll does not find the task: the upstream knows it no more. */
 export class TaskGoneError extends Error {
   override readonly name = 'TaskGoneError'
 }
@@ -30,12 +35,15 @@ export class TaskGoneError extends Error {
 export class StoreFailedError extends Error {
   override readonly name = 'StoreFailedError'
 }
+/** The result could not be stored, and no further try is made. */
 export class ResultNotStoredError extends Error {
   override readonly name = 'ResultNotStoredError'
 }
+/** What the upstream offers as its result is no video. */
 export class ResultNotAVideoError extends Error {
   override readonly name = 'ResultNotAVideoError'
 }
+/** The client deleted the job while it was under way. */
 export class JobDeletedError extends Error {
   override readonly name = 'JobDeletedError'
 }

@@ -108,6 +108,7 @@ export function statusesBefore(event: VideoJobEvent): readonly VideoJobStatus[] 
   return STATUSES.filter((status) => TRANSITIONS[status][event] !== undefined)
 }
 
+/** Whether a job has ended: nothing changes its status any more. */
 export function isTerminal(job: Pick<VideoJob, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }

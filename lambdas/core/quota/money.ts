@@ -13,6 +13,7 @@ const MICROCREDITS_PER_CREDIT = 1_000_000n
 /** The largest single amount that is accepted anywhere: a thousand million credits. Keeps sums far inside DynamoDB's 38 digits. */
 export const AMOUNT_MICROCREDITS_MAX = 1_000_000_000_000_000n
 
+/** No credits. */
 export const ZERO = 0n as Microcredits
 
 /** Thrown for text or numbers that are not an amount of credits. */
@@ -31,7 +32,10 @@ export function microcredits(value: bigint | number): Microcredits {
   return BigInt(value) as Microcredits
 }
 
-const DECIMAL_CREDITS = /^(\d{1,10})(?:\.(\d{1,6}))?$/
+/** Digits of {@link AMOUNT_MICROCREDITS_MAX} before the point: longer texts are not even counted. */
+const WHOLE_DIGITS_MAX = 10
+
+const DECIMAL_CREDITS = /^(\d+)(?:\.(\d{1,6}))?$/
 
 /**
  * Reads a decimal string such as `"0.14"` (at most six places, not negative).
@@ -45,8 +49,9 @@ export function parseCredits(text: string): Microcredits {
     )
   }
   const [, whole = '0', fraction = ''] = match
-  const amount = BigInt(whole) * MICROCREDITS_PER_CREDIT + BigInt(fraction.padEnd(6, '0'))
-  if (amount > AMOUNT_MICROCREDITS_MAX) {
+  const isCountable = whole.length <= WHOLE_DIGITS_MAX
+  const amount = isCountable ? BigInt(whole) * MICROCREDITS_PER_CREDIT + BigInt(fraction.padEnd(6, '0')) : undefined
+  if (amount === undefined || amount > AMOUNT_MICROCREDITS_MAX) {
     throw new InvalidAmountError(
       `"${text}" is too large: the most is ${formatCredits(AMOUNT_MICROCREDITS_MAX as Microcredits)}`,
     )

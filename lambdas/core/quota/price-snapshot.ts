@@ -9,6 +9,7 @@ export type PriceSnapshot = {
   readonly prices: readonly VideoPrice[]
 }
 
+/** The billing and prices of a model as they are now. */
 export function snapshotPrices(model: VideoModel): PriceSnapshot {
   return { billing: model.billing, prices: model.prices }
 }

@@ -26,6 +26,7 @@ export function parseQuantity(text: string | undefined): DecimalQuantity | undef
   return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) }
 }
 
+/** A count, such as of tokens, as an exact quantity. @throws RangeError for a number with a fraction. */
 export function wholeQuantity(value: number): DecimalQuantity {
   return { numerator: BigInt(value), denominator: 1n }
 }

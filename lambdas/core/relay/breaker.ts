@@ -35,6 +35,7 @@ export type BreakerReport =
   /** Nothing about the channel's health: it asked for patience, or the client left. A trial's place becomes free. */
   | { readonly kind: 'undecided' }
 
+/** The state of a channel that nothing is known of. */
 export const CLOSED_BREAKER: BreakerState = { kind: 'closed', epoch: 0, failures: 0 }
 
 /** The state after a call asked to be let in; `epoch` is what it reports by, undefined when it must stay out. */

@@ -62,6 +62,7 @@ export function generatedText(message: unknown): string {
   return textOf(content)
 }
 
+/** Id and time of an answer (Unix seconds); undefined where the upstream sent something else. */
 export function readChatIdentity({ id, created }: Members): ChatIdentity {
   return {
     id: typeof id === 'string' && id !== '' ? id : undefined,

@@ -23,6 +23,7 @@ export type StreamedPrompt = {
   textBytes: number
 }
 
+/** A prompt before its first call: it wants `n` choices, numbered from `firstIndex` on. */
 export function newStreamedPrompt({
   echo,
   firstIndex,

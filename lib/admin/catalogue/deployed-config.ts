@@ -4,9 +4,10 @@ import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudf
 import * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { CONFIGURATION_METADATA } from '../../config/configuration-metadata.ts'
+import { stackName } from '../../config/stack-name.ts'
 import type { AdminContext } from '../command.ts'
 import { DeploymentNotFoundError } from '../command-failed-error.ts'
-import { stackName } from '../deployment.ts'
+import { unreadableStack } from '../unreadable-stack.ts'
 
 const template = z.object({ Metadata: z.object({ [CONFIGURATION_METADATA]: gatewayConfigSchema }) })
 
@@ -47,11 +48,7 @@ async function readTemplate(name: string): Promise<string> {
     const { TemplateBody = '' } = await new CloudFormationClient({}).send(new GetTemplateCommand({ StackName: name }))
     return TemplateBody
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new DeploymentNotFoundError(
-      `the template of ${name} cannot be read (${reason}): deploy it, choose another --stage, or add --local`,
-      { cause: error },
-    )
+    throw unreadableStack(`the template of ${name}`, error)
   }
 }
 

@@ -1,18 +1,17 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import * as z from 'zod'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { parseChannelSecret } from '../channel-secret.ts'
 import { type Finding, fine, wrong } from './finding.ts'
-
-const entries = z.record(z.string(), z.string())
 
 /** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */
 export async function checkChannelKeys(secretArn: string, { channels }: GatewayConfig): Promise<Finding[]> {
-  const { SecretString } = await new SecretsManagerClient({}).send(new GetSecretValueCommand({ SecretId: secretArn }))
+  const current = new GetSecretValueCommand({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
+  const { SecretString } = await new SecretsManagerClient({}).send(current)
   const filled = filledEntries(SecretString ?? '')
   if (filled === undefined) {
     const advice = 'Fill it: `secret set NAME` for each name that `api_key` has.'
-    return [wrong('channel keys', 'the channel secret is no JSON object of texts', advice)]
+    return [wrong('channel keys', 'the channel secret is no JSON object of strings', advice)]
   }
   const missing = channels.flatMap((channel) => {
     const name = credentialName(channel)
@@ -36,10 +35,6 @@ export function checkChannels({ channels }: GatewayConfig): Finding[] {
 }
 
 function filledEntries(text: string): Set<string> | undefined {
-  try {
-    const parsed = entries.safeParse(JSON.parse(text))
-    return parsed.success ? new Set(Object.keys(parsed.data).filter((name) => parsed.data[name] !== '')) : undefined
-  } catch {
-    return undefined
-  }
+  const secret = parseChannelSecret(text)
+  return secret && new Set(Object.keys(secret).filter((name) => secret[name] !== ''))
 }

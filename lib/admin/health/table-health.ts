@@ -1,4 +1,4 @@
-import { dueReservations, openReservations } from '#adapters/stores/due-index.ts'
+import { dueReservations, type JobKey, openReservations } from '#adapters/stores/due-index.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { listTenants } from '#adapters/stores/tenant-store.ts'
 import { jobIdMilliseconds } from '#core/contract/job-id.ts'
@@ -21,7 +21,7 @@ export async function checkBalances(table: Table): Promise<Finding[]> {
       balance.available + balance.held + balance.spent !== balance.granted || balance.held < 0n || openJobs.count < 0,
   )
   return broken.length === 0
-    ? [fine('table', `answers; the balances of ${tenants.length} tenants add up`)]
+    ? [fine('table', `answers; ${balancesText(tenants.length)} up`)]
     : broken.map(({ id }) =>
         wrong('table', `the balance of tenant ${id} does not add up`, `Run \`ledger verify --tenant ${id}\`.`),
       )
@@ -29,10 +29,11 @@ export async function checkBalances(table: Table): Promise<Finding[]> {
 
 /** Whether open reservations are looked after, and none is older than any job lives. */
 export async function checkReservations(table: Table, nowMilliseconds: number): Promise<Finding[]> {
-  let [open, oldest] = [0, nowMilliseconds]
+  let open = 0
+  let oldest: JobKey | undefined
   for await (const item of openReservations(table)) {
     open += 1
-    oldest = 'jobId' in item ? Math.min(oldest, jobIdMilliseconds(item.jobId)) : oldest
+    oldest = 'jobId' in item ? olderJob(item, oldest) : oldest
     if (open >= COUNTED_MAX) {
       break
     }
@@ -44,18 +45,43 @@ export async function checkReservations(table: Table, nowMilliseconds: number): 
       break
     }
   }
-  const age = nowMilliseconds - oldest
-  const standing = open === 0 ? 'none is open' : `${countText(open)} open, the oldest job ${ageText(age)} old`
+  const age = oldest === undefined ? 0 : nowMilliseconds - jobIdMilliseconds(oldest.jobId)
+  // Open reservations without a job are of relayed requests.
+  const ofJobs =
+    oldest === undefined
+      ? ', none of a video job'
+      : `, the oldest job ${ageText(age)} old: job ${oldest.jobId} of tenant ${oldest.tenantId}`
+  const standing = open === 0 ? 'none is open' : `${countText(open)} open${ofJobs}`
   const findings = [fine('reservations', standing)]
   if (late > 0) {
     const advice = 'Reconcile does not run or fails: look at its log lines `reconcile failed` and its errors.'
-    findings.push(wrong('reservations', `${countText(late)} have been due for more than 5 minutes`, advice))
+    findings.push(
+      wrong(
+        'reservations',
+        `${countText(late)} ${late === 1 ? 'has' : 'have'} been due for more than 5 minutes`,
+        advice,
+      ),
+    )
   }
-  if (age > OPEN_MILLISECONDS_MAX) {
-    const advice = 'Reconcile should have ended it: find it with `job list --status processing`, then `job cancel` it.'
-    findings.push(wrong('reservations', `a job has been open for ${ageText(age)}`, advice))
+  if (oldest !== undefined && age > OPEN_MILLISECONDS_MAX) {
+    const advice = `Reconcile should have ended it: see \`job timeline --job ${oldest.jobId}\`, then \`job cancel\` it; \`job list --open\` shows others.`
+    findings.push(
+      wrong(
+        'reservations',
+        `job ${oldest.jobId} of tenant ${oldest.tenantId} has been open for ${ageText(age)}`,
+        advice,
+      ),
+    )
   }
   return findings
+}
+
+function olderJob(job: JobKey, other: JobKey | undefined): JobKey {
+  return other === undefined || jobIdMilliseconds(job.jobId) < jobIdMilliseconds(other.jobId) ? job : other
+}
+
+function balancesText(tenants: number): string {
+  return tenants === 1 ? 'the balance of 1 tenant adds' : `the balances of ${tenants} tenants add`
 }
 
 function countText(count: number): string {

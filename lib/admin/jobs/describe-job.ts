@@ -4,7 +4,7 @@ import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { formatCredits } from '#core/quota/money.ts'
 import { withoutUrls } from './record-timeline.ts'
 
-/** A job as an operator sees it: never a prompt, a reference, a url or the upstream's answer. */
+/** A job as an operator sees it: no prompt, reference, url or answer, save what the upstream's one sentence of refusal quotes. */
 export function describeJob(job: VideoJob, reservation: Reservation | undefined, ledger: readonly LedgerEntry[]) {
   return {
     ...jobRow(job),
@@ -14,7 +14,9 @@ export function describeJob(job: VideoJob, reservation: Reservation | undefined,
     waiting_for_channel: job.isWaitingForChannel,
     expires_at: iso(job.expiresAt),
     submitted_at: iso(job.submittedAt),
-    finished_at: iso(job.finishedAt),
+    // Of a job that was cancelled or timed out there is an end and no such moment.
+    finished_upstream_at: iso(job.finishedAt),
+    ended_at: ledger.find(({ kind }) => kind === 'settle' || kind === 'release')?.at ?? null,
     stored: job.storedDurationSeconds !== undefined,
     duration_secs: job.durationSeconds ?? null,
     callback: job.callbackUrl === undefined ? 'none' : job.callbackState === 'sent' ? 'sent' : 'not sent',

@@ -6,7 +6,7 @@ import {
   SFNClient,
 } from '@aws-sdk/client-sfn'
 import { executionName } from '#adapters/executions/video-executions.ts'
-import type { TimelineEntry } from './timeline-entry.ts'
+import { EXECUTION_STARTED, type TimelineEntry } from './timeline-entry.ts'
 
 /** Executions of one job that are looked for beyond those that its reservation counts: that of a cancel. */
 const EXECUTIONS_BEYOND = 1
@@ -30,7 +30,7 @@ export async function readExecutions(machineArn: string, { jobId, restarts }: { 
       continue
     }
     const { startDate, stopDate, status } = described
-    entries.push(...entryAt(startDate, 'execution started', name))
+    entries.push(...entryAt(startDate, EXECUTION_STARTED, name))
     entries.push(...entryAt(stopDate, `execution ${status?.toLowerCase().replace('_', ' ')}`, name))
     const events = await readHistory(client, executionArn)
     hasHistory = hasHistory && events !== undefined

@@ -5,8 +5,8 @@ import { listTenantIds } from '#adapters/stores/tenant-store.ts'
 import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
 import { isJobId } from '#core/contract/job-id.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
 import { CommandFailedError } from '../command-failed-error.ts'
-import { UsageError } from '../usage-error.ts'
 
 /** As many items as BatchGetItem takes. */
 const BATCH_ITEMS = 100

@@ -1,5 +1,6 @@
 import { jobIdMilliseconds } from '#core/contract/job-id.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { withoutFileName } from '#core/media/reference-name.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
@@ -19,15 +20,15 @@ export function recordTimeline(job: VideoJob, ledger: readonly LedgerEntry[]): T
     entries.push({ at: Date.parse(at), event })
   }
   if (job.submittedAt !== undefined) {
-    entries.push({ at: atSecond(job.submittedAt), event: `claimed for channel ${job.channelId}` })
+    entries.push({ at: atSecond(job.submittedAt), event: `claimed for channel ${job.channelId}`, doneBy: 'Submit' })
   }
   if (job.finishedAt !== undefined) {
-    entries.push({ at: atSecond(job.finishedAt), event: 'a poll found it finished upstream' })
+    entries.push({ at: atSecond(job.finishedAt), event: 'a poll found it finished upstream', doneBy: 'Poll' })
   }
   return entries
 }
 
-/** An upstream's words may name a file of the client. */
+/** An upstream's words may name a file of the client, and so do those about a refused reference. */
 export function withoutUrls(text: string): string {
-  return text.replaceAll(/\b(https?:\/\/|data:)\S+/gi, '<url>')
+  return withoutFileName(text).replaceAll(/\b(https?:\/\/|data:)\S+/gi, '<url>')
 }

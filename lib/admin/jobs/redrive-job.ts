@@ -1,7 +1,9 @@
 import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/executions/video-executions.ts'
 import type { ResolveContext } from '#adapters/jobs/resolve-video-job.ts'
 import { postponeReservation } from '#adapters/stores/due-index.ts'
+import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { getReservation } from '#adapters/stores/reservation.ts'
+import type { Table } from '#adapters/stores/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { CommandFailedError } from '../command-failed-error.ts'
 
@@ -14,13 +16,13 @@ export type Redrive = { readonly execution: string; readonly replaced: 'missing'
 /**
  * Starts an execution in place of one that is missing or did not do its work, under the number that Reconcile would give it;
  * beyond its three as well. Steps run again only where their work is not recorded, so nothing is posted or billed twice.
- * @throws CommandFailedError for a job that has ended or whose execution runs.
+ * @throws CommandFailedError for a job that has ended, perhaps since it was read, or whose execution runs.
  */
 export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }: ResolveContext): Promise<Redrive> {
   const { tenantId, jobId } = job
   const reservation = await getReservation(table, tenantId, jobId)
-  if (isTerminal(job) || reservation === undefined || reservation.state !== 'held') {
-    throw new CommandFailedError(`job ${jobId} has ended (${job.status}): there is nothing left to do`)
+  if (isTerminal(job) || reservation?.state !== 'held') {
+    throw new CommandFailedError(await explainEnd(table, job))
   }
   const state = await describeVideoExecution(jobId, reservation.restarts)
   if (state === 'running') {
@@ -32,4 +34,15 @@ export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }:
   const untilMilliseconds = nowMilliseconds() + NEXT_LOOK_MILLISECONDS
   await postponeReservation(table, { tenantId, jobId }, { untilMilliseconds, restarts })
   return { execution: executionName(jobId, restarts), replaced: state }
+}
+
+/** The job may have ended after it was read, so how it ended is read anew. */
+async function explainEnd(table: Table, job: VideoJob): Promise<string> {
+  const ended = isTerminal(job) ? job : await getVideoJob(table, job.tenantId, job.jobId)
+  if (ended === undefined) {
+    return `job ${job.jobId} is there no more`
+  }
+  return isTerminal(ended)
+    ? `job ${ended.jobId} has ended (${ended.status}): there is nothing left to do`
+    : `job ${ended.jobId} is ${ended.status} and has no open reservation: \`ledger verify\` says what is wrong`
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /** Whole seconds for which there is a clip; the range of durations that the gateway offers. */
 export const CLIP_SECONDS_MIN = 3
+/** The longest clip, in whole seconds. */
 export const CLIP_SECONDS_MAX = 15
 
 /** A video from `clips/`. `seconds` is its true length, to the frame. */

@@ -19,6 +19,7 @@ const FLAGS = [
   'filtered',
 ] as const
 
+/** A magic word without an argument. */
 export type OpenAiFlag = (typeof FLAGS)[number]
 
 /** Magic words with an argument, or with a meaning of their own. */

@@ -6,6 +6,7 @@ const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 /** Colours of the gradient: as many as a palette holds. */
 const COLOURS = 256
 
+/** Pixels. */
 export type ImageSize = { readonly width: number; readonly height: number }
 
 /** A PNG of that size: a gradient from one colour to another, both told by the seed. */

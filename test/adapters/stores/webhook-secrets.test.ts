@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readItem } from '#adapters/stores/read-item.ts'
 import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/stores/tenant-store.ts'
 import { readWebhookSecrets, rotateWebhookSecret, WebhookSecretChangedError } from '#adapters/stores/webhook-secrets.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -26,6 +28,16 @@ describe('the callback secrets of a tenant', () => {
     })
     expect(await read(tenantId, 2_000)).toEqual({ current: 'second', previous: undefined })
     expect(await getTenant(table, tenantId)).toMatchObject({ webhookSecret: 'second', name: 'Test' })
+  })
+
+  it('are one again in the record too when a rotation has no overlap', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    await rotateWebhookSecret(table, tenantId, { replaces: webhookSecret, secret: 'second', previousUntil: 2_000 })
+    const leaked = { replaces: 'second', secret: 'third', previousUntil: undefined }
+    await rotateWebhookSecret(table, tenantId, leaked)
+    await rotateWebhookSecret(table, tenantId, leaked)
+    expect(await read(tenantId, 0)).toEqual({ current: 'third', previous: undefined })
+    expect(await readItem(table, tableKeys.tenant(tenantId))).not.toHaveProperty('previousWebhookSecret')
   })
 
   it('are two at most: a rotation during the overlap ends the oldest', async () => {

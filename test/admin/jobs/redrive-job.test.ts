@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { cancelVideoJob } from '../../../lib/admin/jobs/cancel-job.ts'
 import { redriveVideoJob } from '../../../lib/admin/jobs/redrive-job.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
@@ -82,5 +83,14 @@ describe('redriving a job', () => {
     await ended
     await expect(redrive(job)).rejects.toThrow(`job ${job.jobId} has ended (succeeded): there is nothing left to do`)
     expect(machine.engine.find(`${job.jobId}-1`)).toBeUndefined()
+  })
+
+  it('that is cancelled at the same time is told how the job ended, not how it stood before', async () => {
+    useMachine()
+    const job = await pipeline.create()
+    const before = await pipeline.read(job)
+    await cancelVideoJob(before, pipeline.context)
+    const redriven = redriveVideoJob(before, pipeline.context)
+    await expect(redriven).rejects.toThrow(`job ${job.jobId} has ended (failed): there is nothing left to do`)
   })
 })

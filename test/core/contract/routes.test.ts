@@ -77,6 +77,9 @@ describe('allowedMethods', () => {
     ['/v1/video/generations', ['GET', 'POST']],
     ['/v1/video/generations/some-id', ['DELETE', 'GET']],
     ['/v1/video/generations/some-id/more', []],
+    ['/v1/models', ['GET']],
+    ['/health', ['GET', 'HEAD']],
+    ['/openapi.json', ['GET', 'HEAD']],
     ['/nothing', []],
   ])('of %s are %j', (path, methods) => {
     expect(allowedMethods(path).toSorted()).toStrictEqual(methods)

@@ -56,6 +56,13 @@ describe('an amount of credits', () => {
     expect(() => parseCredits(text)).toThrow(InvalidAmountError)
   })
 
+  it.each(['1000000000.000001', '10000000000', '99999999999', '9'.repeat(1000)])(
+    '%j is too large, and told so',
+    (text) => {
+      expect(() => parseCredits(text)).toThrow('is too large: the most is 1000000000')
+    },
+  )
+
   it.each([
     [-1n, '-0.000001'],
     [-1_500_000n, '-1.5'],

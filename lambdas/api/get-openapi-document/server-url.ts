@@ -1,0 +1,22 @@
+import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
+
+/** A name or an address, with a port or without: whatever else a client may write into its Host header is left out. */
+const HOST = /^(\[[0-9a-f:]+\]|[\w.-]+)(:\d{1,5})?$/i
+
+/** API Gateway's own name for an API has the stage in front of each path, a name of the operator's has not. */
+const DOCUMENT_PATH = /^((?:\/[\w.~-]+)*)\/openapi\.json$/
+
+/**
+ * Where the request reached this API, such as `https://abc123defg.execute-api.eu-west-1.amazonaws.com/live`, without a slash
+ * at the end. Undefined when the request does not say.
+ */
+export function serverUrl(event: Pick<ApiEvent, 'headers' | 'requestContext'>): string | undefined {
+  const host = headerOf(event, 'host')
+  const path = DOCUMENT_PATH.exec(event.requestContext?.path ?? '')?.[1]
+  if (host === undefined || !HOST.test(host) || path === undefined) {
+    return undefined
+  }
+  // API Gateway always says https; a local host has no TLS and nothing in front of it.
+  const scheme = headerOf(event, 'x-forwarded-proto') === 'https' ? 'https' : 'http'
+  return `${scheme}://${host}${path}`
+}

@@ -1,0 +1,53 @@
+import { type JobKey, openReservations } from '#adapters/stores/due-index.ts'
+import { readItems } from '#adapters/stores/read-item.ts'
+import type { Table } from '#adapters/stores/table.ts'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+import { jobIdMilliseconds } from '#core/contract/job-id.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+
+/** As many items as BatchGetItem takes. */
+const BATCH_ITEMS = 100
+
+/** Open reservations that are looked through: by 1 KB each, some hundred queries. */
+const SEEN_MAX = 10_000
+
+/** `isWhole` is false when there are more open reservations than are looked through: an older job may be among those. */
+export type OpenJobs = { readonly jobs: readonly VideoJob[]; readonly isWhole: boolean }
+
+/**
+ * Jobs whose reservation is open, oldest first, of one tenant or of all; those deleted while they run too. By the index of
+ * what Reconcile looks after, so its price goes by what is open and not by what is kept.
+ */
+export async function openJobs(
+  table: Table,
+  { tenantId, limit }: { readonly tenantId: string | undefined; readonly limit: number },
+): Promise<OpenJobs> {
+  const found: JobKey[] = []
+  let seen = 0
+  for await (const item of openReservations(table)) {
+    seen += 1
+    if (seen > SEEN_MAX) {
+      break
+    }
+    if ('jobId' in item && (tenantId === undefined || item.tenantId === tenantId)) {
+      found.push(item)
+    }
+  }
+  const byAge = found.toSorted((left, right) => jobIdMilliseconds(left.jobId) - jobIdMilliseconds(right.jobId))
+  return { jobs: await readJobs(table, byAge.slice(0, limit)), isWhole: seen <= SEEN_MAX }
+}
+
+/** The index lags by moments: a job that has ended since is left out. */
+async function readJobs(table: Table, keys: readonly JobKey[]): Promise<VideoJob[]> {
+  const jobs: VideoJob[] = []
+  for (let first = 0; first < keys.length; first += BATCH_ITEMS) {
+    const batch = keys.slice(first, first + BATCH_ITEMS).map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId))
+    for (const item of await readItems(table, batch)) {
+      if (item !== undefined) {
+        jobs.push(readVideoJobItem(item))
+      }
+    }
+  }
+  return jobs.filter((job) => !isTerminal(job))
+}

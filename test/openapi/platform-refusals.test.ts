@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { App, Stack } from 'aws-cdk-lib'
+import { Template } from 'aws-cdk-lib/assertions'
+import { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import { addErrorResponses } from '#aws/gateway-error-responses.ts'
+import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/platform-refusals.ts'
+
+/** What API Gateway sends where it knows the cause of its own refusal; the rest is a default for a class of statuses. */
+const CLASSES = new Map([
+  ['DEFAULT_5XX', 500],
+  ['WAF_FILTERED', 403],
+  ['REQUEST_TOO_LARGE', 413],
+  ['INTEGRATION_TIMEOUT', 504],
+  ['THROTTLED', 429],
+])
+
+function bodyByClass(): ReadonlyMap<string, unknown> {
+  const api = new RestApi(new Stack(new App(), 'Stack'), 'Api')
+  api.root.addMethod('GET')
+  addErrorResponses(api)
+  const responses = Object.values(Template.fromStack(Stack.of(api)).findResources('AWS::ApiGateway::GatewayResponse'))
+  return new Map(
+    responses.map(({ Properties }) => [
+      Properties.ResponseType,
+      JSON.parse(Properties.ResponseTemplates['application/json']),
+    ]),
+  )
+}
+
+describe('what the document says that the platform refuses', () => {
+  it('is, cause by cause, what the stack makes API Gateway answer', () => {
+    const deployed = bodyByClass()
+    const causes = Object.values(PLATFORM_REFUSALS)
+    for (const [name, status] of CLASSES) {
+      const said = causes.find(({ statuses }) => statuses.includes(status))
+      expect([name, said?.value]).toEqual([name, deployed.get(name)])
+    }
+    expect(causes).toHaveLength(CLASSES.size)
+  })
+
+  it('is one list of statuses, in the document, the reference and the guide', () => {
+    expect(PLATFORM_TEXT.match(/\b\d{3}\b/g)?.map(Number)).toEqual(PLATFORM_STATUSES)
+    for (const page of ['docs/reference.md', 'docs/api.md']) {
+      const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
+      expect([page, text.includes(PLATFORM_TEXT)]).toEqual([page, true])
+    }
+  })
+})
