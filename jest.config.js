@@ -14,8 +14,8 @@ export default {
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/cdk.out', '<rootDir>/.data'],
-  // Most end-to-end tests wait for a job, so two workers fit two cores.
-  maxWorkers: 2,
+  // Most end-to-end tests wait for a job, so three workers fill two cores.
+  maxWorkers: 3,
   // Modules of finished files stay in a worker: without a fresh one now and then, a third of the time is garbage collection.
   workerIdleMemoryLimit: '900MB',
   testTimeout: 60_000,

@@ -111,7 +111,7 @@ describe('npm run admin, against a running local host', () => {
     [2, ['tenant', 'shwo'], /no command "tenant shwo"; did you mean "tenant show"\?/],
     [2, ['tenant', 'show'], /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID\n/],
     [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
-    [1, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
+    [2, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
     [1, ['key', 'create', '--tenant', 'nobody'], /no tenant nobody/],
     [1, ['key', 'revoke', '--key', 'nothing', '--json'], /^\{"error":"no key nothing"\}\n$/],
   ])('exits %i for %j with a sentence and no stack, and prints no answer', (code, command, message) => {

@@ -46,7 +46,8 @@ describe('ending a job', () => {
     const job = await processingJob()
     const { table } = pipeline.context
     await resolveVideoJob(job, pipeline.context, async (record, reservation) => {
-      await resolveReservation(table, { job: record, reservation, resolution: settle('0.1'), nowMilliseconds: 1 })
+      const nowMilliseconds = pipeline.clock.milliseconds
+      await resolveReservation(table, { job: record, reservation, resolution: settle('0.1'), nowMilliseconds })
       return settle('0.5')
     })
     expect(await spent()).toBe('0.1')
