@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
+import { AdminProcess } from './admin-process.ts'
 import { REPOSITORY, withoutJest } from './child-environment.ts'
-import { runAdmin } from './run-admin.ts'
 import { VideoApi } from './video-api.ts'
 
 const START_MILLISECONDS_MAX = 30_000
@@ -70,6 +70,11 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
   const url = await waitForUrl(child, (line) => {
     output += `${line}\n`
   })
+  const admin = new AdminProcess(dataDirectory)
+  const end = async (signal: NodeJS.Signals) => {
+    admin.close()
+    return await endProcess(child, signal)
+  }
   return {
     url,
     dataDirectory,
@@ -77,9 +82,9 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
     process: child,
     output: () => output,
     api: new VideoApi(url, key),
-    admin: (...command) => runAdmin(dataDirectory, command),
-    stop: () => end(child, 'SIGTERM'),
-    kill: async () => void (await end(child, 'SIGKILL')),
+    admin: (...command) => admin.run(command),
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
   }
 }
 
@@ -108,7 +113,7 @@ async function waitForUrl(child: ChildProcess, keep: (line: string) => void): Pr
   }
 }
 
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const exited = once(child, 'exit')
     child.kill(signal)

@@ -234,13 +234,26 @@ describe('a stream whose bytes come as they please', () => {
 
 describe('a client that reads no more', () => {
   it('is billed before the function’s time is up', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    })
     answerWith((response) => sendStream(response, word('x'.repeat(1_000_000)), FINISH, USAGE_CHUNK, DONE))
     const never = new Promise<void>(() => undefined)
+    let pushTime: NodeJS.Timeout | undefined
+    // The function's time passes once the client has begun to read: before, there would be nothing to bill.
+    const read = (chunk: Buffer) => {
+      if (!chunk.includes('xxx')) {
+        return
+      }
+      pushTime ??= setInterval(() => jest.advanceTimersByTime(1_000), 5)
+      return never
+    }
     const { isCut } = await rig.send(BODY, {
       key: tenant.key,
-      remainingMilliseconds: 95_100,
-      client: { read: (chunk) => (chunk.includes('xxx') ? never : undefined), highWaterMark: 1_000 },
+      remainingMilliseconds: 100_000,
+      client: { read, highWaterMark: 1_000 },
     })
+    clearInterval(pushTime)
     expect(isCut).toBe(true)
     expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
