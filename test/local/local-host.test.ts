@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
+import { eventually } from '../e2e/video-api.ts'
 
 const running: Gateway[] = []
 afterEach(async () => {
@@ -15,16 +16,16 @@ async function start(options?: Parameters<typeof startGateway>[0]): Promise<Gate
 
 /** Sends a chat request, and leaves when the tenant's money is locked for it. */
 async function leaveChat(gateway: Gateway, prompt: string): Promise<void> {
+  const held = async () => String(Object(await gateway.admin('tenant', 'show', '--tenant', 'demo')).held)
+  // The first command takes a second or more; the chat would be over before it answered.
+  expect(await held()).toBe('0')
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
   const messages = [{ role: 'user', content: prompt }]
   const body = JSON.stringify({ model: 'chat-default', messages, stream: true, max_tokens: 20 })
   socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: local\r\nauthorization: Bearer e2e-key\r\n`)
   socket.write(`content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-  let held = '0'
-  while (held === '0') {
-    held = String(Object(await gateway.admin('tenant', 'show', '--tenant', 'demo')).held)
-  }
+  await eventually(held, (credits) => credits !== '0')
   socket.destroy()
 }
 
