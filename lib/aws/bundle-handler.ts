@@ -86,7 +86,16 @@ function filesAtStart(outputs: Metafile['outputs']): ReadonlySet<string> {
   return found
 }
 
+/** By what went in: handlers share parts, and minifying is most of the time of a bundle. */
+const minified = new Map<string, string>()
+
 function minify(code: string): string {
+  const known = minified.get(code)
+  if (known !== undefined) {
+    return known
+  }
   const options = { module: true, compress: { toplevel: true, passes: PASSES }, mangle: { toplevel: true } }
-  return minifySync(code, { ...options, sourceMap: false }).code
+  const result = minifySync(code, { ...options, sourceMap: false }).code
+  minified.set(code, result)
+  return result
 }

@@ -10,6 +10,8 @@ export type Answer = {
 
 const JOBS = '/v1/video/generations'
 const END_MILLISECONDS_MAX = 60_000
+/** Between two looks: dozens of jobs are waited for side by side, and each look is work for both processes. */
+const LOOK_MILLISECONDS = 250
 
 /** The video routes, by plain fetch. */
 export class VideoApi {
@@ -62,7 +64,7 @@ export class VideoApi {
       if (Date.now() > giveUpAt) {
         throw new Error(`job ${id} is ${json.status}, not ${statuses.join(' or ')}`)
       }
-      await delay(100)
+      await delay(LOOK_MILLISECONDS)
     }
   }
 }
@@ -86,6 +88,6 @@ export async function eventually<Value>(read: () => Promise<Value>, isSo: (value
     if (Date.now() > giveUpAt) {
       throw new Error(`never so: ${JSON.stringify(value)}`)
     }
-    await delay(100)
+    await delay(LOOK_MILLISECONDS)
   }
 }
