@@ -40,9 +40,10 @@ export function submitOutcome(
   }
   const body = parseJson(answer.text)
   const refusal = { answer, error: readUpstreamError(body), nowUnixMilliseconds }
+  const taskId = readTaskId(body)
   return answer.status >= 200 && answer.status < 300
-    ? outcomeOfSuccess(refusal, readTaskId(body))
-    : outcomeOfStatus(refusal, isJsonObject(body))
+    ? outcomeOfSuccess(refusal, taskId)
+    : outcomeOfRefusal(refusal, { taskId, isObject: isJsonObject(body) })
 }
 
 /**
@@ -59,6 +60,17 @@ function outcomeOfSuccess(refusal: Refusal, taskId: string | undefined): SubmitO
   return meaning === undefined
     ? { kind: 'unknown', reason: `${errorReason(answer.status, error)} without a task id` }
     : outcomeOfMeaning(refusal, meaning)
+}
+
+/** A refusal that names a task contradicts itself, and the task may run: nothing that would post it again is believed. */
+function outcomeOfRefusal(
+  refusal: Refusal,
+  { taskId, isObject }: { taskId: string | undefined; isObject: boolean },
+): SubmitOutcome {
+  const outcome = outcomeOfStatus(refusal, isObject)
+  return taskId !== undefined && (outcome.kind === 'busy' || outcome.kind === 'channel_refused')
+    ? { kind: 'unknown', reason: `${outcome.reason} with a task id` }
+    : outcome
 }
 
 function outcomeOfStatus(refusal: Refusal, isObject: boolean): SubmitOutcome {

@@ -118,6 +118,15 @@ describe('submitOutcome', () => {
     expect(outcome(200, { id: 't', code: 'DataInspectionFailed', message: 'no' })).toMatchObject({ kind: 'rejected' })
   })
 
+  it.each([401, 402, 403, 404, 429, 503])('does not know what came of a %i that names a task', (status) => {
+    expect(outcome(status, { ...flat('X'), id: 't' })).toMatchObject({
+      kind: 'unknown',
+      reason: expect.stringMatching(/ with a task id$/),
+    })
+    expect(outcome(400, { ...flat('Throttling'), id: 't' }).kind).toBe('unknown')
+    expect(outcome(400, { ...flat('InvalidParameter'), id: 't' }).kind).toBe('rejected')
+  })
+
   it.each([
     [{ id: 'a', task_id: 'b' }, 'b'],
     [{ code: 'success', message: '', data: { task_id: 'c' } }, 'c'],
