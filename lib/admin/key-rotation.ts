@@ -1,11 +1,5 @@
 import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
-import {
-  type ApiKeyListing,
-  ApiKeyNotFoundError,
-  listApiKeys,
-  revokeApiKey,
-  setKeyExpiry,
-} from '#adapters/stores/key-admin.ts'
+import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/stores/key-admin.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import type { Answer } from './answer.ts'
 import type { Command } from './command.ts'
@@ -21,7 +15,7 @@ export const keyRotate: Command = {
   summary: 'make a key in place of an old one, which works on for the overlap',
   details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that ends
 within the overlap anyway may have been rotated before: then it asks, and keeps the earlier end.
-When the end of the old key cannot be written, the new one is revoked again and nothing has changed.`,
+Both are written at once or not at all.`,
   options: {
     key: { value: 'ID', summary: 'public id of the old key', required: true },
     overlap: {
@@ -61,7 +55,7 @@ async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
   return key
 }
 
-/** The new key first: a crash in between leaves one that nobody has seen, never a client without a key. */
+/** Both keys in one transaction: a crash leaves the old one as it was, or a pair of which the old one still works. */
 async function rotateKey(
   table: Table,
   old: ApiKeyListing,
@@ -74,13 +68,8 @@ async function rotateKey(
     expiresAt: newEndsAt,
     ratePerMinute: old.ratePerMinute ?? undefined,
   }
-  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits })
-  try {
-    await setKeyExpiry(table, old.keyId, oldEndsAt)
-  } catch (error) {
-    await revokeApiKey(table, id)
-    throw error
-  }
+  const replaces = { keyId: old.keyId, endsAt: oldEndsAt }
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces })
   const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
   const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
   return {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
-import { setKeyExpiry } from '#adapters/stores/key-admin.ts'
 import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
@@ -93,9 +92,10 @@ describe('a key that a warm instance knows', () => {
   })
 
   it.each(requests)('is refused from the next request on when it is made to end: %s', async (_, send) => {
-    const { key } = await rig.tenant()
+    const { id, key } = await rig.tenant()
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
-    await setKeyExpiry(rig.table, keyIdOf(key) ?? '', Date.now())
+    const replaces = { keyId: keyIdOf(key) ?? '', endsAt: Date.now() }
+    await storeApiKey(rig.table, { key: generateApiKey(), tenantId: id, models: null, replaces })
     expect(await send(key)).toMatchObject({ statusCode: 401 })
   })
 

@@ -28,12 +28,14 @@ type KeyToStore = {
   readonly expiresAt?: number | undefined
   /** Requests per minute, from 1 on; left out for a key without a limit. */
   readonly ratePerMinute?: number | undefined
+  /** An older key that ends then, in the same transaction; Unix milliseconds, cut to whole seconds. */
+  readonly replaces?: { readonly keyId: string; readonly endsAt: number } | undefined
 }
 
 /**
  * Stores a key by its digest and answers its public id; the key itself is kept nowhere. The key of a suspended tenant is
  * suspended with it.
- * @throws RangeError for a rate that is no whole number from 1 to 60,000.
+ * @throws RangeError for a rate that is no whole number from 1 to 60,000, ApiKeyNotFoundError when there is none to replace.
  */
 export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
   const digest = sha256Hex(key)

@@ -57,6 +57,8 @@ type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdA
   /** Milliseconds. */
   readonly expiresAt?: number | undefined
   readonly ratePerMinute?: number | undefined
+  /** A key that ends then, in the same transaction; Unix milliseconds, cut to whole seconds. */
+  readonly replaces?: { readonly keyId: string; readonly endsAt: number } | undefined
 }
 
 /** Tries to store a key whose tenant is suspended or resumed at the same time. */
@@ -66,7 +68,7 @@ const TRIES_MAX = 5
  * Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. The key of a
  * suspended tenant is suspended with it: the same transaction proves the tenant's state, so that a suspension cannot miss
  * a key that is made meanwhile.
- * @throws RangeError for a rate that no limit can keep.
+ * @throws RangeError for a rate that no limit can keep, ApiKeyNotFoundError when the key that it replaces is not there.
  */
 export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
   const { keyId, tenantId, models, createdAt, digest, name, expiresAt, ratePerMinute } = key
@@ -74,6 +76,7 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
     throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
   }
   const shared = { keyId, tenantId, models, state: 'active', expiresAt: toSeconds(expiresAt), ratePerMinute }
+  const ends = key.replaces === undefined ? [] : await endKey(table, key.replaces)
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const tenantState = await readTenantState(table, tenantId)
     const record = { ...shared, suspended: tenantState === 'suspended' ? true : undefined }
@@ -83,6 +86,7 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
         { ConditionCheck: { TableName: table.name, ...isTenantInState(tenantId, tenantState) } },
         { Put: { TableName: table.name, Item: { ...tableKeys.apiKey(digest), ...record } } },
         { Put: { TableName: table.name, Item: { ...tableKeys.apiKeyListing(keyId), ...listing } } },
+        ...ends,
       ])
     } catch (error) {
       if (!(error instanceof ConditionsNotMetError)) {
@@ -124,20 +128,12 @@ export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
   )
 }
 
-/**
- * Sets when a key ends, in one transaction with its listing: later than it would have, or earlier, or at once. A revoked
- * key stays revoked.
- * @param expiresAt Unix milliseconds, cut to whole seconds.
- * @throws ApiKeyNotFoundError when no key has this id.
- */
-export async function setKeyExpiry(table: Table, keyId: string, expiresAt: number): Promise<void> {
-  await transact(
-    table,
-    await updateKey(table, keyId, {
-      UpdateExpression: 'SET expiresAt = :expiresAt',
-      ExpressionAttributeValues: { ':expiresAt': toSeconds(expiresAt) },
-    }),
-  )
+/** Writes that set when a key and its listing end: later than they would have, or earlier. A revoked key stays revoked. */
+function endKey(table: Table, { keyId, endsAt }: NonNullable<NewApiKey['replaces']>): Promise<TransactionItem[]> {
+  return updateKey(table, keyId, {
+    UpdateExpression: 'SET expiresAt = :expiresAt',
+    ExpressionAttributeValues: { ':expiresAt': toSeconds(endsAt) },
+  })
 }
 
 /** One change of a key's two items, by its public id. */

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey, setKeyExpiry } from '#adapters/stores/key-admin.ts'
+import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey } from '#adapters/stores/key-admin.ts'
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
@@ -82,20 +82,37 @@ describe('an api key', () => {
     expect(await findCaller(table, 'digest-of-full', NOW)).toBeUndefined()
   })
 
-  it('can be given another end, sooner or later, which its listing shows', async () => {
+  it('ends when the one that replaces it says, sooner or later, which its listing shows', async () => {
     await putApiKey(table, key('rotated'))
-    await setKeyExpiry(table, 'rotated', NOW * 1000)
+    const replacement = (keyId: string, endsAt: number) => ({ ...key(keyId), replaces: { keyId: 'rotated', endsAt } })
+    await putApiKey(table, replacement('next', NOW * 1000))
     expect(await findCaller(table, 'digest-of-rotated', NOW)).toBeUndefined()
-    await setKeyExpiry(table, 'rotated', NOW * 1000 + 5_000)
+    expect(await findCaller(table, 'digest-of-next', NOW)).toMatchObject({ keyId: 'next' })
+    await putApiKey(table, replacement('last', NOW * 1000 + 5_999))
     expect(await findCaller(table, 'digest-of-rotated', NOW + 4)).toMatchObject({ keyId: 'rotated' })
     const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'rotated')
     expect(listing?.expiresAt).toBe(NOW * 1000 + 5_000)
   })
 
+  it.each(['digest-of-heir', ':expiresAt'])(
+    'ends together with the storing of the one that replaces it, or not at all: %s is lost',
+    async (lost) => {
+      await putApiKey(table, key('kept'))
+      const patient = { ...(await engine.fresh()), name: table.name, pause: async () => {} }
+      breakConnection(patient, lost, { kind: 'request_lost', times: 8 })
+      const heir = { ...key('heir'), replaces: { keyId: 'kept', endsAt: NOW * 1000 } }
+      await expect(putApiKey(patient, heir)).rejects.toThrow()
+      const kept = (await listApiKeys(table)).filter(({ keyId }) => keyId === 'kept' || keyId === 'heir')
+      expect(kept).toEqual([expect.objectContaining({ keyId: 'kept', expiresAt: null })])
+      expect(await findCaller(table, 'digest-of-kept', NOW)).toMatchObject({ keyId: 'kept' })
+      expect(await findCaller(table, 'digest-of-heir', NOW)).toBeUndefined()
+    },
+  )
+
   it('that is revoked stays so whatever end it is given', async () => {
     await putApiKey(table, key('gone'))
     await revokeApiKey(table, 'gone')
-    await setKeyExpiry(table, 'gone', NOW * 1000 + 5_000)
+    await putApiKey(table, { ...key('after'), replaces: { keyId: 'gone', endsAt: NOW * 1000 + 5_000 } })
     expect(await findCaller(table, 'digest-of-gone', NOW)).toBeUndefined()
   })
 
@@ -104,8 +121,10 @@ describe('an api key', () => {
     expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('rated')
   })
 
-  it('that nobody has gets no end', async () => {
-    await expect(setKeyExpiry(table, 'nobody', NOW * 1000)).rejects.toBeInstanceOf(ApiKeyNotFoundError)
+  it('that nobody has is replaced by none', async () => {
+    const replaces = { keyId: 'nobody', endsAt: NOW * 1000 }
+    await expect(putApiKey(table, { ...key('orphan'), replaces })).rejects.toBeInstanceOf(ApiKeyNotFoundError)
+    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('orphan')
   })
 
   it('that nobody has cannot be revoked, and revoking makes no key', async () => {
