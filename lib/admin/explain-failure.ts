@@ -12,6 +12,7 @@ const EXPLAINED = new Set([
   'RangeError',
   'TenantNotFoundError',
   'TenantExistsError',
+  'GrantIdTakenError',
   'ApiKeyNotFoundError',
   'WebhookSecretChangedError',
   'UsageError',

@@ -61,21 +61,38 @@ export const tenantList: Command = {
   },
 }
 
-/** Adds credits to a tenant. @throws TenantNotFoundError. */
+/** An invoice number or the like, as it may stand in a key of the table and in a terminal. */
+const GRANT_ID = /^[\w.:-]{1,64}$/
+
+/** Adds credits to a tenant, once for each id. @throws TenantNotFoundError; GrantIdTakenError. */
 export const tenantGrant: Command = {
   name: 'tenant grant',
-  summary: 'add credits to a tenant; each run is a new grant',
+  summary: 'add credits to a tenant; each run is a new grant unless it has an id',
+  details: `With --id, such as the number of the invoice, a grant can be repeated after an answer that was lost: it is made once, and an
+id that was used for another amount is refused.`,
   options: {
     tenant: TENANT,
     credits: { value: 'CREDITS', summary: 'such as 5 or 0.25', required: true },
+    id: { value: 'ID', summary: 'makes repeating safe: up to 64 letters, digits, and . : _ -' },
   },
-  examples: ['tenant grant --tenant demo --credits 5 --local'],
+  examples: [
+    'tenant grant --tenant demo --credits 5 --local',
+    'tenant grant --tenant demo --credits 5 --id invoice-1042',
+  ],
   async run(context, values) {
     const credits = readCredits(values)
     if (credits === 0n) {
       throw new UsageError(`--credits ${values.required('credits')}: a grant is more than nothing`)
     }
-    return describe(await grantTenant(await context.table(), values.required('tenant'), credits))
+    const id = values.text('id')
+    if (id !== undefined && !GRANT_ID.test(id)) {
+      throw new UsageError('--id: use up to 64 letters, digits, and . : _ -')
+    }
+    const { tenant, isNew } = await grantTenant(await context.table(), values.required('tenant'), { id, credits })
+    if (!isNew) {
+      context.warn(`grant ${id} had been made before: nothing was added`)
+    }
+    return describe(tenant)
   },
 }
 

@@ -106,6 +106,22 @@ describe('a tenant', () => {
     await expect(granted).rejects.toThrow('--credits 0.00: a grant is more than nothing')
   })
 
+  it('is granted once for each id, however often the command is repeated', async () => {
+    const warnings: string[] = []
+    const options = { ...named(), credits: '5', id: 'invoice-7' }
+    const warn = (sentence: string) => void warnings.push(sentence)
+    const [first, second] = [
+      await runCommand(tenantGrant, { table, options, warn }),
+      await runCommand(tenantGrant, { table, options, warn }),
+    ]
+    expect(second.json).toEqual(first.json)
+    expect(warnings).toEqual(['grant invoice-7 had been made before: nothing was added'])
+    await expect(runCommand(tenantGrant, { table, options: { ...options, credits: '6' } })).rejects.toThrow(
+      `grant invoice-7 of tenant ${tenant.tenantId} was made with 5 credits`,
+    )
+    await expect(runCommand(tenantGrant, { table, options: { ...options, id: 'a b' } })).rejects.toThrow(/^--id: use/)
+  })
+
   it.each(['a\u001bb', 'a\nb', 'a\u202eb', '\u009b'])(
     'has no name with a control character, such as %j',
     async (name) => {

@@ -99,8 +99,13 @@ export class Clients {
     this.#operate(() => grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), grant))
   }
 
-  #operate(act: () => Promise<void>): void {
-    this.#world.scheduler.spawn(() => this.#world.scheduler.invoke(act).catch(() => {}))
+  #operate(act: () => Promise<unknown>): void {
+    this.#world.scheduler.spawn(() =>
+      this.#world.scheduler.invoke(act).then(
+        () => {},
+        () => {},
+      ),
+    )
   }
 
   #newRequest(): Request {

@@ -20,8 +20,19 @@ export async function makeTenant(
   return await getTenant(table, id)
 }
 
-/** Grants credits and answers the tenant after it. @throws TenantNotFoundError. */
-export async function grantTenant(table: Table, tenantId: string, credits: Microcredits): Promise<Tenant> {
-  await grantCredits(table, tenantId, { grantId: uuidv7(), credits, nowMilliseconds: Date.now() })
-  return await getTenant(table, tenantId)
+/** What came of a grant: the tenant after it, and whether it added anything. */
+type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
+
+/**
+ * Grants credits, once for each id.
+ * @param grant.id names its ledger row; a new one unless given.
+ * @throws TenantNotFoundError; GrantIdTakenError.
+ */
+export async function grantTenant(
+  table: Table,
+  tenantId: string,
+  { id = uuidv7(), credits }: { id?: string | undefined; credits: Microcredits },
+): Promise<Granted> {
+  const isNew = await grantCredits(table, tenantId, { grantId: id, credits, nowMilliseconds: Date.now() })
+  return { tenant: await getTenant(table, tenantId), isNew }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Microcredits, microcredits } from '#core/quota/money.ts'
+import { formatCredits, type Microcredits, microcredits } from '#core/quota/money.ts'
 import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { queryPartition } from './query-items.ts'
 import { readItem } from './read-item.ts'
@@ -40,6 +40,11 @@ export class TenantExistsError extends Error {
 /** No tenant has this id. */
 export class TenantNotFoundError extends Error {
   override readonly name = 'TenantNotFoundError'
+}
+
+/** The id of a grant stands in the ledger already, with another amount. */
+export class GrantIdTakenError extends Error {
+  override readonly name = 'GrantIdTakenError'
 }
 
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
@@ -85,13 +90,14 @@ export async function createTenant(table: Table, tenant: NewTenant): Promise<voi
 
 /**
  * Adds credits to a tenant: ledger row and balance in one transaction. Repeating it with one grant id is one grant.
- * @throws TenantNotFoundError when there is no such tenant.
+ * @returns false when this grant had been made before, and nothing was added.
+ * @throws TenantNotFoundError when there is no such tenant; GrantIdTakenError when the id was used for another amount.
  */
 export async function grantCredits(
   table: Table,
   tenantId: string,
   grant: { grantId: string; credits: Microcredits; nowMilliseconds: number },
-): Promise<void> {
+): Promise<boolean> {
   const raise = {
     TableName: table.name,
     Key: tableKeys.balance(tenantId),
@@ -106,6 +112,7 @@ export async function grantCredits(
   }
   try {
     await transact(table, [{ Update: raise }, { Put: row }])
+    return true
   } catch (error) {
     if (!(error instanceof ConditionsNotMetError)) {
       throw error
@@ -113,6 +120,20 @@ export async function grantCredits(
     if (error.failed[0]) {
       throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
     }
+    await requireSameGrant(table, tenantId, grant)
+    return false
+  }
+}
+
+async function requireSameGrant(
+  table: Table,
+  tenantId: string,
+  { grantId, credits }: { grantId: string; credits: Microcredits },
+): Promise<void> {
+  const row = await readItem(table, tableKeys.ledgerGrant(tenantId, grantId))
+  const made = amount.parse(row?.amount)
+  if (made !== credits) {
+    throw new GrantIdTakenError(`grant ${grantId} of tenant ${tenantId} was made with ${formatCredits(made)} credits`)
   }
 }
 

@@ -34,8 +34,12 @@ describe('a tenant', () => {
 
   it('is granted more, each grant once for itself', async () => {
     const { id } = await makeTenant(table, { name: 'One', credits: parseCredits('1') })
-    await grantTenant(table, id, parseCredits('2'))
-    expect((await grantTenant(table, id, parseCredits('2'))).balance.granted).toBe(parseCredits('5'))
-    await expect(grantTenant(table, 'nobody', parseCredits('2'))).rejects.toBeInstanceOf(TenantNotFoundError)
+    await grantTenant(table, id, { credits: parseCredits('2') })
+    expect((await grantTenant(table, id, { credits: parseCredits('2') })).tenant.balance.granted).toBe(
+      parseCredits('5'),
+    )
+    await expect(grantTenant(table, 'nobody', { credits: parseCredits('2') })).rejects.toBeInstanceOf(
+      TenantNotFoundError,
+    )
   })
 })

@@ -5,7 +5,7 @@ import { reserveQuota } from '#adapters/stores/reserve-quota.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '#adapters/stores/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
 import type { Table } from '#adapters/stores/table.ts'
-import { getTenant, grantCredits } from '#adapters/stores/tenant-store.ts'
+import { GrantIdTakenError, getTenant, grantCredits } from '#adapters/stores/tenant-store.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import { microcredits } from '#core/quota/money.ts'
 import { auditTenant } from '../../engines/audit.ts'
@@ -50,16 +50,24 @@ class History {
     this.#tenant = tenant
   }
 
+  /** An id comes again with the same amount or with another, which is refused. */
+  async #grant({ id, amount }: { id: number; amount: number }): Promise<void> {
+    const grant = { grantId: `extra-${id}`, credits: microcredits(amount), nowMilliseconds: Date.now() }
+    try {
+      await grantCredits(this.#table, this.#tenant.tenantId, grant)
+    } catch (error) {
+      if (!(error instanceof GrantIdTakenError)) {
+        throw error
+      }
+    }
+  }
+
   async apply(step: Event): Promise<void> {
     switch (step.kind) {
       case 'reserve':
         return await this.#reserve(step.amount)
       case 'grant':
-        return await grantCredits(this.#table, this.#tenant.tenantId, {
-          grantId: `extra-${step.id}`,
-          credits: microcredits(step.amount),
-          nowMilliseconds: Date.now(),
-        })
+        return await this.#grant(step)
       case 'accept':
         return await this.#accept(this.#jobs[step.job])
       case 'settle':

@@ -3,6 +3,7 @@ import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import {
   createTenant,
+  GrantIdTakenError,
   getTenant,
   grantCredits,
   listTenantIds,
@@ -81,10 +82,11 @@ describe('a grant', () => {
     })
   })
 
-  it('repeated under one id, also at the same time, is one grant', async () => {
+  it('repeated under one id, also at the same time, is one grant, and none of another amount', async () => {
     const { tenantId } = await openTenant(table, '5')
     await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, grant('same', '1'))))
-    await grantCredits(table, tenantId, grant('same', '1'))
+    expect(await grantCredits(table, tenantId, grant('same', '1'))).toBe(false)
+    await expect(grantCredits(table, tenantId, grant('same', '2'))).rejects.toBeInstanceOf(GrantIdTakenError)
     expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
     expect(await auditTenant(table, tenantId)).toEqual([])
   })
