@@ -3,6 +3,7 @@ import { findCaller } from '#adapters/stores/key-store.ts'
 import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { createTenant, grantCredits } from '#adapters/stores/tenant-store.ts'
+import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
 import { parseCredits } from '#core/quota/money.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { deleteVideoJob } from '#lambdas/api/delete-video-job/delete-video-job.ts'
@@ -97,6 +98,13 @@ export class Clients {
       nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
     }
     this.#operate(() => grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), grant))
+  }
+
+  /** Resumes more often than it suspends, so that requests still get through. */
+  suspendOrResume(random: () => number): void {
+    const tenantId = TENANTS[Math.trunc(random() * TENANTS.length)] ?? ''
+    const move = random() < 0.6 ? resumeTenant : suspendTenant
+    this.#operate(() => move(this.#world.table.table, tenantId))
   }
 
   #operate(act: () => Promise<unknown>): void {

@@ -31,6 +31,12 @@ export const GUARDS = {
   webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 116 },
 } as const satisfies Record<string, Guard>
 
+/** A suspension is kept by the mark of each key and by the state of the tenant: either is enough. */
+export const SUSPENSION_GUARDS = [
+  { name: 'mark of a key', item: '', clause: 'attribute_not_exists(suspended)', noticedIn: 133 },
+  { name: 'state of a tenant', item: '', clause: 'attribute_exists(PK) AND #state = :active', noticedIn: 133 },
+] as const satisfies readonly Guard[]
+
 /** True in place of a clause. */
 const ALWAYS = 'attribute_not_exists(neverThere)'
 

@@ -64,10 +64,14 @@ function readSnapshot(items: readonly Item[]) {
     ),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
     rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
-    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), String(item.state)])),
+    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), keyState(item)])),
     channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
     cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
   }
+}
+
+function keyState({ state, suspended }: Item): string {
+  return suspended === true ? 'suspended' : String(state)
 }
 
 function textOf(item: Item): string {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { FAULTS } from './faults.ts'
-import { GUARDS, type Guard } from './guards.ts'
+import { GUARDS, type Guard, SUSPENSION_GUARDS } from './guards.ts'
 import { describeFailure, type HistoryOptions, openSimulation, type Simulation } from './open-simulation.ts'
 import { REGRESSIONS } from './regressions.ts'
 import type { Outcome } from './run-history.ts'
@@ -88,6 +88,12 @@ describe('the simulation notices', () => {
 
   it.each(guards)('a missing $name', async (guard) => {
     expect(await firstFailure(seeds(HISTORIES_TO_NOTICE, guard.noticedIn), { missing: [guard] })).toBeDefined()
+  })
+
+  it('that neither the mark of a key nor the state of its tenant keeps a suspension', async () => {
+    const [{ noticedIn }] = SUSPENSION_GUARDS
+    const options = { missing: SUSPENSION_GUARDS, probesGuards: false }
+    expect(await firstFailure(seeds(HISTORIES_TO_NOTICE, noticedIn), options)).toBeDefined()
   })
 
   const resolutionGuards = [reservationState, resolutionKey, jobStatus]

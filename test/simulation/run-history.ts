@@ -1,4 +1,5 @@
 import { isTerminal } from '#core/jobs/video-job.ts'
+import { seededRandom } from '../engines/seeded-random.ts'
 import { Clients } from './clients.ts'
 import { pick } from './faults.ts'
 import { Invariants } from './invariants.ts'
@@ -8,6 +9,8 @@ import { World, type WorldOptions } from './world.ts'
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
 const STEPS_MAX = 320
 const EVENT_CHANCE = 0.1
+/** In one history of eight an operator suspends and resumes tenants all the time, by draws of its own: the others stay as they were found. */
+const SUSPENSIONS = { every: 8, from: 5, chance: 0.05 }
 
 /** Longer than queue, deadline and three new executions together, and much shorter than Reconcile's last resort. */
 const DRAIN_MILLISECONDS_MAX = 5 * 60 * 60 * 1000
@@ -43,12 +46,15 @@ class History {
   readonly #world: World
   readonly #clients: Clients
   readonly #invariants = new Invariants()
+  readonly #operator: (() => number) | undefined
   #audited = -1
 
   constructor(options: WorldOptions) {
     this.#options = options
     this.#world = new World(options)
     this.#clients = new Clients(this.#world)
+    const { every, from } = SUSPENSIONS
+    this.#operator = options.seed % every === from ? seededRandom(options.seed) : undefined
   }
 
   async open(): Promise<void> {
@@ -75,6 +81,9 @@ class History {
     for (let step = 0; step < STEPS_MAX; step += 1) {
       if (this.#world.scheduler.random() < EVENT_CHANCE) {
         this.#happen()
+      }
+      if (this.#operator !== undefined && this.#operator() < SUSPENSIONS.chance) {
+        this.#clients.suspendOrResume(this.#operator)
       }
       await this.#world.scheduler.step()
       const broken = await this.#audit()
