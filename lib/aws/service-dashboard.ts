@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib'
+import { Aws, Duration, Stack } from 'aws-cdk-lib'
 import { Dashboard, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
 import { Construct } from 'constructs'
 import { RUNBOOK } from './alarm-definition.ts'
@@ -17,7 +17,8 @@ export class ServiceDashboard extends Construct {
     super(scope, id)
     this.#metrics = new ServiceMetrics(this)
     new Dashboard(this, 'Dashboard', {
-      dashboardName: Stack.of(this).stackName,
+      // Dashboards are named once in an account, for all regions.
+      dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       widgets: [
         [new TextWidget({ markdown: `What each number is and what to do: ${RUNBOOK}`, width: 24, height: 1 })],
         this.#money(),

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib'
+import { Aws, Duration } from 'aws-cdk-lib'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import {
   AllowedMethods,
@@ -7,6 +7,7 @@ import {
   type DistributionProps,
   type IKeyGroup,
   ResponseHeadersPolicy,
+  S3OriginAccessControl,
   SecurityPolicyProtocol,
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront'
@@ -18,6 +19,9 @@ import type { CustomDomain } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
 
 const TRANSPORT_SECURITY_DAYS = 365
+
+/** What CloudFront has is named once in an account, whatever the region of the stack; at most 64 characters. */
+const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
 
 type VideoCdnProps = {
   readonly bucket: IBucket
@@ -40,7 +44,11 @@ export class VideoCdn extends Construct {
     this.#distribution = new Distribution(this, 'Distribution', {
       comment: 'Reelgate videos',
       defaultBehavior: {
-        origin: S3BucketOrigin.withOriginAccessControl(props.bucket),
+        origin: S3BucketOrigin.withOriginAccessControl(props.bucket, {
+          originAccessControl: new S3OriginAccessControl(this, 'OriginAccess', {
+            originAccessControlName: ACCOUNT_WIDE_NAME,
+          }),
+        }),
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
         cachePolicy: CachePolicy.CACHING_OPTIMIZED,
@@ -83,6 +91,7 @@ export class VideoCdn extends Construct {
 /** What is stored is video/mp4; a browser must not guess otherwise, nor fall back to http. */
 function createHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
   return new ResponseHeadersPolicy(scope, 'Headers', {
+    responseHeadersPolicyName: ACCOUNT_WIDE_NAME,
     securityHeadersBehavior: {
       contentTypeOptions: { override: true },
       strictTransportSecurity: { accessControlMaxAge: Duration.days(TRANSPORT_SECURITY_DAYS), override: true },

@@ -22,7 +22,9 @@ const namesOfOurs = metrics.flatMap((metric) => {
 
 describe('ServiceDashboard', () => {
   it('is one page that is named after its stack', () => {
-    expect(dashboard?.properties.DashboardName).toBe('Reelgate-test')
+    expect(dashboard?.properties.DashboardName).toEqual({
+      'Fn::Join': ['', ['Reelgate-test-', { Ref: 'AWS::Region' }]],
+    })
   })
 
   it('shows every measure and nothing that is not measured or counted', () => {

@@ -57,6 +57,36 @@ describe('every stage', () => {
   })
 })
 
+/** Where the name is of what an account has once, for all regions. */
+const ACCOUNT_WIDE = {
+  'AWS::CloudFront::KeyGroup': 'KeyGroupConfig.Name',
+  'AWS::CloudFront::OriginAccessControl': 'OriginAccessControlConfig.Name',
+  'AWS::CloudFront::PublicKey': 'PublicKeyConfig.Name',
+  'AWS::CloudFront::ResponseHeadersPolicy': 'ResponseHeadersPolicyConfig.Name',
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+} as const
+
+describe('one stage in two regions of an account', () => {
+  it('has no name twice', () => {
+    const found = Object.entries(ACCOUNT_WIDE).map(([type, path]) => {
+      const names = resourcesOf(everything, type).map(({ properties }) =>
+        path.split('.').reduce((value, member) => Object(value)[member], properties as unknown),
+      )
+      return { type, names: names.map((name) => JSON.stringify(name)) }
+    })
+    for (const { type, names } of found) {
+      expect({ type, isThere: names.length > 0 }).toEqual({ type, isThere: true })
+      expect(names).toEqual(names.map(() => expect.stringContaining('{"Ref":"AWS::Region"}')))
+    }
+    expect(
+      resources(everything)
+        .map(({ Type }) => Type)
+        .filter((type) => type.startsWith('AWS::CloudFront::') && type !== 'AWS::CloudFront::Distribution')
+        .filter((type) => !Object.keys(ACCOUNT_WIDE).includes(type)),
+    ).toEqual([])
+  })
+})
+
 describe('the stage dev', () => {
   it('leaves nothing behind but API Gateway’s role, which all APIs of the region share', () => {
     const kept = resources(dev).filter(
