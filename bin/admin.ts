@@ -24,9 +24,14 @@ const terminal: Terminal = {
   writeError: (text) => void process.stderr.write(text),
 }
 
-// `| head` closes the pipe when it has seen enough: that is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // `| head` closes the pipe when it has seen enough: that is no failure.
+  if (code === 'EPIPE') {
+    process.exit(0)
+  }
+  const sentence = `the answer could not be written (${code}); what the command did is done`
+  process.stderr.write(process.argv.includes('--json') ? `${JSON.stringify({ error: sentence })}\n` : `${sentence}\n`)
+  process.exit(1)
 })
 
 /** `npm run admin`. */

@@ -9,8 +9,9 @@ import type { Command } from './command.ts'
 
 const CONFIG = { value: 'FILE', summary: `the configuration; ${CONFIGURATION_FILE} unless said` } as const
 
-/** Of a longer value the beginning is shown; `--json` has it whole. */
+/** Of a longer value so much is shown, from shortly before the first difference; `--json` has it whole. */
 const SHOWN_CHARACTERS_MAX = 160
+const SHOWN_CHARACTERS_BEFORE = 40
 
 /** Validates a configuration and shows what is in it. @throws GatewayConfigError with a line per problem. */
 export const catalogueCheck: Command = {
@@ -83,7 +84,8 @@ function describeChanges(changes: readonly ConfigChange[]): Answer {
   const isSame = changes.length === 0
   const lines = changes.flatMap(({ change, path, deployed, file }) => {
     const mark = { added: '+', removed: '-', changed: '~' }[change]
-    const [before, after] = [shown(path, deployed), shown(path, file)]
+    const start = Math.max(0, firstDifference(deployed, file) - SHOWN_CHARACTERS_BEFORE)
+    const [before, after] = [shown(path, deployed, start), shown(path, file, start)]
     return [
       `${mark} ${path}`,
       ...before.filter((line) => !after.includes(line)).map((line) => `    deployed  ${line}`),
@@ -93,18 +95,32 @@ function describeChanges(changes: readonly ConfigChange[]): Answer {
   return { json: { same: isSame, changes }, text: isSame ? 'no difference' : lines.join('\n'), isOk: isSame }
 }
 
-/** One line, or of a price table one per row. */
-function shown(path: string, value: unknown): string[] {
+/** Where the texts of two values part; 0 when one of them is not there. */
+function firstDifference(deployed: unknown, file: unknown): number {
+  if (deployed === undefined || file === undefined) {
+    return 0
+  }
+  const [left, right] = [JSON.stringify(deployed), JSON.stringify(file)]
+  let index = 0
+  while (index < left.length && left[index] === right[index]) {
+    index += 1
+  }
+  return index
+}
+
+/** One line, or of a price table one per row, numbered: the first row that fits is the price. */
+function shown(path: string, value: unknown, start: number): string[] {
   if (value === undefined) {
     return []
   }
   if (path.endsWith('.prices') && Array.isArray(value)) {
-    return value.map((row) => priceText(Object(row)))
+    return value.map((row, index) => `${index + 1}. ${priceText(Object(row))}`)
   }
   const text = JSON.stringify(value)
-  return [
-    text.length <= SHOWN_CHARACTERS_MAX
-      ? text
-      : `${text.slice(0, SHOWN_CHARACTERS_MAX)}... (${text.length} characters)`,
-  ]
+  if (text.length <= SHOWN_CHARACTERS_MAX) {
+    return [text]
+  }
+  const part = text.slice(start, start + SHOWN_CHARACTERS_MAX)
+  const isEnd = start + SHOWN_CHARACTERS_MAX >= text.length
+  return [`${start === 0 ? '' : '...'}${part}${isEnd ? '' : '...'} (${text.length} characters)`]
 }

@@ -189,4 +189,7 @@ function checkOptions(command: Command, given: readonly Given[]): void {
     }
     seen.add(name)
   }
+  if (seen.has('local') && seen.has('stage')) {
+    throw new CommandLineError('--local and --stage are two places: give one of them', command)
+  }
 }

@@ -14,6 +14,7 @@ const EXPLAINED = new Set([
   'TenantExistsError',
   'GrantIdTakenError',
   'ApiKeyNotFoundError',
+  'ApiKeyChangedError',
   'WebhookSecretChangedError',
   'UsageError',
   'CommandFailedError',

@@ -32,7 +32,10 @@ export const keyCreate: Command = {
   async run(context, values) {
     const wish = readWish(values, Date.now())
     const table = await context.table()
-    await getTenant(table, values.required('tenant'))
+    const { id, state } = await getTenant(table, values.required('tenant'))
+    if (state === 'suspended') {
+      context.warn(`tenant ${id} is suspended: the key is refused until \`tenant resume\``)
+    }
     for (const warning of await unknownModels(context, wish.models)) {
       context.warn(warning)
     }
@@ -40,7 +43,7 @@ export const keyCreate: Command = {
   },
 }
 
-/** Every key by its public id, or those of one tenant. */
+/** Every key by its public id, or those of one tenant. @throws TenantNotFoundError. */
 export const keyList: Command = {
   name: 'key list',
   summary: 'list the keys by their public ids; never a key',
@@ -48,7 +51,11 @@ export const keyList: Command = {
   examples: ['key list --local', 'key list --tenant demo --json'],
   async run(context, values) {
     const tenant = values.text('tenant')
-    const keys = await listApiKeys(await context.table())
+    const table = await context.table()
+    if (tenant !== undefined) {
+      await getTenant(table, tenant)
+    }
+    const keys = await listApiKeys(table)
     return describeKeys(keys.filter(({ tenantId }) => tenant === undefined || tenantId === tenant))
   },
 }

@@ -13,8 +13,8 @@ const OVERLAP_DEFAULT = '24h'
 export const keyRotate: Command = {
   name: 'key rotate',
   summary: 'make a key in place of an old one, which works on for the overlap',
-  details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that ends
-within the overlap anyway may have been rotated before: then it asks, and keeps the earlier end.
+  details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that was
+rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
 Both are written at once or not at all.`,
   options: {
     key: { value: 'ID', summary: 'public id of the old key', required: true },
@@ -36,15 +36,21 @@ Both are written at once or not at all.`,
     if (state === 'revoked' || state === 'expired') {
       throw new CommandFailedError(`key ${old.keyId} is ${state}: nobody uses it; make a new one with key create`)
     }
-    if (old.expiresAt !== null && old.expiresAt <= now + overlap) {
+    if (old.endBeforeReplacement !== undefined && old.expiresAt !== null) {
       const end = new Date(old.expiresAt).toISOString()
-      await context.confirm(`Key ${old.keyId} ends at ${end} already, so it may have been rotated before`)
+      await context.confirm(`Key ${old.keyId} was rotated before and ends at ${end}`)
     }
     return await rotateKey(table, old, {
-      newEndsAt: wished ?? (old.expiresAt === null ? undefined : now + (old.expiresAt - old.createdAt)),
+      newEndsAt: wished ?? endOfSameLifetime(old, now),
       oldEndsAt: Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap),
     })
   },
+}
+
+/** A second rotation counts with the end from before the first, or the new key would live for the overlap alone. */
+function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKeyListing, now: number) {
+  const planned = endBeforeReplacement === undefined ? expiresAt : endBeforeReplacement
+  return planned === null ? undefined : now + (planned - createdAt)
 }
 
 async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
@@ -68,7 +74,7 @@ async function rotateKey(
     expiresAt: newEndsAt,
     ratePerMinute: old.ratePerMinute ?? undefined,
   }
-  const replaces = { keyId: old.keyId, endsAt: oldEndsAt }
+  const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, endsAt: oldEndsAt }
   const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces })
   const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
   const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()

@@ -102,8 +102,36 @@ describe('catalogue diff', () => {
       'added channels.third',
       'changed queue_minutes',
     ])
-    expect(text).toContain(`~ models.${PER_SECOND_MODEL}.prices\n    file      480P: 0.1\n- channels.main\n`)
+    const prices = text.slice(0, text.indexOf('- channels.main\n')).split('\n')
+    expect(prices[0]).toBe(`~ models.${PER_SECOND_MODEL}.prices`)
+    expect(prices).toContain('    file      1. 480P: 0.1')
     expect(text).toContain('~ queue_minutes\n    deployed  60\n    file      5')
+  })
+
+  it('shows price rows that only changed places, because the first that fits is the price', async () => {
+    const [first, ...others] = config.models
+    const rows = [{ resolution: '1080P', price: '0.18' }, { price: '0.07' }]
+    const withPrices = (prices: unknown) => ({ ...config, models: [{ ...first, prices }, ...others] })
+    deploy(withPrices(rows))
+    const options = { config: write('turned.json', withPrices(rows.toReversed())) }
+    const { text } = await runCommand(catalogueDiff, { options })
+    expect(text.split('\n').slice(1)).toEqual([
+      '    deployed  1. 1080P: 0.18',
+      '    deployed  2. 0.07',
+      '    file      1. 0.07',
+      '    file      2. 1080P: 0.18',
+    ])
+  })
+
+  it('shows the place where a long value changed, however far behind its beginning', async () => {
+    const origins = (last: string) => [...Array.from({ length: 20 }, (_, index) => `https://o${index}.example`), last]
+    const withOrigins = (last: string) => ({ ...config, trusted_origins: origins(last) })
+    deploy(withOrigins('https://old.example'))
+    const options = { config: write('long.json', withOrigins('https://new.example')) }
+    const { text } = await runCommand(catalogueDiff, { options })
+    expect(text).toMatch(
+      /^~ trusted_origins\n {4}deployed {2}\.\.\..*https:\/\/old\.example"\] \(\d+ characters\)\n {4}file {6}\.\.\..*new/,
+    )
   })
 
   it('takes the addresses that a local host gave its simulators for no difference', async () => {

@@ -104,6 +104,20 @@ describe('the list of keys', () => {
   })
 })
 
+describe('the keys of a tenant', () => {
+  it('are an error when there is no such tenant, and not an empty list', async () => {
+    await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
+  })
+
+  it('are made with a warning while it is suspended', async () => {
+    await runCommand(tenantSuspend, { table, options: { tenant } })
+    const warnings: string[] = []
+    const warn = (sentence: string) => void warnings.push(sentence)
+    await runCommand(keyCreate, { table, options: { tenant }, warn })
+    expect(warnings).toEqual([`tenant ${tenant} is suspended: the key is refused until \`tenant resume\``])
+  })
+})
+
 describe('a rotated key', () => {
   it('has a successor with its name, models, rate and lifetime, and works on for the overlap alone', async () => {
     const old = await create({ name: 'shop', models: 'a', rate: '7', expires: '90d' })
@@ -130,7 +144,23 @@ describe('a rotated key', () => {
     const confirm = () => Promise.reject(new Error('asked'))
     await expect(runCommand(keyRotate, { table, confirm, options: { key: old.id } })).rejects.toThrow('asked')
     expect(await list({ tenant })).toHaveLength(3)
-    expect((await rotate(old.id, { overlap: '7d' })).old_expires_at).toBe(old_expires_at)
+    const again = await rotate(old.id, { overlap: '7d' })
+    expect(again.old_expires_at).toBe(old_expires_at)
+    expect(again.expires_at).toBeUndefined()
+  })
+
+  it('has a second successor with the lifetime that it had before the first', async () => {
+    const old = await create({ expires: '90d' })
+    await rotate(old.id, { overlap: '1h' })
+    const { expires_at } = await rotate(old.id)
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+  })
+
+  it('that ends within the overlap anyway ends no later, and nobody is asked', async () => {
+    const old = await create({ expires: '2h' })
+    const confirm = () => Promise.reject(new Error('asked'))
+    const made = await runCommand(keyRotate, { table, confirm, options: { key: old.id, overlap: '24h' } })
+    expect(made.json).toMatchObject({ old_expires_at: old.expires_at })
   })
 
   it('that is revoked or unknown is refused', async () => {

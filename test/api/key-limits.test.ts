@@ -94,7 +94,7 @@ describe('a key that a warm instance knows', () => {
   it.each(requests)('is refused from the next request on when it is made to end: %s', async (_, send) => {
     const { id, key } = await rig.tenant()
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
-    const replaces = { keyId: keyIdOf(key) ?? '', endsAt: Date.now() }
+    const replaces = { keyId: keyIdOf(key) ?? '', endsAt: Date.now(), expiresAt: null }
     await storeApiKey(rig.table, { key: generateApiKey(), tenantId: id, models: null, replaces })
     expect(await send(key)).toMatchObject({ statusCode: 401 })
   })

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { REPOSITORY, withoutJest } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -107,9 +108,24 @@ describe('npm run admin, against a running local host', () => {
     )
   })
 
+  it('says so when its answer cannot be written', () => {
+    const full = openSync('/dev/full', 'w')
+    const parameters = ['--import', './bin/require-node.mjs', 'bin/admin.ts', 'key', 'list', '--json', '--local']
+    const { status, stderr } = spawnSync(process.execPath, [...parameters, '--data-dir', gateway.dataDirectory], {
+      cwd: REPOSITORY,
+      env: withoutJest(),
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    expect(JSON.parse(stderr)).toEqual({ error: expect.stringContaining('could not be written (ENOSPC)') })
+    expect(status).toBe(1)
+  })
+
   it.each([
     [2, ['tenant', 'shwo'], /no command "tenant shwo"; did you mean "tenant show"\?/],
     [2, ['tenant', 'show'], /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID\n/],
+    [2, ['tenant', 'list', '--stage', 'prod'], /^--local and --stage are two places: give one of them\n/],
     [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
     [2, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
     [1, ['key', 'create', '--tenant', 'nobody'], /no tenant nobody/],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { base62FromBytes, formatApiKey, keyIdOf } from '#core/api-key.ts'
 import { sha256Hex } from '../crypto/sha256.ts'
-import { putApiKey } from '../stores/key-admin.ts'
+import { putApiKey, type ReplacedApiKey } from '../stores/key-admin.ts'
 import type { Table } from '../stores/table.ts'
 
 const KEY_ID_CHARACTERS = 8
@@ -28,14 +28,13 @@ type KeyToStore = {
   readonly expiresAt?: number | undefined
   /** Requests per minute, from 1 on; left out for a key without a limit. */
   readonly ratePerMinute?: number | undefined
-  /** An older key that ends then, in the same transaction; Unix milliseconds, cut to whole seconds. */
-  readonly replaces?: { readonly keyId: string; readonly endsAt: number } | undefined
+  readonly replaces?: ReplacedApiKey | undefined
 }
 
 /**
  * Stores a key by its digest and answers its public id; the key itself is kept nowhere. The key of a suspended tenant is
  * suspended with it.
- * @throws RangeError for a rate that is no whole number from 1 to 60,000, ApiKeyNotFoundError when there is none to replace.
+ * @throws RangeError for a rate that is no whole number from 1 to 60,000; ApiKeyNotFoundError, ApiKeyChangedError of what it replaces.
  */
 export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
   const digest = sha256Hex(key)

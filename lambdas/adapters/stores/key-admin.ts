@@ -21,6 +21,8 @@ export type ApiKeyListing = {
   readonly models: readonly string[] | null
   /** Milliseconds, on a whole second; null for a key that does not expire. */
   readonly expiresAt: number | null
+  /** The end that it had before another key replaced it, in the same form; undefined for one that was never replaced. */
+  readonly endBeforeReplacement: number | null | undefined
   /** Requests per minute; null for a key without a limit. */
   readonly ratePerMinute: number | null
   /** Milliseconds. */
@@ -30,6 +32,11 @@ export type ApiKeyListing = {
 /** No key has this id. */
 export class ApiKeyNotFoundError extends Error {
   override readonly name = 'ApiKeyNotFoundError'
+}
+
+/** Somebody changed the end of a key that was to be replaced. Nothing was written. */
+export class ApiKeyChangedError extends Error {
+  override readonly name = 'ApiKeyChangedError'
 }
 
 /** A key whose tenant is suspended and resumed over and over again while it is being stored. */
@@ -46,6 +53,7 @@ const listingItem = z.object({
   models: z.nullable(z.array(z.string())),
   // Unix seconds, as in the record that authentication reads.
   expiresAt: z.optional(z.number()),
+  endBeforeReplacement: z.optional(z.nullable(z.number())),
   ratePerMinute: z._default(z.nullable(z.number()), null),
   createdAt: z.number(),
   digest: z.string(),
@@ -57,8 +65,13 @@ type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdA
   /** Milliseconds. */
   readonly expiresAt?: number | undefined
   readonly ratePerMinute?: number | undefined
-  /** A key that ends then, in the same transaction; Unix milliseconds, cut to whole seconds. */
-  readonly replaces?: { readonly keyId: string; readonly endsAt: number } | undefined
+  readonly replaces?: ReplacedApiKey | undefined
+}
+
+/** A key that ends in the transaction that stores its successor. */
+export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
+  /** Unix milliseconds, cut to whole seconds: later than it would have, or earlier. A revoked key stays revoked. */
+  readonly endsAt: number
 }
 
 /** Tries to store a key whose tenant is suspended or resumed at the same time. */
@@ -68,7 +81,8 @@ const TRIES_MAX = 5
  * Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. The key of a
  * suspended tenant is suspended with it: the same transaction proves the tenant's state, so that a suspension cannot miss
  * a key that is made meanwhile.
- * @throws RangeError for a rate that no limit can keep, ApiKeyNotFoundError when the key that it replaces is not there.
+ * @throws RangeError for a rate that no limit can keep.
+ * @throws ApiKeyNotFoundError, ApiKeyChangedError when the key that it replaces is not there, or ends otherwise than said.
  */
 export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
   const { keyId, tenantId, models, createdAt, digest, name, expiresAt, ratePerMinute } = key
@@ -92,6 +106,9 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
       if (!(error instanceof ConditionsNotMetError)) {
         throw error
       }
+      if (ends.length > 0 && error.failed.slice(-ends.length).includes(true)) {
+        throw new ApiKeyChangedError(`key ${key.replaces?.keyId} was changed meanwhile: nothing was done`)
+      }
     }
   }
   throw new TenantUnsettledError(`tenant ${tenantId} is being suspended and resumed; the key was not stored`)
@@ -102,12 +119,21 @@ function toSeconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000)
 }
 
+function toMilliseconds(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000
+}
+
 /** Every key of every tenant. */
 export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
   const listings: ApiKeyListing[] = []
   for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
-    const { SK: keyId, digest: _, expiresAt, ...rest } = listingItem.parse(item)
-    listings.push({ keyId, ...rest, expiresAt: expiresAt === undefined ? null : expiresAt * 1000 })
+    const { SK: keyId, digest: _, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
+    listings.push({
+      keyId,
+      ...rest,
+      expiresAt: toMilliseconds(expiresAt),
+      endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
+    })
   }
   return listings
 }
@@ -128,12 +154,20 @@ export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
   )
 }
 
-/** Writes that set when a key and its listing end: later than they would have, or earlier. A revoked key stays revoked. */
-function endKey(table: Table, { keyId, endsAt }: NonNullable<NewApiKey['replaces']>): Promise<TransactionItem[]> {
-  return updateKey(table, keyId, {
-    UpdateExpression: 'SET expiresAt = :expiresAt',
-    ExpressionAttributeValues: { ':expiresAt': toSeconds(endsAt) },
+/** The end that it had stays in the listing, so that a second successor has the lifetime of the key and not of its last days. */
+async function endKey(table: Table, { keyId, expiresAt, endsAt }: ReplacedApiKey): Promise<TransactionItem[]> {
+  const was = expiresAt === null ? undefined : toSeconds(expiresAt)
+  const items = await updateKey(table, keyId, {
+    UpdateExpression:
+      'SET expiresAt = :expiresAt, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
+    ExpressionAttributeValues: { ':expiresAt': toSeconds(endsAt), ':endBefore': was ?? null, ':was': was },
   })
+  const isAsSaid = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
+  return items.map(({ Update }) =>
+    Update === undefined
+      ? {}
+      : { Update: { ...Update, ConditionExpression: `${Update.ConditionExpression} AND ${isAsSaid}` } },
+  )
 }
 
 /** One change of a key's two items, by its public id. */

@@ -1,6 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ApiKeyNotFoundError, listApiKeys, putApiKey, revokeApiKey } from '#adapters/stores/key-admin.ts'
+import {
+  ApiKeyChangedError,
+  ApiKeyNotFoundError,
+  listApiKeys,
+  putApiKey,
+  revokeApiKey,
+} from '#adapters/stores/key-admin.ts'
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
@@ -84,14 +90,29 @@ describe('an api key', () => {
 
   it('ends when the one that replaces it says, sooner or later, which its listing shows', async () => {
     await putApiKey(table, key('rotated'))
-    const replacement = (keyId: string, endsAt: number) => ({ ...key(keyId), replaces: { keyId: 'rotated', endsAt } })
-    await putApiKey(table, replacement('next', NOW * 1000))
+    const replacement = (keyId: string, endsAt: number, expiresAt: number | null) => ({
+      ...key(keyId),
+      replaces: { keyId: 'rotated', endsAt, expiresAt },
+    })
+    await putApiKey(table, replacement('next', NOW * 1000, null))
     expect(await findCaller(table, 'digest-of-rotated', NOW)).toBeUndefined()
     expect(await findCaller(table, 'digest-of-next', NOW)).toMatchObject({ keyId: 'next' })
-    await putApiKey(table, replacement('last', NOW * 1000 + 5_999))
+    await putApiKey(table, replacement('last', NOW * 1000 + 5_999, NOW * 1000))
     expect(await findCaller(table, 'digest-of-rotated', NOW + 4)).toMatchObject({ keyId: 'rotated' })
     const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'rotated')
-    expect(listing?.expiresAt).toBe(NOW * 1000 + 5_000)
+    expect(listing).toMatchObject({ expiresAt: NOW * 1000 + 5_000, endBeforeReplacement: null })
+  })
+
+  it('has one successor of many that are made at the same time', async () => {
+    await putApiKey(table, { ...key('wanted'), expiresAt: NOW * 1000 + 9_000 })
+    const replaces = { keyId: 'wanted', endsAt: NOW * 1000, expiresAt: NOW * 1000 + 9_000 }
+    const made = await Promise.allSettled(['s1', 's2', 's3'].map((id) => putApiKey(table, { ...key(id), replaces })))
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const refused = made.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
+    expect(refused).toEqual([expect.any(ApiKeyChangedError), expect.any(ApiKeyChangedError)])
+    const listings = await listApiKeys(table)
+    expect(listings.filter(({ keyId }) => /^s\d$/.test(keyId))).toHaveLength(1)
+    expect(listings.find(({ keyId }) => keyId === 'wanted')?.endBeforeReplacement).toBe(NOW * 1000 + 9_000)
   })
 
   it.each(['digest-of-heir', ':expiresAt'])(
@@ -100,7 +121,7 @@ describe('an api key', () => {
       await putApiKey(table, key('kept'))
       const patient = { ...(await engine.fresh()), name: table.name, pause: async () => {} }
       breakConnection(patient, lost, { kind: 'request_lost', times: 8 })
-      const heir = { ...key('heir'), replaces: { keyId: 'kept', endsAt: NOW * 1000 } }
+      const heir = { ...key('heir'), replaces: { keyId: 'kept', endsAt: NOW * 1000, expiresAt: null } }
       await expect(putApiKey(patient, heir)).rejects.toThrow()
       const kept = (await listApiKeys(table)).filter(({ keyId }) => keyId === 'kept' || keyId === 'heir')
       expect(kept).toEqual([expect.objectContaining({ keyId: 'kept', expiresAt: null })])
@@ -112,7 +133,10 @@ describe('an api key', () => {
   it('that is revoked stays so whatever end it is given', async () => {
     await putApiKey(table, key('gone'))
     await revokeApiKey(table, 'gone')
-    await putApiKey(table, { ...key('after'), replaces: { keyId: 'gone', endsAt: NOW * 1000 + 5_000 } })
+    await putApiKey(table, {
+      ...key('after'),
+      replaces: { keyId: 'gone', endsAt: NOW * 1000 + 5_000, expiresAt: null },
+    })
     expect(await findCaller(table, 'digest-of-gone', NOW)).toBeUndefined()
   })
 
@@ -122,7 +146,7 @@ describe('an api key', () => {
   })
 
   it('that nobody has is replaced by none', async () => {
-    const replaces = { keyId: 'nobody', endsAt: NOW * 1000 }
+    const replaces = { keyId: 'nobody', endsAt: NOW * 1000, expiresAt: null }
     await expect(putApiKey(table, { ...key('orphan'), replaces })).rejects.toBeInstanceOf(ApiKeyNotFoundError)
     expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('orphan')
   })
