@@ -92,6 +92,24 @@ export function replaceMembers(json: string, members: ReadonlyMap<string, string
   return pieces.join('')
 }
 
+/**
+ * Leaves top-level members out, each occurrence of a name; every other byte stays.
+ * @param json a JSON object.
+ */
+export function withoutMembers(json: string, names: ReadonlySet<string>): string {
+  let keptTo = json.indexOf('{') + 1
+  const kept: string[] = []
+  const head = json.slice(0, keptTo)
+  for (const { name, valueEnd } of topLevelMembers(json)) {
+    const member = json.slice(keptTo, valueEnd)
+    keptTo = valueEnd
+    if (!names.has(name)) {
+      kept.push(kept.length === 0 ? member.replace(/^\s*,/, '') : member)
+    }
+  }
+  return head + kept.join('') + json.slice(keptTo)
+}
+
 /** The first top-level name that is written twice; undefined when none is. Two parsers may read such an object differently. */
 export function repeatedMember(json: string): string | undefined {
   const seen = new Set<string>()

@@ -1,14 +1,20 @@
 import { ClientGoneError } from '#adapters/relay/call-upstream.ts'
-import type { AnswerWriter } from '#adapters/relay/relay-request.ts'
+import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiResult } from './api-event.ts'
 import { errorResult } from './error-response.ts'
 
+type Failed = {
+  readonly path: string
+  readonly requestId: string
+  readonly writer: AnswerWriter
+  /** The request cost something although it failed: a second try would cost it again. */
+  readonly isBilled: boolean
+}
+
 /** Tells the client of a relayed request what went wrong, unless it has left, or has part of an answer already. */
-export function answerError(
-  error: unknown,
-  { path, requestId, writer }: { path: string; requestId: string; writer: AnswerWriter },
-): void {
+export function answerError(error: unknown, { path, requestId, writer, isBilled }: Failed): void {
   if (error instanceof ClientGoneError) {
     return
   }
@@ -21,7 +27,14 @@ export function answerError(
     return
   }
   const { statusCode, headers, body } = errorResult(error, { path, requestId })
-  writer.open({ statusCode, headers: { ...toTexts(headers), 'content-length': String(Buffer.byteLength(body)) } })
+  writer.open({
+    statusCode,
+    headers: {
+      ...toTexts(headers),
+      ...(isBilled ? DO_NOT_RETRY : {}),
+      'content-length': String(Buffer.byteLength(body)),
+    },
+  })
   writer.write(body)
   writer.end()
 }
@@ -31,12 +44,12 @@ function toTexts(headers: ApiResult['headers']): Record<string, string> {
 }
 
 /** A failure is told where it happens, and once. */
-export function onlyOnce(tell: (error: unknown) => void): (error: unknown) => void {
+export function onlyOnce(tell: RelayRequest['tellFailure']): RelayRequest['tellFailure'] {
   let isTold = false
-  return (error) => {
+  return (error, isBilled) => {
     if (!isTold) {
       isTold = true
-      tell(error)
+      tell(error, isBilled)
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
+import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
 /** Public text of everything that is not the client's doing. */
@@ -45,7 +46,7 @@ export function errorResult(
 function headersOf(error: HttpError): Record<string, string> {
   return {
     ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
-    ...(error.shouldRetry === false ? { 'x-should-retry': 'false' } : {}),
+    ...(error.shouldRetry === false ? DO_NOT_RETRY : {}),
     ...(error instanceof MethodNotAllowedError ? { allow: error.allowedMethods.join(', ') } : {}),
   }
 }

@@ -33,6 +33,9 @@ const DEPTH_MAX = 128
  */
 const SETTLING_MILLISECONDS = 95_000
 
+/** What fails outside of a bill. */
+const NOT_BILLED = { isBilled: false } as const
+
 /** What an operation does between a request and its answer; it ends after the settlement. */
 type Relay = (request: RelayRequest, answer: AnswerWriter, context: RelayContext) => Promise<void>
 
@@ -78,11 +81,13 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
     facts.firstByteMilliseconds = elapsed
     return { ...headers, ...limits, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
   }
-  const tellFailure = onlyOnce((error) => answerError(error, { path: event.path, requestId, writer }))
+  const tellFailure = onlyOnce((error, { isBilled }) =>
+    answerError(error, { path: event.path, requestId, writer, isBilled }),
+  )
   try {
     await relayEvent({ relay, event, requestId, facts, limits, tellFailure }, writer)
   } catch (error) {
-    tellFailure(error)
+    tellFailure(error, NOT_BILLED)
   }
   logger.info('request', {
     operation,

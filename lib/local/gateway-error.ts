@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 
 /** An answer that API Gateway makes itself. */
-type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
+export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
 
 /** API Gateway refuses larger requests. */
 export const REQUEST_TOO_LARGE: GatewayError = {
@@ -9,6 +9,18 @@ export const REQUEST_TOO_LARGE: GatewayError = {
   message: 'request body too large',
   code: 'request_body_too_large',
 }
+
+/** No HTTP, or not enough of it; the text is API Gateway's for whatever has none of its own (`DEFAULT_4XX`). */
+export const BAD_REQUEST: GatewayError = { status: 400, message: 'request refused', code: null }
+
+/** The rest of a request did not come in time. */
+export const REQUEST_TIMEOUT: GatewayError = { ...BAD_REQUEST, status: 408 }
+
+/** An `Expect` other than `100-continue` (RFC 9110, 10.1.1). */
+export const EXPECTATION_FAILED: GatewayError = { ...BAD_REQUEST, status: 417 }
+
+/** More headers than Node takes. */
+export const HEADERS_TOO_LARGE: GatewayError = { ...BAD_REQUEST, status: 431 }
 
 /** A function failed. */
 export const INTERNAL_ERROR: GatewayError = { status: 500, message: 'internal error', code: null }
@@ -18,7 +30,18 @@ export const BAD_ANSWER: GatewayError = { ...INTERNAL_ERROR, status: 502 }
 
 /** What API Gateway itself refuses has one shape, the OpenAI one, under the request's id; the rest of a refused body is not read. */
 export function sendGatewayError(response: ServerResponse, requestId: string, error: GatewayError): void {
-  const { status, message, code } = error
+  const { headers, body } = answerOf(requestId, error)
+  response.writeHead(error.status, headers).end(body)
+}
+
+/** The same as the bytes of an answer, for a request that is none for Node. */
+export function gatewayErrorBytes(requestId: string, error: GatewayError): string {
+  const { headers, body } = answerOf(requestId, error)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, '', body].join('\r\n')
+}
+
+function answerOf(requestId: string, { status, message, code }: GatewayError) {
   const type = status >= 500 ? 'server_error' : 'invalid_request_error'
   const body = JSON.stringify({ error: { message, type, param: null, code } })
   const headers = {
@@ -27,5 +50,5 @@ export function sendGatewayError(response: ServerResponse, requestId: string, er
     'x-request-id': requestId,
     connection: 'close',
   }
-  response.writeHead(status, headers).end(body)
+  return { headers, body }
 }

@@ -10,7 +10,7 @@ export const HEADERS = {
   },
   'Retry-After': seconds('Seconds after which another try makes sense.'),
   'x-should-retry': {
-    description: '`false`: do not try again by yourself.',
+    description: '`false`: do not try again by yourself; it could be billed again.',
     schema: { type: 'string', enum: ['false'] },
   },
   'x-ratelimit-limit-requests': text('Requests a minute that the key may make. Of a key with a limit of its own.'),

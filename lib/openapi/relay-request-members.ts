@@ -89,9 +89,9 @@ export const IMAGE_MEMBERS: DescribedMembers = {
   size: { description: 'One that the model has.', default: '1024x1024', examples: ['1024x1024'] },
   quality: {
     description:
-      'One that the model has: `standard` or `hd`; `standard` where it is left out. Refused for a model without qualities.',
+      'One that the model has: `standard` or `hd`; `standard` where it is left out. A model without qualities takes `standard`.',
   },
-  style: { description: 'One that the model has: `vivid` or `natural`. Refused for a model without styles.' },
+  style: { description: 'One that the model has: `vivid` or `natural`. A model without styles takes `vivid`.' },
   response_format: { description: 'Left out, the default of the upstream.' },
   user: USER,
   stream: { description: 'Images are not streamed.' },

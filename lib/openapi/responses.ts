@@ -26,6 +26,9 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   504: ['x-should-retry'],
 }
 
+/** What upstreams say against a request of theirs is relayed, also where a part of it was billed before. */
+const RELAYED_STATUSES: readonly number[] = [400, 404, 405, 413]
+
 function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
     return schemaReference('Error')
@@ -39,7 +42,7 @@ function errorSchema(shape: ErrorShape, status: number): JsonSchema {
 /** What is refused before a function runs, and what an upstream has against a request otherwise. */
 const OTHERS = {
   PlatformError: `Refused by ${PLATFORM_TEXT}.`,
-  OtherError: `Any other refusal of the upstream (409, 422), relayed with its status and its own body; or refused by ${PLATFORM_TEXT}.`,
+  OtherError: `Any other refusal of the upstream (409, 415, 422), relayed with its status and its own body; or refused by ${PLATFORM_TEXT}.`,
 } as const
 
 /** The answers of one operation: every status that its row of ROUTES declares, and what may come on top. */
@@ -113,13 +116,16 @@ export function errorResponses(): Record<string, ResponseObject> {
   const shapes = (['video', 'openai'] as const).flatMap((shape) =>
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
       const rate = Number(status) === UNAUTHORIZED ? [] : RATE
-      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...rate])
+      const relayed =
+        shape === 'openai' && RELAYED_STATUSES.includes(Number(status)) ? (['x-should-retry'] as const) : []
+      const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...relayed, ...rate])
       const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
       return [name, { description, headers, content }] as const
     }),
   )
   const others = Object.entries(OTHERS).map(([name, description]) => {
-    const headers = headersOf(['x-request-id', 'Retry-After'])
+    const retry = name === 'OtherError' ? (['x-should-retry'] as const) : []
+    const headers = headersOf(['x-request-id', 'Retry-After', ...retry])
     const content = { 'application/json': { schema: schemaReference('Error'), examples: PLATFORM_EXAMPLES } }
     return [name, { description, headers, content }] as const
   })

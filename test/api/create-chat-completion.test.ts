@@ -1,7 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { inspect } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { logger } from '#adapters/telemetry/logger.ts'
 import { answerText, fixtureNames, readFixture } from '../adapters/providers/upstream-fixture.ts'
 import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-import { chatAnswer, DONE, FINISH, sendJson, sendStream, USAGE_CHUNK, word } from '../engines/relay-upstream.ts'
+import {
+  chatAnswer,
+  chatEvent,
+  DONE,
+  FINISH,
+  sendJson,
+  sendStream,
+  USAGE_CHUNK,
+  word,
+} from '../engines/relay-upstream.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 10 }
 const STREAMED = { ...BODY, stream: true }
@@ -108,6 +119,30 @@ describe('create-chat-completion 200', () => {
     expect(settle?.actual).toBe(settle?.amount)
   })
 
+  it.each([
+    ['all zeros', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+    ['zeros and a total', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 15 }],
+  ])('bills an answer whose usage is %s at the estimate, whole and streamed', async (_, usage) => {
+    const { id, key } = await rig.tenant('1')
+    upstream().answerWith((response) => sendJson(response, chatAnswer({ usage })))
+    await rig.send(BODY, { key })
+    const chunk = chatEvent({ choices: [], usage })
+    upstream().answerWith((response) => sendStream(response, word('Hi'), FINISH, chunk, DONE))
+    await rig.send(STREAMED, { key })
+    const settled = (await rig.rows(id)).filter(({ kind }) => kind === 'settle')
+    expect(settled).toHaveLength(2)
+    expect(settled.every(({ actual, amount }) => actual === amount)).toBe(true)
+  })
+
+  it('streams a whole answer that begins with a byte order mark, and bills its usage once', async () => {
+    const { id, key } = await rig.tenant('1')
+    upstream().answerWith((response) => sendJson(response, `\ufeff${JSON.stringify(chatAnswer())}`))
+    const { statusCode, text } = await rig.send(STREAMED, { key })
+    expect(statusCode).toBe(200)
+    expect(text).toMatch(/^data: \{.*"content":"Hi there".*\}\n\ndata: \[DONE\]\n\n$/)
+    expect((await rig.rows(id)).filter(({ kind }) => kind === 'settle')).toMatchObject([{ actual: 15_000n }])
+  })
+
   it('moves no money for a model without a price', async () => {
     const { id, key } = await rig.tenant('0')
     upstream().answerWith((response) => sendJson(response, chatAnswer()))
@@ -152,6 +187,30 @@ describe('a refusal of the upstream', () => {
       upstream().answerWith((response) => sendJson(response, body))
       expect((await rig.send(BODY)).statusCode).toBe(502)
     }
+  })
+})
+
+describe('create-chat-completion 502: an answer of no use', () => {
+  it('is not billed when no stream can be made of it, and nothing of it is logged', async () => {
+    const { id, key } = await rig.tenant('1')
+    const logged = jest.spyOn(logger, 'error')
+    for (const choices of [[null], ['secret words'], [{ index: 0, message: 'secret words' }]]) {
+      upstream().answerWith((response) => sendJson(response, chatAnswer({ choices })))
+      const { statusCode, text } = await rig.send(STREAMED, { key })
+      expect({ statusCode, text }).toMatchObject({ statusCode: 502, text: expect.stringContaining('upstream_error') })
+    }
+    expect(logged.mock.calls).toHaveLength(3)
+    expect(inspect(logged.mock.calls, { depth: 9 })).not.toContain('secret words')
+    logged.mockRestore()
+    expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
+  })
+
+  it('is not billed when it has an error and empty choices, whole or streamed', async () => {
+    const { id, key } = await rig.tenant('1')
+    upstream().answerWith((response) => sendJson(response, { error: { message: 'boom' }, choices: [] }))
+    expect((await rig.send(BODY, { key })).statusCode).toBe(502)
+    expect((await rig.send(STREAMED, { key })).statusCode).toBe(502)
+    expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
   })
 })
 

@@ -110,6 +110,19 @@ describe('create-completion 200', () => {
     expect(textsOf(text)).toStrictEqual(new Map([[0, { text: 'OnceHi there', reason: 'stop' }]]))
   })
 
+  it.each(['Text/Event-Stream; charset=UTF-8', undefined])(
+    'streams from an upstream that says %s',
+    async (contentType) => {
+      const events = word('Hi') + FINISH + USAGE_CHUNK + DONE
+      upstream().answerWith((response) => {
+        response.writeHead(200, contentType === undefined ? {} : { 'content-type': contentType }).end(events)
+      })
+      const { statusCode, text } = await rig.send({ ...BODY, stream: true }, { operation })
+      expect(statusCode).toBe(200)
+      expect([...textsOf(text).values()]).toStrictEqual([{ text: 'Hi', reason: 'stop' }])
+    },
+  )
+
   it('answers the same in one piece where a platform cannot stream', async () => {
     upstream().answerWith((response) => sendStream(response, word('Hi'), FINISH, DONE))
     const body = { ...BODY, stream: true }

@@ -88,6 +88,19 @@ describe('what is no embedding', () => {
     })
   })
 
+  it.each([
+    ['[1,,2--3]', 'float'],
+    ['[1,,2--3]', 'base64'],
+    ['"!!!"', 'base64'],
+    ['[1e39]', 'base64'],
+  ])('create-embedding 502: %s for a vector is a failure, and not billed (%s)', async (vector, encoding_format) => {
+    const { id, key } = await rig.tenant('1')
+    answerWith(JSON.stringify(vectors(null)).replace('null', vector))
+    const body = { model: MODEL, input: 'a', encoding_format }
+    expect((await rig.send(body, { operation, key })).statusCode).toBe(502)
+    expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
+  })
+
   it('create-embedding 502: an answer that leaves an input out is a failure, and not billed', async () => {
     const { id, key } = await rig.tenant('1')
     answerWith(vectors([1]))

@@ -45,6 +45,18 @@ describe('create-image 200', () => {
     expect(rig.upstreams[0]?.calls.at(-1)?.body).not.toHaveProperty('quality')
   })
 
+  it('takes the defaults of quality and style for every model, and bills them like none', async () => {
+    const { id, key } = await rig.tenant('1')
+    answerWith(images(1))
+    const defaults = { prompt: 'a city', quality: 'standard', style: 'vivid' }
+    const { statusCode } = await rig.send({ ...defaults, model: 'image-v2' }, { operation, key })
+    expect(statusCode).toBe(200)
+    const sent = { model: 'upstream-image-2', prompt: 'a city', n: 1, size: '1024x1024' }
+    expect(rig.upstreams[0]?.calls.at(-1)?.body).toStrictEqual(sent)
+    expect((await rig.send({ ...defaults, model: 'image-v3' }, { operation, key })).statusCode).toBe(200)
+    expect(await rig.balance(id)).toMatchObject({ held: '0', spent: '0.06' })
+  })
+
   it.each<[string, object, number, string]>([
     ['one image in high definition', { model: 'image-v3', quality: 'hd' }, 1, '0.08'],
     ['three images', { model: 'image-v2', n: 3 }, 3, '0.06'],
@@ -76,7 +88,7 @@ describe('create-image 400', () => {
     ['eleven images', { model: 'image-v2', n: 11 }, 'n'],
     ['a size of the other model', { model: 'image-v3', size: '256x256' }, 'size'],
     ['a quality of the other model', { model: 'image-v2', quality: 'hd' }, 'quality'],
-    ['a style of the other model', { model: 'image-v2', style: 'vivid' }, 'style'],
+    ['a style of the other model', { model: 'image-v2', style: 'natural' }, 'style'],
     ['an unknown format', { model: 'image-v2', response_format: 'png' }, 'response_format'],
     ['an endless prompt', { model: 'image-v3', prompt: 'x'.repeat(4001) }, 'prompt'],
     ['a blank prompt', { model: 'image-v3', prompt: ' ' }, 'prompt'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
@@ -13,6 +14,8 @@ import {
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100 }
 const STREAMED = { ...BODY, stream: true }
+const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
+const ERROR = 'data: {"error":{"message":"overloaded"}}\n\n'
 
 let rig: RelayRig
 let tenant: { id: string; key: string }
@@ -55,8 +58,18 @@ describe('before the first byte', () => {
         setImmediate(() => response.destroy())
       },
     ],
-    ['an error in the first event', (response) => sendStream(response, 'data: {"error":{"message":"overloaded"}}\n\n')],
+    ['an error in the first event', (response) => sendStream(response, ERROR)],
     ['an empty stream', (response) => sendStream(response)],
+    ['a stream that says nothing but that it is done', (response) => sendStream(response, DONE)],
+    ['an end inside the first event', (response) => sendStream(response, 'data: {"choices":[{"delta":{"content":"wor')],
+    ['an error behind the role', (response) => sendStream(response, ROLE, ERROR)],
+    ['an end behind the role', (response) => sendStream(response, ROLE)],
+    [
+      'a stream that breaks off behind the role',
+      (response) => {
+        openStream(response).write(ROLE, () => response.destroy())
+      },
+    ],
   ])('%s of one channel is answered by the next, and billed once', async (_, fault) => {
     upstream(0).answerWith(fault)
     upstream(1).answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE))

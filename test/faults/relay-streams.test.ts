@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { revokeApiKey } from '#adapters/stores/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
+import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
@@ -52,6 +53,8 @@ async function settlement() {
   return rows[0]
 }
 
+const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
+
 const asPublic = (events: string) => events.replaceAll('upstream-chat', CHAT)
 
 describe('an upstream that dies in the middle of a stream', () => {
@@ -74,6 +77,24 @@ describe('an upstream that dies in the middle of a stream', () => {
     })
     const { text } = await rig.send(BODY, { key: tenant.key })
     expect(text).toBe(`${asPublic(word('Hi'))}data: ${JSON.stringify(BROKEN)}\n\n`)
+  })
+
+  it('drops it also when the connection is closed well, and bills what came before', async () => {
+    answerWith((response) => sendStream(response, word('Hi'), 'data: {"choices":[{"delta":{"content":"wor'))
+    const { text } = await rig.send(BODY, { key: tenant.key })
+    expect(text).toBe(`${asPublic(word('Hi'))}data: ${JSON.stringify(BROKEN)}\n\n`)
+    const row = await settlement()
+    expect(row).toMatchObject({ kind: 'settle' })
+    expect((row?.actual ?? 0n) < (row?.amount ?? 0n)).toBe(true)
+  })
+
+  it.each(Object.entries(ROLE_CHOICES))('costs nothing when no more has come than %s', async (_, choices) => {
+    answerWith((response) => {
+      openStream(response).write(roleEvent(choices), () => response.destroy())
+    })
+    const { statusCode } = await rig.send(BODY, { key: tenant.key })
+    expect(statusCode).toBe(502)
+    expect(await settlement()).toMatchObject({ kind: 'release' })
   })
 
   it('bills its usage where that came before the break', async () => {
@@ -100,6 +121,10 @@ describe('an upstream that dies in the middle of a stream', () => {
     ['nothing at all', []],
     ['a comment', [': hello\n\n']],
     ['a usage and no word', [USAGE_CHUNK]],
+    ['nothing but [DONE]', [DONE]],
+    ['half an event', ['data: {"id":"chatcmp']],
+    ['a role and an error', [ROLE, 'data: {"error":{"message":"overloaded"}}\n\n']],
+    ['a role and [DONE]', [ROLE, DONE]],
   ])('has a status of its own when an upstream answers 200 with %s', async (_, events) => {
     answerWith((response) => sendStream(response, ...events))
     const { statusCode } = await rig.send(BODY, { key: tenant.key })
@@ -139,6 +164,23 @@ describe('a stream whose bytes come as they please', () => {
     const { text } = await rig.send({ ...BODY, stream_options: { include_usage: true } }, { key: tenant.key })
     expect(text).toBe(asPublic(events))
     expect(await settlement()).toMatchObject({ actual: COST })
+  })
+
+  it('has the role that was held back until the first word, and the end of an answer of nothing', async () => {
+    for (const events of [
+      [ROLE, word('Hi'), FINISH],
+      [ROLE, FINISH],
+    ]) {
+      answerWith(async (response) => {
+        openStream(response)
+        for (const event of events) {
+          await new Promise((resolve) => response.write(event, resolve))
+        }
+        response.end(USAGE_CHUNK + DONE)
+      })
+      const { text } = await rig.send(BODY, { key: tenant.key })
+      expect(text).toBe(asPublic(events.join('') + DONE))
+    }
   })
 
   it('gets a comment for every quarter of a minute of silence', async () => {
@@ -288,6 +330,36 @@ describe('a client that leaves', () => {
     const row = await settlement()
     expect(row?.kind).toBe('settle')
     expect((row?.actual ?? 0n) > 0n).toBe(true)
+  })
+})
+
+describe('a client that waits for the first word', () => {
+  it('gets the comments of the silence, and one error and no [DONE] when nothing comes of it, for nothing', async () => {
+    jest.useFakeTimers({
+      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    })
+    const silent = Promise.withResolvers<void>()
+    answerWith(async (response) => {
+      openStream(response).flushHeaders()
+      await silent.promise
+      response.end(DONE)
+    })
+    let isOpen = false
+    const pushTime = () => {
+      if (!isOpen) {
+        jest.advanceTimersByTime(15_000)
+        setImmediate(pushTime)
+      }
+    }
+    pushTime()
+    const read = () => {
+      isOpen = true
+      silent.resolve()
+    }
+    const { statusCode, text } = await rig.send(BODY, { key: tenant.key, client: { read } })
+    expect(statusCode).toBe(200)
+    expect(text.replaceAll(': keep-alive\n\n', '')).toBe(`data: ${JSON.stringify(BROKEN)}\n\n`)
+    expect(await settlement()).toMatchObject({ kind: 'release' })
   })
 })
 

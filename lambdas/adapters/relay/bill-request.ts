@@ -10,6 +10,8 @@ import type { RelayRequest } from './relay-request.ts'
 export type Bill = {
   /** What was locked. */
   readonly locked: Microcredits
+  /** Whether the request costs something by what was said so far. An error that is told then is not to be tried again. */
+  readonly isBilled: boolean
   settle(actual: Microcredits): void
   /** Bills without the upstream's word for it, which the ledger marks and a metric counts. */
   settleByEstimate(actual: Microcredits): void
@@ -36,7 +38,7 @@ export async function billRequest(
 ): Promise<void> {
   if (estimate === 0n) {
     await request.confirmCaller()
-    await run({ locked: estimate, settle: () => undefined, settleByEstimate: () => undefined })
+    await run({ locked: estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
     return
   }
   const { tenantId, keyDigest, keyId } = request.caller
@@ -52,19 +54,23 @@ export async function billRequest(
   }
   await context.ledger.reserve(reservation)
   let settlement: { actual: Microcredits; estimated: boolean } | undefined
+  const bill: Bill = {
+    locked: estimate,
+    get isBilled() {
+      return settlement !== undefined && settlement.actual > 0n
+    },
+    settle: (actual) => {
+      settlement = { actual, estimated: false }
+    },
+    settleByEstimate: (actual) => {
+      settlement = { actual, estimated: true }
+    },
+  }
   try {
-    await run({
-      locked: estimate,
-      settle: (actual) => {
-        settlement = { actual, estimated: false }
-      },
-      settleByEstimate: (actual) => {
-        settlement = { actual, estimated: true }
-      },
-    })
+    await run(bill)
   } catch (error) {
     // The client need not wait for its money to come back either.
-    request.tellFailure(error)
+    request.tellFailure(error, bill)
     throw error
   } finally {
     const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isRequestId } from '#core/request-id.ts'
-import { parseJson } from '../providers/json-reading.ts'
+import { memberAt, parseJson } from '../providers/json-reading.ts'
 import { retryAfterSeconds } from '../providers/retry-after.ts'
 import { errorReason, isKeyRefused, readUpstreamError } from '../providers/upstream-error.ts'
 import { judgeRefusal } from './refusal-verdict.ts'
@@ -43,8 +43,10 @@ export async function judgeAnswer(
   if (status >= 200 && status < 300) {
     return undefined
   }
-  const error = readUpstreamError(parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8')))
-  const verdict = judgeRefusal(status, error)
+  const json = parseJson((await body.peek(ERROR_BODY_MILLISECONDS)).toString('utf8'))
+  const error = readUpstreamError(json)
+  const hasError = (memberAt(json, 'error') ?? error.code ?? null) !== null
+  const verdict = judgeRefusal({ status, error, hasError })
   if (verdict === 'request') {
     return undefined
   }

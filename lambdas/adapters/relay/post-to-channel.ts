@@ -56,6 +56,7 @@ export async function postToChannel(
   request: ChannelRequest,
   { channel, remainingMilliseconds }: Target,
 ): Promise<ChannelAnswer> {
+  const deadline = performance.now() + remainingMilliseconds
   const body = request.body(channel.models[request.modelId] ?? request.modelId)
   let credential: string
   try {
@@ -63,11 +64,7 @@ export async function postToChannel(
   } catch {
     return { kind: 'refused', reason: 'credential not available' }
   }
-  const startedAt = performance.now()
-  const post = (key: string) => {
-    const remaining = Math.max(1, remainingMilliseconds - (performance.now() - startedAt))
-    return postOnce(context, { request, body, credential: key }, { channel, remainingMilliseconds: remaining })
-  }
+  const post = (key: string) => postOnce(context, { request, body, credential: key }, { channel, deadline })
   const first = await post(credential)
   if (first.kind !== 'refused' || first.isKeyRefused !== true) {
     return first
@@ -78,10 +75,13 @@ export async function postToChannel(
 
 type Outgoing = { readonly request: ChannelRequest; readonly body: string; readonly credential: string }
 
+/** `deadline`: by when the head of the answer is to be there, as a time of `performance.now()`. */
+type Destination = { readonly channel: RelayChannel; readonly deadline: number }
+
 async function postOnce(
   { connections, nowMilliseconds }: ChannelContext,
   { request: { path, requestId, signal, givenUp }, body, credential }: Outgoing,
-  { channel, remainingMilliseconds }: Target,
+  { channel, deadline }: Destination,
 ): Promise<ChannelAnswer> {
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
   const result = await connections.post({
@@ -90,10 +90,11 @@ async function postOnce(
     requestId,
     body,
     timeouts: {
-      connectMilliseconds: Math.min(remainingMilliseconds, connect_seconds * 1_000),
-      firstByteMilliseconds: Math.min(remainingMilliseconds, first_byte_seconds * 1_000),
+      connectMilliseconds: connect_seconds * 1_000,
+      firstByteMilliseconds: first_byte_seconds * 1_000,
       idleMilliseconds: idle_seconds * 1_000,
     },
+    deadline,
     signal,
     givenUp,
   })

@@ -72,14 +72,19 @@ export async function relayRefusal(reply: UpstreamReply, answer: AnswerWriter): 
   sendWhole(answer, { statusCode: reply.status, contentType: reply.contentType, body })
 }
 
+type WholeAnswer = {
+  readonly statusCode: number
+  readonly contentType?: string | undefined
+  readonly body: Buffer
+  /** Besides type and length. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** Sends an answer in one piece, with its length. */
-export function sendWhole(
-  answer: AnswerWriter,
-  { statusCode, contentType, body }: { statusCode: number; contentType?: string | undefined; body: Buffer },
-): void {
+export function sendWhole(answer: AnswerWriter, { statusCode, contentType, body, headers }: WholeAnswer): void {
   answer.open({
     statusCode,
-    headers: { 'content-type': contentType ?? 'application/json', 'content-length': String(body.length) },
+    headers: { 'content-type': contentType ?? 'application/json', 'content-length': String(body.length), ...headers },
   })
   answer.write(body)
   answer.end()

@@ -14,8 +14,11 @@ export type RelayRequest = {
   readonly json: unknown
   /** `X-Session-ID`, by which the requests of a session stay with one channel. */
   readonly sessionId: string | undefined
-  /** Answers with an error, unless an answer has begun. */
-  readonly tellFailure: (error: unknown) => void
+  /**
+   * Answers with an error, unless an answer has begun. What fails after something was billed is told in a way that no SDK
+   * tries again by itself.
+   */
+  readonly tellFailure: (error: unknown, how: { readonly isBilled: boolean }) => void
   /** Collects what the log line of the request says besides status and duration; never prompts, answers or keys. */
   readonly note: (facts: Readonly<Record<string, string | number | boolean | undefined>>) => void
 }

@@ -13,7 +13,8 @@ export type StreamEnd = 'whole' | 'broken' | 'abandoned'
 
 /**
  * Relays a chat stream, event by event as it comes, and ends the answer. A comment is sent after each quarter of a minute
- * of silence. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
+ * of silence. Nothing is relayed before something was generated or the answer is open, so that a failure before that can be
+ * mended. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
  * @throws AnswerNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
@@ -24,9 +25,10 @@ export async function relayStream(
   const sender = new EventSender(answer)
   sender.keepAlive()
   const stopWaiting = boundWhenGone(reply.body, answer.gone)
+  const client = { sender, answer, held: '' }
   try {
-    const isCut = await pump(reply, stream, { sender, answer })
-    return finish(isCut, stream, { sender, answer })
+    const isCut = await pump(reply, stream, client)
+    return finish(isCut, stream, client)
   } catch (error) {
     reply.failed()
     throw error
@@ -36,29 +38,36 @@ export async function relayStream(
   }
 }
 
-type Client = { readonly sender: EventSender; readonly answer: AnswerWriter }
+type Client = {
+  readonly sender: EventSender
+  readonly answer: AnswerWriter
+  /** What came before anything of an answer, such as comments and roles: nothing of it binds the client to this upstream. */
+  held: string
+}
+
+/** More than this is not held back: an upstream may send nothing at great length. */
+const HELD_BYTES_MAX = 64 * 1024
 
 /** @returns whether the upstream broke off. */
 async function pump(
   { body, completed }: Pick<UpstreamReply, 'body' | 'completed'>,
   stream: ChatStream,
-  { sender, answer }: Client,
+  client: Client,
 ): Promise<boolean> {
+  const { sender, answer } = client
   const chunks = body[Symbol.asyncIterator]()
-  let early = ''
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const bytes = next.value.toString('latin1')
-      const relayed = stream.push(bytes)
+      const due = client.held + stream.push(bytes)
       refuseBeforeTheFirstByte(stream, answer)
-      const due = early + relayed
-      // Comments before the first event with data are no answer yet.
-      early = stream.hasData || answer.isOpen ? '' : due
-      if (due !== '' && early === '' && !sender.write(due === bytes ? next.value : Buffer.from(due, 'latin1'))) {
+      const isHeld = !(stream.hasBegun || answer.isOpen) && due.length <= HELD_BYTES_MAX
+      client.held = isHeld ? due : ''
+      if (due !== '' && !isHeld && !sender.write(due === bytes ? next.value : Buffer.from(due, 'latin1'))) {
         await sender.drained()
       }
       if (stream.state === 'done' || stream.state === 'failed') {
-        if (stream.state === 'done') {
+        if (stream.state === 'done' && stream.hasBegun) {
           completed()
         }
         void readLastBytes(chunks, body)
@@ -71,36 +80,47 @@ async function pump(
     if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
       throw error
     }
-    if (!answer.isOpen) {
+    if (!isBound(stream, answer)) {
       throw new AnswerNotBegunError('the upstream broke off before its first byte', { cause: error })
     }
     return true
   }
 }
 
-/** An upstream may answer 200 and say in its first event that it has failed. The client is told so by a status. */
+/**
+ * Whether no other upstream may answer any more. A client that has left gets no second one, and owes its prompt where this
+ * one was at work on it.
+ */
+function isBound(stream: ChatStream, answer: AnswerWriter): boolean {
+  return answer.isOpen || stream.hasBegun || (answer.gone.aborted && stream.hasChoices)
+}
+
+/** An upstream may answer 200 and then say, before anything was generated, that it has failed. The client is told so by a status. */
 function refuseBeforeTheFirstByte(stream: ChatStream, answer: AnswerWriter): void {
-  if (stream.state === 'failed' && !answer.isOpen && stream.relayedTextBytes === 0) {
+  if (stream.state === 'failed' && !answer.isOpen && !stream.hasGenerated) {
     throw new AnswerNotBegunError('the upstream reported an error before its first byte')
   }
 }
 
-function finish(isCut: boolean, stream: ChatStream, { sender, answer }: Client): StreamEnd {
-  // The half of an event is of no use to anyone.
-  const rest = isCut ? '' : stream.end()
+function finish(isCut: boolean, stream: ChatStream, { sender, answer, held }: Client): StreamEnd {
+  // The half of an event is of no use to anyone, whether the connection was cut or closed well.
+  const rest = isCut ? undefined : stream.end()
   refuseBeforeTheFirstByte(stream, answer)
-  // A usage comes last, so whatever is missing then was not meant to come.
-  const isWhole = stream.state === 'done' || (!isCut && (stream.state === 'finished' || stream.usage !== undefined))
-  if (!(stream.hasData || answer.isOpen)) {
+  if (!isBound(stream, answer)) {
     throw new AnswerNotBegunError('the upstream ended before its first byte')
   }
-  if (rest !== '') {
-    sender.write(Buffer.from(rest, 'latin1'))
+  // A usage comes last, so whatever is missing then was not meant to come.
+  const isAtEnd = rest !== undefined && (stream.state === 'finished' || stream.usage !== undefined)
+  const isWhole = stream.hasBegun && (stream.state === 'done' || isAtEnd)
+  const due = held + (rest ?? '')
+  if (due !== '') {
+    sender.write(Buffer.from(due, 'latin1'))
   }
   if (stream.state === 'failed') {
     sender.end()
     return 'broken'
   }
-  sender.end(isWhole ? '' : `${rest === '' ? '' : '\n\n'}data: ${BROKEN_ANSWER}\n\n`)
+  const separator = rest === undefined || rest === '' ? '' : '\n\n'
+  sender.end(isWhole ? '' : `${separator}data: ${BROKEN_ANSWER}\n\n`)
   return isWhole ? 'whole' : answer.gone.aborted ? 'abandoned' : 'broken'
 }

@@ -30,7 +30,8 @@ export type ChannelReply = {
   readonly body: UpstreamAnswer['body']
   /**
    * Tells the breaker what only the reader sees: the end of a stream was missing, or the upstream reported its own failure
-   * in it. May be called after the last byte, and more than once.
+   * in it. Says nothing of an answer whose upstream was held up and then broke off, for that may be the reader's doing. May
+   * be called after the last byte, and more than once.
    */
   failed(): void
   /**
@@ -78,6 +79,7 @@ function replyOf(
 ): ChannelReply {
   let isComplete = false
   let isCounted = false
+  let wasHeldUp = false
   const fail = (errorClass: 'broken_answer' | 'odd_body') => {
     admitted.failed(nowMilliseconds())
     if (!isCounted) {
@@ -96,6 +98,7 @@ function replyOf(
     } else if (end === 'broken') {
       fail('broken_answer')
     } else {
+      wasHeldUp = end === 'held_up'
       admitted.undecided()
     }
   })
@@ -106,7 +109,11 @@ function replyOf(
     contentType: headers['content-type'],
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
-    failed: () => fail('odd_body'),
+    failed: () => {
+      if (!wasHeldUp) {
+        fail('odd_body')
+      }
+    },
     completed,
   }
 }

@@ -1,37 +1,8 @@
-import { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { request as requestTls } from 'node:https'
 import type { Socket } from 'node:net'
+import type { OutgoingPost, UpstreamTarget } from './outgoing-post.ts'
 import { UpstreamBody } from './upstream-body.ts'
-
-/** The longest that an upstream may take, each in milliseconds. */
-type UpstreamTimeouts = {
-  /** Name look-up, TCP and TLS together; a connection of the pool has them behind it. */
-  readonly connectMilliseconds: number
-  /** From the open connection to the head of the answer. */
-  readonly firstByteMilliseconds: number
-  /** Between two pieces of the body. */
-  readonly idleMilliseconds: number
-}
-
-/** Where a post goes, worked out once for each url. */
-export type UpstreamTarget = {
-  readonly isTls: boolean
-  readonly hostname: string
-  readonly port: string
-  readonly path: string
-  readonly agent: Agent
-}
-
-/** One post as it goes out. */
-export type OutgoingPost = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly timeouts: UpstreamTimeouts
-  /** Counts until the connection is open; from then on it does nothing. */
-  readonly signal: AbortSignal | undefined
-  /** Counts until there is an answer, whose body is then to be destroyed instead: nobody wants it any more. */
-  readonly givenUp?: AbortSignal | undefined
-}
 
 /** The head of an answer and, as it arrives, its body. */
 export type UpstreamAnswer = {
@@ -55,10 +26,16 @@ export type PostOutcome =
   /** The caller gave it up; the upstream may have the request. */
   | { readonly kind: 'given_up' }
 
-/** `isStale`: a connection of the pool broke before a byte of an answer came, as it does when the upstream closed it while idle. */
+/** `isStale`: a connection of the pool broke at once, without a byte of an answer: its upstream had closed it while idle. */
 export type Attempted = { readonly outcome: PostOutcome; readonly isStale: boolean }
 
 const STALE_CONNECTION_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'])
+
+/**
+ * By when a connection that was closed while idle shows it: one round trip after the first byte, of which the longest on
+ * earth take about 300 ms. An upstream that hangs up later may be at work, and gets no request twice.
+ */
+const STALE_MILLISECONDS_MAX = 500
 
 /** Sends one post over one connection, from the pool or new; never rejects. */
 export function attemptPost(target: UpstreamTarget, post: OutgoingPost): Promise<Attempted> {
@@ -85,6 +62,7 @@ class Attempt {
   readonly #outgoing: ClientRequest
   readonly #post: OutgoingPost
   readonly #isTls: boolean
+  readonly #startedAt = performance.now()
   #isConnected: boolean
   #isSettled = false
   #hasHeard = false
@@ -104,7 +82,7 @@ class Attempt {
     if (this.#isConnected) {
       this.#awaitHead()
     } else {
-      this.#timer = setTimeout(() => this.#fail('connect timeout'), post.timeouts.connectMilliseconds)
+      this.#timer = setTimeout(() => this.#fail('connect timeout'), this.#atMost(post.timeouts.connectMilliseconds))
       post.signal?.addEventListener('abort', this.#onAbort, { once: true })
     }
     outgoing.once('socket', (socket) => this.#onSocket(socket))
@@ -139,8 +117,14 @@ class Attempt {
   #awaitHead(): void {
     this.#timer = setTimeout(
       () => this.#settle({ kind: 'first_byte_timeout' }),
-      this.#post.timeouts.firstByteMilliseconds,
+      this.#atMost(this.#post.timeouts.firstByteMilliseconds),
     )
+  }
+
+  /** So long, or until the deadline. */
+  #atMost(milliseconds: number): number {
+    const { deadline } = this.#post
+    return deadline === undefined ? milliseconds : Math.max(1, Math.min(milliseconds, deadline - performance.now()))
   }
 
   readonly #onAbort = (): void => this.#settle({ kind: 'aborted' })
@@ -174,7 +158,8 @@ class Attempt {
   }
 
   #isStale(reason: string): boolean {
-    return this.#outgoing.reusedSocket && !this.#hasHeard && STALE_CONNECTION_CODES.has(reason)
+    const isAtOnce = performance.now() - this.#startedAt < STALE_MILLISECONDS_MAX
+    return isAtOnce && this.#outgoing.reusedSocket && !this.#hasHeard && STALE_CONNECTION_CODES.has(reason)
   }
 
   #settle(outcome: PostOutcome, isStale = false): void {

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { HeldUpTime } from './held-up-time.ts'
 
 /** The answer of an upstream did not come to its end. `reason` is a code or a few words of ours, never of the answer. */
 export class UpstreamBrokenError extends Error {
@@ -10,8 +11,11 @@ export class UpstreamBrokenError extends Error {
   }
 }
 
-/** How a body ended: whole, by the upstream's or the network's fault, or because its reader let go of it. */
-export type BodyEnd = 'whole' | 'broken' | 'destroyed'
+/**
+ * How a body ended: whole, by the upstream's or the network's fault, because its reader let go of it, or, `held_up`, in
+ * what is, or cannot be told from, a break that may be its slow reader's doing.
+ */
+export type BodyEnd = 'whole' | 'broken' | 'destroyed' | 'held_up'
 
 /**
  * What is held of a body that its reader is slower than. With as much again inside Node's stream, then TCP makes the
@@ -41,6 +45,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #held: Buffer[] = []
   #heldBytes = 0
   #heldBytesMax = HELD_BYTES_MAX
+  readonly #heldUp = new HeldUpTime()
   #isBegun = false
   #waiting: Waiting | undefined
   #end: BodyEnd | undefined
@@ -66,7 +71,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     if (this.#end === undefined) {
       this.#onEnd = how
     } else {
-      how(this.#end)
+      how(this.#verdictOn(this.#end))
     }
   }
 
@@ -102,6 +107,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     if (chunk !== undefined) {
       this.#heldBytes -= chunk.length
       if (this.#heldBytes === 0 && this.#end === undefined) {
+        this.#heldUp.end()
         this.#incoming.resume()
       }
       return Promise.resolve({ done: false, value: chunk })
@@ -155,6 +161,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
       this.#idleTimer.refresh()
     }
     if (this.#heldBytes >= this.#heldBytesMax) {
+      this.#heldUp.begin()
       this.#incoming.pause()
       this.#onStart?.()
     }
@@ -197,6 +204,14 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
       waiting?.reject(new UpstreamBrokenError(reason))
     }
     this.#onStart?.()
-    this.#onEnd?.(end)
+    this.#heldUp.end()
+    this.#onEnd?.(this.#verdictOn(end))
+  }
+
+  /** A cut looks like an end where nothing but the end of its connection ends a body. */
+  #verdictOn(end: BodyEnd): BodyEnd {
+    const { 'content-length': length, 'transfer-encoding': encoding } = this.#incoming.headers
+    const mayBeCut = end === 'broken' || (end === 'whole' && length === undefined && encoding === undefined)
+    return mayBeCut && this.#heldUp.isLong ? 'held_up' : end
   }
 }

@@ -1,9 +1,10 @@
 import { Agent } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
-import { attemptPost, type OutgoingPost, type PostOutcome, type UpstreamTarget } from './upstream-attempt.ts'
+import type { OutgoingPost, UpstreamTarget } from './outgoing-post.ts'
+import { attemptPost, type PostOutcome } from './upstream-attempt.ts'
 
 /** One JSON post to an upstream. */
-export type UpstreamPost = Pick<OutgoingPost, 'timeouts' | 'signal' | 'givenUp'> & {
+export type UpstreamPost = Pick<OutgoingPost, 'timeouts' | 'deadline' | 'signal' | 'givenUp'> & {
   /** Base url of the channel with the path of the operation. */
   readonly url: string
   /** The key of the channel; an empty one is not sent. */
@@ -17,9 +18,9 @@ export type UpstreamPost = Pick<OutgoingPost, 'timeouts' | 'signal' | 'givenUp'>
 /** The connections of this process to all upstreams. */
 export interface UpstreamConnections {
   /**
-   * Posts once and resolves with the head of the answer; never rejects. Only a connection of the pool that turns out to
-   * have been closed by the upstream while it was idle is replaced by a new one, once. Redirects are answers like any
-   * other. Whoever gets a body reads it to its end or destroys it.
+   * Posts once and resolves with the head of the answer; never rejects. Only a connection of the pool that turns out at
+   * once to have been closed by the upstream while it was idle is replaced by a new one, once, which has what is left of
+   * the time for the head. Redirects are answers like any other. Whoever gets a body reads it to its end or destroys it.
    */
   post(post: UpstreamPost): Promise<PostOutcome>
   /** Closes every connection. */
@@ -64,13 +65,18 @@ export function createUpstreamConnections(): UpstreamConnections {
         return { kind: 'not_sent', reason: 'ERR_INVALID_URL' }
       }
       const outgoing = { ...post, headers: headersOf(post) }
+      const startedAt = performance.now()
       const first = await attemptPost(target, outgoing)
       if (!first.isStale) {
         return first.outcome
       }
       // An upstream that closed one idle connection has most likely closed them all, and the next try must be a new one.
       closeIdle(target.agent)
-      return (await attemptPost(target, outgoing)).outcome
+      const deadline = Math.min(
+        post.deadline ?? Number.POSITIVE_INFINITY,
+        startedAt + post.timeouts.firstByteMilliseconds,
+      )
+      return (await attemptPost(target, { ...outgoing, deadline })).outcome
     },
     close() {
       for (const agent of agents.values()) {

@@ -13,12 +13,10 @@ import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.t
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
+import { isEventStream } from '#core/relay/event-stream-type.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
-
-/** Media types are compared without case (RFC 9110, 8.3.1). An upstream that names none for a stream means this one. */
-const EVENT_STREAM = /^text\/event-stream\b/i
 
 /** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
 export async function createChatCompletion(
@@ -69,10 +67,9 @@ type Exchange = {
 }
 
 async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<void> {
-  const isEventStream = EVENT_STREAM.test(reply.contentType ?? 'text/event-stream')
   if (!isSuccess(reply)) {
     await relayRefusal(reply, exchange.answer)
-  } else if (isEventStream && exchange.chat.stream) {
+  } else if (exchange.chat.stream && isEventStream(reply.contentType)) {
     await relayEvents(reply, exchange)
   } else {
     await relayWhole(reply, exchange)
@@ -89,17 +86,23 @@ async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill }:
   if (read.kind === 'unusable') {
     return refuseAnswer(reply, 'the answer is no JSON object with choices')
   }
+  // Made before anything is billed: an answer of which no stream can be made costs nothing.
+  const events = chat.stream
+    ? chatAnswerAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
+    : undefined
+  if (chat.stream && events === undefined) {
+    return refuseAnswer(reply, 'the answer has choices that no stream can be made of')
+  }
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)
   } else {
     request.note(tokensOf(read.usage))
     bill.settle(chatCost(chat.model, read.usage))
   }
-  if (chat.stream) {
-    const events = chatAnswerAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
-    new EventSender(answer).end(events)
-  } else {
+  if (events === undefined) {
     sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
+  } else {
+    new EventSender(answer).end(events)
   }
 }
 

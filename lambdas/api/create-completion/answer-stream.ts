@@ -3,7 +3,7 @@ import { BROKEN_ANSWER, EventSender } from '#adapters/relay/event-sender.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { PromptEnd } from '#core/quota/completion-cost.ts'
 import { ChatStreamBrokenError, CompletionStream } from '#core/relay/completion-stream.ts'
-import { billPrompts } from './bill-prompts.ts'
+import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
 import { StreamedPrompts } from './streamed-prompts.ts'
@@ -14,7 +14,8 @@ type StreamEnd = 'whole' | 'broken' | 'abandoned'
 
 /**
  * Answers with one stream, in which the completions of all prompts come as they come. A failure before its first byte is
- * an error like any other; after it, one event with the error ends the stream.
+ * an error like any other, for which nothing is billed unless an upstream refused a prompt: those that were answered before
+ * it are. After it, one event with the error ends the stream.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function answerStream(exchange: CompletionExchange, bill: Bill): Promise<void> {
@@ -32,6 +33,9 @@ export async function answerStream(exchange: CompletionExchange, bill: Bill): Pr
   } catch (error) {
     end = calls.isAbandoned ? 'abandoned' : 'broken'
     if (end === 'broken' && !answer.isOpen) {
+      if (error instanceof UpstreamRefusalError) {
+        billAnsweredPrompts(exchange, bill, { prompts, endOf: (prompt) => promptEnd(prompt, 'broken', stream) })
+      }
       throw error instanceof ChatStreamBrokenError ? new UpstreamFailedError({ cause: error }) : error
     }
     sender.end(end === 'broken' ? errorEvent(error) : '')

@@ -5,7 +5,7 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import type { PromptEnd } from '#core/quota/completion-cost.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
 import { completionAnswer, missingChoices, sumOfUsages } from '#core/relay/completion-answer.ts'
-import { billPrompts } from './bill-prompts.ts'
+import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns, REPEATS_MAX } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
 import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
@@ -31,12 +31,7 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
   } catch (error) {
     if (!calls.isAbandoned) {
       if (error instanceof UpstreamRefusalError) {
-        // A prompt that is refused is the client's doing: those that were answered before it have cost something.
-        billPrompts(
-          exchange,
-          bill,
-          prompts.map((prompt) => (prompt.isWhole ? promptEnd(prompt) : UNSENT)),
-        )
+        billAnsweredPrompts(exchange, bill, { prompts, endOf: promptEnd })
       }
       throw error
     }
@@ -73,8 +68,6 @@ async function askForPrompt(prompt: AskedPrompt, { calls, deadline, n }: Asking)
   }
   throw new UpstreamFailedError({ cause: new TypeError('the upstream gives fewer completions than it was asked for') })
 }
-
-const UNSENT: PromptEnd = { kind: 'unsent' }
 
 /** A prompt whose client left before its answer came is billed as if it had come without a usage. */
 function promptEnd({ isSent, answers }: AskedPrompt): PromptEnd {

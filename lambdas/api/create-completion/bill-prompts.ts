@@ -4,7 +4,7 @@ import type { RelayRequest } from '#adapters/relay/relay-request.ts'
 import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { sumOfUsages } from '#core/relay/completion-answer.ts'
-import { type CompletionExchange, REPEATS_MAX } from './completion-exchange.ts'
+import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 
 type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall'>
 type Billed = Bounded & { readonly request: Pick<RelayRequest, 'note'> }
@@ -37,6 +37,22 @@ export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly P
   } else {
     bill.settle(actual)
   }
+}
+
+/**
+ * Says what a request comes to that is refused as a whole because of one prompt: that prompt is the client's doing, and
+ * those that were answered before it have cost something.
+ */
+export function billAnsweredPrompts<Prompt extends PromptRun>(
+  exchange: Billed,
+  bill: Bill,
+  { prompts, endOf }: { readonly prompts: readonly Prompt[]; readonly endOf: (prompt: Prompt) => PromptEnd },
+): void {
+  billPrompts(
+    exchange,
+    bill,
+    prompts.map((prompt) => (prompt.isWhole ? endOf(prompt) : { kind: 'unsent' })),
+  )
 }
 
 /** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */

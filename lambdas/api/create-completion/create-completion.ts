@@ -4,6 +4,7 @@ import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { answerStream } from './answer-stream.ts'
 import { answerWhole } from './answer-whole.ts'
 import { completionEstimate } from './bill-prompts.ts'
@@ -11,7 +12,8 @@ import { UpstreamRefusalError } from './upstream-calls.ts'
 
 /**
  * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
- * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own.
+ * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own,
+ * which SDKs do not try again by themselves if it was billed.
  */
 export async function createCompletion(
   request: RelayRequest,
@@ -34,7 +36,8 @@ export async function createCompletion(
         throw error
       }
       const { status, contentType, text } = error
-      sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text) })
+      const headers = bill.isBilled ? DO_NOT_RETRY : {}
+      sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text), headers })
     }
   })
 }

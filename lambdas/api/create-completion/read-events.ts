@@ -3,6 +3,7 @@ import { readAnswer } from '#adapters/relay/read-answer.ts'
 import { readLastBytes } from '#adapters/relay/read-last-bytes.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
+import { isEventStream } from '#core/relay/event-stream-type.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 
 /** The largest whole answer that is taken in place of a stream. */
@@ -17,7 +18,7 @@ export async function* readEvents({
   body,
   contentType,
 }: Pick<UpstreamReply, 'body' | 'contentType'>): AsyncGenerator<string> {
-  if (contentType?.startsWith('text/event-stream') !== true) {
+  if (!isEventStream(contentType)) {
     const text = (await readAnswer({ body }, ANSWER_BYTES_MAX)).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })

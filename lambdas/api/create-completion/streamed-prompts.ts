@@ -7,7 +7,7 @@ import { ChatStreamBrokenError, type CompletionStream } from '#core/relay/comple
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { PROMPTS_AT_ONCE, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 import { readEvents } from './read-events.ts'
-import type { UpstreamCalls } from './upstream-calls.ts'
+import { type UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
 /**
  * What is taken in of an answer that waits for those of other prompts: more than an upstream writes in the minutes that
@@ -27,6 +27,8 @@ export class StreamedPrompts {
   readonly #streamed: Streamed
   readonly #firstWave: Set<number>
   readonly #firstWaveReplied = Promise.withResolvers<void>()
+  /** Set when a prompt is refused before anything was written; resolves when what has come of the others was read. */
+  #refusal: Promise<void> | undefined
 
   constructor(streamed: Streamed) {
     this.#streamed = streamed
@@ -34,10 +36,35 @@ export class StreamedPrompts {
   }
 
   /**
-   * Relays the completions of one prompt. Ends early when the client has left.
+   * Relays the completions of one prompt. Ends early when the client has left, or when another prompt was refused before
+   * anything was written: what has come by then is read for its bill, and written to nobody.
    * @throws ChatStreamBrokenError, and what {@link UpstreamCalls.call} throws.
    */
   async relay(prompt: PromptRun): Promise<void> {
+    try {
+      await this.#relayCalls(prompt)
+    } catch (error) {
+      if (error instanceof UpstreamRefusalError && this.#firstWave.size > 0) {
+        this.#refusal ??= this.#readWhatHasCome()
+        await this.#refusal
+      } else if (error instanceof ChatStreamBrokenError && this.#refusal !== undefined) {
+        return
+      }
+      throw error
+    }
+  }
+
+  /**
+   * Lets the answers that wait for the refused prompt go on for a turn of the event loop, in which everything that is held of
+   * them is read, and has no more calls sent.
+   */
+  async #readWhatHasCome(): Promise<void> {
+    this.#streamed.calls.stopSending()
+    this.#firstWaveReplied.resolve()
+    await new Promise(setImmediate)
+  }
+
+  async #relayCalls(prompt: PromptRun): Promise<void> {
     const { calls, completion } = this.#streamed
     const deadline = replyDeadline()
     let missing = completion.n
@@ -89,17 +116,23 @@ export class StreamedPrompts {
   }
 
   async #relayReply(promptIndex: number, reply: UpstreamReply): Promise<number> {
-    const { stream, sender } = this.#streamed
+    const { stream } = this.#streamed
     for await (const payload of readEvents(reply)) {
-      await sender.send(stream.push(promptIndex, payload))
+      await this.#send(stream.push(promptIndex, payload))
       if (stream.isDone(promptIndex)) {
         break
       }
     }
     const { text, missing } = stream.endCall(promptIndex)
     reply.completed()
-    await sender.send(text)
+    await this.#send(text)
     return missing
+  }
+
+  async #send(events: string): Promise<void> {
+    if (this.#refusal === undefined) {
+      await this.#streamed.sender.send(events)
+    }
   }
 
   /** The breaker hears of an answer that broke off, but not of one that was given up. @throws what is no upstream's fault. */

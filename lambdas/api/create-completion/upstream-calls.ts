@@ -105,6 +105,11 @@ export class UpstreamCalls {
     return await Promise.race([promise, this.#ending.promise])
   }
 
+  /** From here on nothing more is sent; what is under way goes on. */
+  stopSending(): void {
+    this.#leaving.abort()
+  }
+
   /** Gives up whatever is under way; does nothing to answers that were read to their end. */
   end(): void {
     this.stopWaiting()

@@ -3,6 +3,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import { spliceInjected } from '../jobs/passthrough.ts'
+import { withoutMembers } from '../json-members.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What an image request comes to, every default that has a price filled in. */
@@ -63,18 +64,21 @@ export function parseImageRequest(json: unknown, { catalogue, allowedModels }: C
     model,
     count: body.n ?? COUNT_DEFAULT,
     size: body.size ?? defaultSize(model),
-    quality: body.quality ?? defaultQuality(model),
+    quality: model.qualities.length === 0 ? undefined : (body.quality ?? defaultQuality(model)),
   }
 }
 
 /**
  * The body for an upstream: the client's own text with the upstream's model id, and with everything that decides the price
- * written out, so that price and product agree whatever the upstream's defaults are. A model without qualities is sent
- * none. Style and response format have no price: they go as the client wrote them or left them out.
+ * written out, so that price and product agree whatever the upstream's defaults are. A model without qualities or styles is
+ * sent none, the defaults of a client neither: its upstream need not know the parameter. Else style and response format,
+ * which have no price, go as the client wrote them or left them out.
  */
 export function imageRequestBody(bodyText: string, upstreamModelId: string, request: ImageRequest): string {
-  const { count, size, quality } = request
-  return spliceInjected(bodyText, { model: upstreamModelId, n: count, size, quality })
+  const { model, count, size, quality } = request
+  const unknown = CHOICES_WITH_DEFAULT.filter((path) => model[OFFERED_IN[path]].length === 0)
+  const text = unknown.length === 0 ? bodyText : withoutMembers(bodyText, new Set(unknown))
+  return spliceInjected(text, { model: upstreamModelId, n: count, size, quality })
 }
 
 /** Interface, images: `n`. */
@@ -111,20 +115,27 @@ function capabilityIssues(body: ImageBody, model: ImageModel): RequestIssue[] {
 
 const OFFERED_IN = { size: 'sizes', quality: 'qualities', style: 'styles' } as const
 
+/** Interface, images: what every model takes, because it is the default; the other value is of image-v3 only. */
+const DEFAULTS = { quality: 'standard', style: 'vivid' } as const
+
+const CHOICES_WITH_DEFAULT = ['quality', 'style'] as const
+
 function choiceIssues(
   path: keyof typeof OFFERED_IN,
   chosen: string | null | undefined,
   model: ImageModel,
 ): RequestIssue[] {
-  const offered: readonly string[] = model[OFFERED_IN[path]]
+  const offered = choicesOf(path, model)
   if (chosen === undefined || chosen === null || offered.includes(chosen)) {
     return []
   }
-  const message =
-    offered.length === 0
-      ? `${model.id} has no ${path}; leave it out`
-      : `${path} of ${model.id} is ${offered.join(', ')}`
-  return [{ path, message }]
+  return [{ path, message: `${path} of ${model.id} is ${offered.join(', ')}` }]
+}
+
+/** A model that has no choice has the default. */
+function choicesOf(path: keyof typeof OFFERED_IN, model: ImageModel): readonly string[] {
+  const offered = model[OFFERED_IN[path]]
+  return offered.length === 0 && path !== 'size' ? [DEFAULTS[path]] : offered
 }
 
 /** A character is a code point, of one or two UTF-16 units: only a text between these two bounds is counted. */

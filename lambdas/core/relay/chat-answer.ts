@@ -1,10 +1,11 @@
 import { readAnswerMembers } from './answer-members.ts'
-import { type ChatUsage, readChatUsage } from './token-usage.ts'
+import { hasGenerated } from './generated-choices.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** What became of a chat answer of status 200. */
 export type ChatAnswer =
   | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
-  /** The upstream reports an error of its own under a status of success. */
+  /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
   /** No JSON object with choices. */
   | { readonly kind: 'unusable' }
@@ -22,15 +23,21 @@ export function readChatAnswer(answer: string, publicModel: string): ChatAnswer 
   if (typeof parsed !== 'object' || parsed === null) {
     return { kind: 'unusable' }
   }
-  if (!('choices' in parsed && Array.isArray(parsed.choices))) {
-    return { kind: 'error' in parsed && parsed.error !== null ? 'error' : 'unusable' }
+  const choices = 'choices' in parsed && Array.isArray(parsed.choices) ? parsed.choices : undefined
+  const isGenerated = hasGenerated(choices)
+  if (!isGenerated && 'error' in parsed && parsed.error !== null) {
+    return { kind: 'error' }
+  }
+  if (choices === undefined) {
+    return { kind: 'unusable' }
   }
   const { model } = readAnswerMembers(bytes)
   const relayed =
     model === undefined
       ? bytes
       : `${bytes.slice(0, model.start)}${JSON.stringify(publicModel)}${bytes.slice(model.end)}`
-  return { kind: 'answer', relayed, usage: readChatUsage('usage' in parsed ? parsed.usage : undefined) }
+  const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
+  return { kind: 'answer', relayed, usage }
 }
 
 function parse(text: string): unknown {
@@ -45,22 +52,50 @@ type Part = Readonly<Record<string, unknown>>
 
 /**
  * A whole chat answer as the stream that was asked for, from an upstream that does not stream: a chunk with everything in
- * it, the usage where the client wants it, and `[DONE]`.
- * @param json a JSON object.
+ * it, the usage where the client wants it, and `[DONE]`. Undefined for an answer of which no chunk can be made: no JSON
+ * object, or a choice or message that is none.
  */
-export function chatAnswerAsEvents(json: string, publicModel: string, { hasUsage }: { hasUsage: boolean }): string {
-  const { choices, usage, ...rest }: Part = JSON.parse(json)
+export function chatAnswerAsEvents(
+  text: string,
+  publicModel: string,
+  { hasUsage }: { hasUsage: boolean },
+): string | undefined {
+  const answer = parse(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
+  if (!isPart(answer)) {
+    return undefined
+  }
+  const { choices, usage, ...rest } = answer
+  const deltas = Array.isArray(choices) ? choices.map(toDelta) : []
+  if (deltas.includes(undefined)) {
+    return undefined
+  }
   const common = { ...rest, object: 'chat.completion.chunk', model: publicModel }
-  const chunks: object[] = [{ ...common, choices: Array.isArray(choices) ? choices.map(toDelta) : [] }]
+  const chunks: object[] = [{ ...common, choices: deltas }]
   if (hasUsage && usage !== undefined) {
     chunks.push({ ...common, choices: [], usage })
   }
   return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
 }
 
+const DECODED_BYTE_ORDER_MARK = '\ufeff'
+
 /** In a stream, each tool call says which one it belongs to. */
-function toDelta({ message, ...rest }: { readonly message?: Part }): object {
-  const calls = message?.tool_calls
+function toDelta(choice: unknown): object | undefined {
+  if (!isPart(choice)) {
+    return undefined
+  }
+  const { message, ...rest } = choice
+  if (message === undefined || message === null) {
+    return { ...rest, delta: {} }
+  }
+  if (!isPart(message)) {
+    return undefined
+  }
+  const calls = message.tool_calls
   const indexed = Array.isArray(calls) ? { tool_calls: calls.map((call: Part, index) => ({ index, ...call })) } : {}
   return { ...rest, delta: { ...message, ...indexed } }
+}
+
+function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,5 @@
-import { type ChatUsage, readChatUsage } from './token-usage.ts'
+import { hasGenerated } from './generated-choices.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** One completion as a chat upstream gave it. */
 export type ChatChoice = { readonly content: string; readonly finishReason: string }
@@ -25,7 +26,8 @@ export function readChatChoices(text: string): ChatChoices | undefined {
   if (answer === undefined || !Array.isArray(answer.choices)) {
     return undefined
   }
-  return { ...readChatIdentity(answer), choices: inOrder(answer.choices), usage: readChatUsage(answer.usage) }
+  const usage = believedUsage(readChatUsage(answer.usage), hasGenerated(answer.choices))
+  return { ...readChatIdentity(answer), choices: inOrder(answer.choices), usage }
 }
 
 /** Upstreams may write choices in any order; `index` counts, or the place where there is none. */

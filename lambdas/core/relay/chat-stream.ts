@@ -1,7 +1,8 @@
-import { closingQuote } from '../json-members.ts'
 import { readAnswerMembers } from './answer-members.ts'
+import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
+import { isHalfEvent } from './half-event.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
-import { type ChatUsage, readChatUsage } from './token-usage.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** How far a stream has come. Only `done` and `finished` are good ends. */
 type StreamState =
@@ -34,7 +35,9 @@ export class ChatStream {
   #state: StreamState = 'open'
   #usage: ChatUsage | undefined
   #relayedTextBytes = 0
-  #hasData = false
+  #hasChoices = false
+  #hasGenerated = false
+  #hasBegun = false
 
   constructor({ publicModel, relaysUsage, choices }: ChatStreamOptions) {
     this.#modelJson = JSON.stringify(publicModel)
@@ -46,14 +49,28 @@ export class ChatStream {
     return this.#state
   }
 
-  /** Whether an event with data was relayed: comments alone are no answer. */
-  get hasData(): boolean {
-    return this.#hasData
+  /**
+   * Whether an answer has begun: something was generated, a choice has its finish reason, or an event came that is not ours
+   * to judge; for a stream at its end, a usage beside a choice will do. Before that, nothing is lost if another upstream
+   * begins anew.
+   */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Whether anything was generated. */
+  get hasGenerated(): boolean {
+    return this.#hasGenerated
+  }
+
+  /** Whether any choice has come, be it with nothing but its role. */
+  get hasChoices(): boolean {
+    return this.#hasChoices
   }
 
   /** The last usage that was no null; never a sum, because some upstreams report a running total on every chunk. */
   get usage(): ChatUsage | undefined {
-    return this.#usage
+    return believedUsage(this.#usage, this.#hasGenerated)
   }
 
   /** Bytes of generated text so far: what there is to bill when an upstream breaks off without a usage. */
@@ -70,10 +87,19 @@ export class ChatStream {
     return output
   }
 
-  /** What to send on when the upstream has ended: an event whose blank line is missing. */
-  end(): string {
+  /**
+   * What to send on when the upstream has ended: an event whose blank line is missing. Undefined when the stream ended
+   * inside an event, whose half no client could read.
+   */
+  end(): string | undefined {
     const event = this.#reader.end()
-    return event === undefined ? '' : this.#relay(event)
+    const isOver = this.#state === 'failed' || this.#state === 'done'
+    if (event !== undefined && !isOver && isHalfEvent(event)) {
+      return undefined
+    }
+    const rest = event === undefined ? '' : this.#relay(event)
+    this.#judgeEnd()
+    return rest
   }
 
   #relay(event: SseEvent): string {
@@ -85,34 +111,57 @@ export class ChatStream {
     }
     if (event.data.trim() === '[DONE]') {
       this.#state = 'done'
-      this.#hasData = true
-      return event.raw
+      this.#judgeEnd()
+      return this.#hasBegun ? event.raw : ''
     }
-    const relayed = this.#relayChunk(event, event.data)
-    this.#hasData ||= relayed !== ''
-    return relayed
+    return this.#relayChunk(event, event.data)
+  }
+
+  /** A prompt may be answered with nothing, which an upstream says by its usage at least. */
+  #judgeEnd(): void {
+    this.#hasBegun ||= this.#hasChoices && this.#usage !== undefined
   }
 
   #relayChunk(event: SseEvent, data: string): string {
     const members = membersOf(data)
     if (members === undefined) {
+      this.#hasBegun = true
       return event.raw
     }
-    this.#usage = readChatUsage(parse(members.usage)) ?? this.#usage
+    this.#keepUsage(members.usage)
     if (members.error !== undefined && members.error !== 'null') {
       this.#state = 'failed'
       return event.raw
     }
-    const isUsageOnly = members.choices === '[]' && members.usage !== undefined && members.usage !== 'null'
-    if (isUsageOnly && !this.#relaysUsage) {
-      return ''
-    }
-    if (members.choices !== undefined && members.choices !== '[]') {
-      this.#relayedTextBytes += generatedBytes(members.choices)
-      this.#unfinished -= members.choices.match(FINISH_REASON)?.length ?? 0
-      this.#state = this.#unfinished <= 0 ? 'finished' : 'open'
+    const { choices } = members
+    if (choices !== undefined && choices !== 'null' && !EMPTY_LIST.test(choices)) {
+      this.#readChoices(choices)
+    } else if (members.usage !== undefined && members.usage !== 'null') {
+      if (!this.#relaysUsage) {
+        return ''
+      }
+    } else if (choices === undefined) {
+      this.#hasBegun = true
     }
     return members.model === undefined ? event.raw : this.#withModel(event, members.model)
+  }
+
+  /** Zeros do not take the place of a usage that says something. */
+  #keepUsage(json: string | undefined): void {
+    const usage = readChatUsage(parse(json))
+    this.#usage = believedUsage(usage, this.#usage !== undefined) ?? this.#usage
+  }
+
+  #readChoices(choices: string): void {
+    const finished = choices.match(FINISH_REASON)?.length ?? 0
+    this.#unfinished -= finished
+    this.#state = this.#unfinished <= 0 ? 'finished' : 'open'
+    this.#hasChoices = true
+    this.#hasGenerated ||= hasGeneratedJson(choices)
+    if (this.#hasGenerated) {
+      this.#relayedTextBytes += generatedBytes(choices)
+    }
+    this.#hasBegun ||= this.#hasGenerated || finished > 0
   }
 
   #withModel({ raw, toRaw }: SseEvent, { start, end }: { start: number; end: number }): string {
@@ -122,24 +171,10 @@ export class ChatStream {
   }
 }
 
+const EMPTY_LIST = /^\[\s*\]$/
+
 /** Inside of a JSON text no string holds this, because its quotes would be escaped. */
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
-
-/** Where most of what a model generates begins: the opening quote of one of these members. */
-const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"/g
-
-/** Bytes of the choices of a chunk in which nothing was generated: index, role, empty text, reasons that are null. */
-const EMPTY_CHOICES_BYTES = 100
-
-/** What is generated under other names is counted with the syntax around it. */
-function generatedBytes(choices: string): number {
-  let bytes = 0
-  for (const { index, 0: opening } of choices.matchAll(GENERATED)) {
-    const start = index + opening.length
-    bytes += closingQuote(choices, start - 1) - start
-  }
-  return bytes > 0 ? bytes : Math.max(0, choices.length - EMPTY_CHOICES_BYTES)
-}
 
 /** Undefined for data that is no JSON object: relayed like anything else that is not ours to judge. */
 function membersOf(data: string): ReturnType<typeof readAnswerMembers> | undefined {

@@ -8,7 +8,7 @@ import {
   sumOfUsages,
 } from './completion-answer.ts'
 import { newStreamedPrompt, type StreamedChoice, type StreamedPrompt } from './streamed-prompt.ts'
-import { type ChatUsage, readChatUsage } from './token-usage.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** An upstream reported an error inside its stream, or ended it with completions cut off. */
 export class ChatStreamBrokenError extends Error {
@@ -100,7 +100,7 @@ export class CompletionStream {
       throw new ChatStreamBrokenError()
     }
     const text = this.#finishBegun(prompt)
-    prompt.usages.push(prompt.callUsage)
+    prompt.usages.push(believedUsage(prompt.callUsage, prompt.textBytes > 0))
     prompt.wanted = prompt.wanted.filter(({ state }) => state !== 'finished')
     this.restartCall(promptIndex)
     return { text, missing: prompt.wanted.length }
@@ -126,7 +126,8 @@ export class CompletionStream {
   /** What there is to bill for a prompt, however it ends. */
   progress(promptIndex: number): { readonly usage: ChatUsage | undefined; readonly textBytes: number } {
     const { usages, callUsage, wanted, textBytes } = this.#prompt(promptIndex)
-    return { usage: sumOfUsages(wanted.length === 0 ? usages : [...usages, callUsage]), textBytes }
+    const lastUsage = believedUsage(callUsage, textBytes > 0)
+    return { usage: sumOfUsages(wanted.length === 0 ? usages : [...usages, lastUsage]), textBytes }
   }
 
   #prompt(promptIndex: number): StreamedPrompt {

@@ -1,7 +1,8 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
 import { type Edit, editedPieces } from './answer-pieces.ts'
-import { decodeFloat32Base64, encodeFloat32Base64 } from './float32-base64.ts'
-import { endOfNumbers, endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
+import { decodeFloat32Base64, encodeFloat32Base64, isFloat32Base64 } from './float32-base64.ts'
+import { endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
+import { endOfNumbers } from './number-array.ts'
 
 /** One element of `data`: where it stands, which input it answers, and what has to be changed in it. */
 export type EmbeddingEntry = {
@@ -42,7 +43,7 @@ export function readEntry(
   if (vector === undefined) {
     throw new UnexpectedJsonError('an entry has no embedding')
   }
-  const edits = vector.format === encodingFormat ? [] : [converted(bytes, vector)]
+  const edits = vector.format === encodingFormat ? keptAsItIs(bytes, vector) : [converted(bytes, vector)]
   if (index === undefined) {
     return { start, end, index: position, edits: [indexPutIn(start + 1, position), ...edits] }
   }
@@ -63,26 +64,46 @@ function vectorAt(bytes: Uint8Array, start: number): Vector {
     : { start, end: endOfNumbers(bytes, start), format: 'float' }
 }
 
+/** Numbers were judged where they were walked. A text is judged in place, for megabytes of it go on without a copy. */
+function keptAsItIs(bytes: Uint8Array, { start, end, format }: Vector): readonly Edit[] {
+  const isKept =
+    format === 'float' ||
+    isFloat32Base64(bytes.subarray(start + 1, end - 1)) ||
+    // Some encoders of JSON write a slash, a digit of base64, with a backslash before it.
+    decodeFloat32Base64(String(parseValue(bytes, start, end))) !== undefined
+  if (!isKept) {
+    throw new UnexpectedJsonError(NO_BASE64)
+  }
+  return []
+}
+
 /** An upstream that ignores `encoding_format` has its vectors converted; nothing else of the entry changes. */
 function converted(bytes: Uint8Array, { start, end, format }: Vector): Edit {
   const value = parseValue(bytes, start, end)
   return { start, end, replacement: format === 'float' ? base64Of(value) : numbersOf(value) }
 }
 
+const NO_BASE64 = 'an embedding is no base64 of float32'
+
 const QUOTES = Uint8Array.of(QUOTE)
 
 function base64Of(value: unknown): Uint8Array[] {
-  if (!Array.isArray(value) || !value.every((each) => typeof each === 'number')) {
-    throw new UnexpectedJsonError('an embedding is no list of numbers')
+  if (!Array.isArray(value) || !value.every(isFloat32)) {
+    throw new UnexpectedJsonError('an embedding is no list of float32')
   }
   return [QUOTES, encodeFloat32Base64(value), QUOTES]
+}
+
+/** Beyond the range of a float32 it would become an infinity, which no JSON has. */
+function isFloat32(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
 /** Each float32 in the shortest decimal that is exactly it as a double. */
 function numbersOf(value: unknown): Uint8Array[] {
   const numbers = decodeFloat32Base64(String(value))
   if (numbers === undefined || !numbers.every(Number.isFinite)) {
-    throw new UnexpectedJsonError('an embedding is no base64 of float32')
+    throw new UnexpectedJsonError(NO_BASE64)
   }
   // A negative zero has a sign, which String() leaves out.
   const texts = numbers.map((number) => (Object.is(number, -0) ? '-0.0' : String(number)))

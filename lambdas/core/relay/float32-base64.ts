@@ -1,6 +1,7 @@
 /** The alphabet of standard base64 (RFC 4648, section 4). */
 const ALPHABET = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
 const PADDING = 0x3d
+const PADDING_MAX = 2
 const NOT_A_DIGIT = 255
 
 const DIGITS = new Uint8Array(256).fill(NOT_A_DIGIT)
@@ -37,6 +38,28 @@ export function decodeFloat32Base64(text: string): number[] | undefined {
   return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => packed.getFloat32(index * FLOAT_BYTES, true))
 }
 
+/** Whether {@link decodeFloat32Base64} would read such a text, given as ASCII bytes; nothing is decoded. */
+export function isFloat32Base64(text: Uint8Array): boolean {
+  let length = text.length
+  for (let padding = 0; padding < PADDING_MAX && text[length - 1] === PADDING; padding += 1) {
+    length -= 1
+  }
+  if (length % 4 === 1 || byteLength(length) % FLOAT_BYTES !== 0) {
+    return false
+  }
+  for (let at = 0; at < length; at += 1) {
+    if (DIGITS[text[at] ?? 0] === NOT_A_DIGIT) {
+      return false
+    }
+  }
+  return true
+}
+
+/** Of so many digits without their padding. */
+function byteLength(digits: number): number {
+  return Math.floor((digits * 3) / 4)
+}
+
 function encodeBase64(bytes: Uint8Array): Uint8Array {
   const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4).fill(PADDING)
   for (let from = 0, to = 0; from < bytes.length; from += 3, to += 4) {
@@ -55,7 +78,7 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (digits.length % 4 === 1) {
     return undefined
   }
-  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4))
+  const bytes = new Uint8Array(byteLength(digits.length))
   let bits = 0
   for (let index = 0, to = 0; index < digits.length; index += 1) {
     const digit = DIGITS[digits.charCodeAt(index)] ?? NOT_A_DIGIT

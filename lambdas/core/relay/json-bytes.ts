@@ -15,12 +15,6 @@ const CLOSE_BRACE = 0x7d
 /** Space, tab, line feed and carriage return, the four that JSON knows. */
 const WHITESPACE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** All that an array of numbers is made of, between its brackets. A table, because megabytes of it are walked. */
-const IN_NUMBERS = new Uint8Array(256)
-for (const byte of new TextEncoder().encode('0123456789+-.eE, \t\n\r')) {
-  IN_NUMBERS[byte] = 1
-}
-
 /** A byte order mark is no JSON: it stays, and is refused. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -92,17 +86,6 @@ export function endOfString(bytes: Uint8Array, start: number): number {
     }
     from = quote + 1
   }
-}
-
-/** Place after the array of numbers that begins at `start`; each number is not judged. @throws UnexpectedJsonError */
-export function endOfNumbers(bytes: Uint8Array, start: number): number {
-  expectByte(bytes, start, OPEN_BRACKET)
-  let at = start + 1
-  while (IN_NUMBERS[bytes[at] ?? 0] === 1) {
-    at += 1
-  }
-  expectByte(bytes, at, CLOSE_BRACKET)
-  return at + 1
 }
 
 /** Reads whatever value begins at `start`. @throws UnexpectedJsonError when it is not valid JSON. */

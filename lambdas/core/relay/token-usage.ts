@@ -6,7 +6,8 @@ const TOKENS_MAX = 1_000_000_000
 
 /**
  * Reads `usage` of a chat answer: `prompt_tokens` and `completion_tokens`, or what `total_tokens` leaves for a missing one.
- * Undefined when there is none, or none that can be believed. A zero is a zero.
+ * Undefined when there is none, or none that can be believed. A zero is a zero, but for parts that are both zero beside a
+ * total that is not.
  */
 export function readChatUsage(usage: unknown): ChatUsage | undefined {
   if (typeof usage !== 'object' || usage === null) {
@@ -18,7 +19,19 @@ export function readChatUsage(usage: unknown): ChatUsage | undefined {
   const total = tokenCount(members.total_tokens)
   const promptTokens = prompt ?? difference(total, completion)
   const completionTokens = completion ?? difference(total, prompt)
-  return promptTokens === undefined || completionTokens === undefined ? undefined : { promptTokens, completionTokens }
+  if (promptTokens === undefined || completionTokens === undefined) {
+    return undefined
+  }
+  const isContradicted = promptTokens === 0 && completionTokens === 0 && total !== undefined && total > 0
+  return isContradicted ? undefined : { promptTokens, completionTokens }
+}
+
+/**
+ * What can be believed of a usage once the answer is known: no answer with something in it has cost nothing at all. A usage
+ * of a prompt alone stands.
+ */
+export function believedUsage(usage: ChatUsage | undefined, isGenerated: boolean): ChatUsage | undefined {
+  return isGenerated && usage?.promptTokens === 0 && usage.completionTokens === 0 ? undefined : usage
 }
 
 /** A whole number of tokens that can be believed; undefined for anything else. */

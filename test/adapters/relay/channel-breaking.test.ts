@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { NOW, useCalling } from './calling.ts'
+import { errorBody, NOW, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'
 
@@ -154,7 +154,7 @@ describe('what counts against a channel', () => {
 describe('what does not count against a channel', () => {
   it.each([
     ['400', answering(httpAnswer(400)), 400],
-    ['404', answering(httpAnswer(404)), 404],
+    ['404 with an error', answering(httpAnswer(404, errorBody({}))), 404],
     ['429', answering(httpAnswer(429)), 'RateLimitedError'],
   ])('%s', async (_, answer, result) => {
     await addChannel('main', answer, { breaker })

@@ -15,6 +15,9 @@ describe('the next channel is asked', () => {
     ['401', httpAnswer(401, errorBody({ code: 'invalid_api_key' })), 'HTTP 401 invalid_api_key'],
     ['402', httpAnswer(402, errorBody({ code: 'insufficient_balance' })), 'HTTP 402 insufficient_balance'],
     ['403', httpAnswer(403, 'no JSON'), 'HTTP 403'],
+    ['404 of whatever is at a wrong base url', httpAnswer(404, '<html>404 Not Found</html>'), 'HTTP 404'],
+    ['404 in JSON that is no error', httpAnswer(404, '{"message":"no Route matched"}'), 'HTTP 404'],
+    ['407', httpAnswer(407, errorBody({})), 'HTTP 407'],
     ['408', httpAnswer(408, ''), 'HTTP 408'],
     ['429', httpAnswer(429, errorBody({ code: 'rate_limit_exceeded' })), 'HTTP 429 rate_limit_exceeded'],
     [
@@ -156,6 +159,8 @@ describe('no other channel is asked', () => {
     [400, errorBody({ message: 'unknown value "insufficient balance"' })],
     [403, errorBody({ code: 'content_policy_violation' })],
     [404, errorBody({ code: 'model_not_found' })],
+    [404, '{"error":"model not found"}'],
+    [404, '{"code":"ModelNotExist","message":"no"}'],
     [409, ''],
     [413, '<html>'],
     [415, errorBody({})],

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { listenTcp } from '../outbound/loopback.ts'
 import { answerOf, HASTY, POST_BODY, textOf, usePosting } from './posting.ts'
 import { CHUNKED_HEAD, httpAnswer, type RawRequest } from './raw-upstream.ts'
@@ -156,6 +156,13 @@ describe('no answer came', () => {
     await upstream.allClosed()
   })
 
+  it('by the deadline when that is before the first-byte timeout, however long the connection took', async () => {
+    const upstream = await start(() => {})
+    const outcome = await post(upstream, { deadline: performance.now() + 50 })
+    expect(outcome).toStrictEqual({ kind: 'first_byte_timeout' })
+    await upstream.allClosed()
+  })
+
   it('in time when there is nothing but informational heads', async () => {
     const upstream = await start(({ socket }) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 5)
@@ -275,6 +282,52 @@ describe('a connection of the pool that the upstream had closed', () => {
     await textOf(post(upstream))
     expect(await post(upstream)).toStrictEqual({ kind: 'no_answer', reason: 'ECONNRESET' })
     expect(upstream.requests).toHaveLength(2)
+  })
+
+  it('is not replaced when it broke half a second after the request, for its upstream may be at work', async () => {
+    const now = performance.now.bind(performance)
+    let passed = 0
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    const upstream = await start(({ socket, index }) => {
+      if (index === 1) {
+        socket.write(httpAnswer(200))
+      } else {
+        passed = 500
+        socket.resetAndDestroy()
+      }
+    })
+    await textOf(post(upstream))
+    expect(await post(upstream)).toStrictEqual({ kind: 'no_answer', reason: 'ECONNRESET' })
+    clock.mockRestore()
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  it.each([
+    ['its first-byte timeout', undefined, 20_000],
+    ['its deadline', 15_000, 15_000],
+  ])('leaves the new one what is left of %s', async (_, remaining, bound) => {
+    const now = performance.now.bind(performance)
+    let passed = 0
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    const upstream = await start(({ socket, connection, index }) => {
+      if (connection === 1 && index === 2) {
+        passed = 400
+        socket.resetAndDestroy()
+      } else {
+        socket.write(httpAnswer(200))
+      }
+    })
+    await textOf(post(upstream))
+    const deadline = remaining === undefined ? undefined : performance.now() + remaining
+    const timers = jest.spyOn(globalThis, 'setTimeout')
+    await textOf(post(upstream, { deadline }))
+    const waits = timers.mock.calls.map(([, milliseconds]) => milliseconds ?? 0)
+    timers.mockRestore()
+    clock.mockRestore()
+    // Of the old connection the wait for its head; of the new one those for it, for its head, and between its pieces.
+    expect(waits).toHaveLength(4)
+    expect(Math.max(...waits.slice(1, 3))).toBeLessThanOrEqual(bound - 400)
+    expect(Math.min(...waits.slice(1, 3))).toBeGreaterThan(bound - 5_000)
   })
 
   it('is not replaced when it was new', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { needsDirectRoute, upstreamModelId } from '#core/catalogue/catalogue.ts'
+import { createCatalogue, needsDirectRoute, upstreamModelId } from '#core/catalogue/catalogue.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import { findVideoPrice } from '#core/catalogue/video-price.ts'
 import { parseCredits } from '#core/quota/money.ts'
@@ -73,8 +73,11 @@ describe('the shipped configuration', () => {
 
 describe('createCatalogue', () => {
   it('gives channels lowest priority number first', () => {
-    const ids = shippedCatalogue.videoChannels('famA-2', { directOnly: false }).map((channel) => channel.id)
-    expect(ids).toStrictEqual(['p2-direct', 'p2-international', 'p2-proxy'])
+    const channels = shippedConfig.channels.toReversed()
+    const found = createCatalogue({ ...shippedConfig, channels }).videoChannels('famA-2', { directOnly: false })
+    const priorities = found.map(({ priority }) => priority)
+    expect(priorities).toStrictEqual(priorities.toSorted((left, right) => left - right))
+    expect(new Set(priorities).size).toBeGreaterThan(1)
   })
 
   it.each(['nothing', 'chat-default', 'toString', '__proto__', ''])(

@@ -43,6 +43,10 @@ describe('an image request', () => {
     expect(v2({ n }).count).toBe(n)
   })
 
+  it('to image-v2 may say the defaults of the interface, which change nothing', () => {
+    expect(v2({ quality: 'standard', style: 'vivid' })).toStrictEqual(v2())
+  })
+
   it('takes null for what is not set', () => {
     const unset = { n: null, size: null, quality: null, style: null, response_format: null, user: null, stream: null }
     expect(v3(unset)).toStrictEqual(v3())
@@ -64,10 +68,10 @@ describe('an image request', () => {
     ['image-v2', { size: 512 }, 'size', 'size must be a text such as 1024x1024'],
     ['image-v3', { quality: 'high' }, 'quality', 'quality of image-v3 is standard, hd'],
     ['image-v3', { quality: 1 }, 'quality', 'quality must be a text'],
-    ['image-v2', { quality: 'standard' }, 'quality', 'image-v2 has no quality; leave it out'],
+    ['image-v2', { quality: 'hd' }, 'quality', 'quality of image-v2 is standard'],
     ['image-v3', { style: 'Vivid' }, 'style', 'style of image-v3 is vivid, natural'],
     ['image-v3', { style: true }, 'style', 'style must be a text'],
-    ['image-v2', { style: 'vivid' }, 'style', 'image-v2 has no style; leave it out'],
+    ['image-v2', { style: 'natural' }, 'style', 'style of image-v2 is vivid'],
     ['image-v2', { response_format: 'png' }, 'response_format', 'response_format must be url or b64_json'],
     ['image-v2', { user: 5 }, 'user', 'user must be a text'],
     ['image-v2', { stream: true }, 'stream', 'images are not streamed; leave stream out'],
@@ -137,6 +141,15 @@ describe('the body for an upstream', () => {
     expect(imageRequestBody(text, 'upstream-2', parse(JSON.parse(text)))).toBe(
       '{"model":"upstream-2","prompt":"a fox","n":2,"size":"256x256","response_format":"b64_json"}',
     )
+  })
+
+  it('leaves what a model without qualities and styles has no word for out, and every other byte as it came', () => {
+    const text =
+      '{"quality":"standard" , "model":"image-v2","prompt":"a fox","sty\\u006ce":"vivid", "seed": 1.0,"n":1 }'
+    expect(imageRequestBody(text, 'upstream-2', parse(JSON.parse(text)))).toBe(
+      '{ "model":"upstream-2","prompt":"a fox", "seed": 1.0,"n":1,"size":"1024x1024" }',
+    )
+    expect(imageRequestBody('{"model":"image-v3","style":"vivid"}', 'upstream-3', v3())).toContain('"style":"vivid"')
   })
 
   it('says the priced members once only in meaning, however often a client repeats them', () => {

@@ -2,12 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
 
 function relay(chunks: readonly string[], options: Partial<ConstructorParameters<typeof ChatStream>[0]> = {}) {
   const stream = new ChatStream({ publicModel: 'chat-a', relaysUsage: true, choices: 1, ...options })
-  const sent = chunks.map((chunk) => stream.push(chunk)).join('') + stream.end()
-  const { state, usage, relayedTextBytes } = stream
-  return { sent, state, usage, relayedTextBytes }
+  const pushed = chunks.map((chunk) => stream.push(chunk)).join('')
+  const rest = stream.end()
+  const { state, usage, relayedTextBytes, hasBegun, hasGenerated } = stream
+  return { sent: pushed + (rest ?? ''), rest, state, usage, relayedTextBytes, hasBegun, hasGenerated }
 }
 
 const bytes = (text: string) => Buffer.from(text, 'utf8').toString('latin1')
@@ -58,6 +60,20 @@ describe('ChatStream', () => {
     expect(relay([text], { publicModel: 'up' }).sent).toBe(text)
   })
 
+  it.each([
+    ['null', 'null'],
+    ['an empty list with a space in it', '[ ]'],
+    ['nothing', undefined],
+  ])('drops it also when its choices are %s', (_, choices) => {
+    const member = choices === undefined ? '' : `,"choices":${choices}`
+    const usage = `data: {"id":"c","model":"up"${member},"usage":${JSON.stringify(USAGE)}}\n\n`
+    const text = `${piece('Hi')}${FINISH}${usage}data: [DONE]\n\n`
+    const dropped = relay([text], { publicModel: 'up', relaysUsage: false })
+    expect(dropped.sent).toBe(text.replace(usage, ''))
+    expect(dropped.usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(relay([text], { publicModel: 'up' }).sent).toBe(text)
+  })
+
   it('takes the last usage that is no null, never a sum', () => {
     const counted = (completion: number) => chunk({ choices: [{}], usage: { ...USAGE, completion_tokens: completion } })
     expect(relay([counted(1), counted(2), chunk({ choices: [{}], usage: null })]).usage).toStrictEqual({
@@ -73,6 +89,47 @@ describe('ChatStream', () => {
     ['an absurd count', { prompt_tokens: 1, completion_tokens: 1e12 }],
   ])('does not believe a usage with %s', (_, usage) => {
     expect(relay([chunk({ choices: [], usage })]).usage).toBeUndefined()
+  })
+
+  it('does not believe a usage of zeros beside a text, and keeps one that said more', () => {
+    const zeros = chunk({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } })
+    expect(relay([zeros]).usage).toStrictEqual({ promptTokens: 0, completionTokens: 0 })
+    expect(relay([piece('Hi'), zeros]).usage).toBeUndefined()
+    expect(relay([zeros, piece('Hi')]).usage).toBeUndefined()
+    const told = chunk({ choices: [], usage: USAGE })
+    expect(relay([piece('Hi'), told, zeros]).usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+  })
+
+  it.each(Object.entries(ROLE_CHOICES))('has not begun, and has nothing to bill, after %s', (_, choices) => {
+    const { hasBegun, hasGenerated, relayedTextBytes } = relay([roleEvent(choices)])
+    expect({ hasBegun, hasGenerated, relayedTextBytes }).toStrictEqual({
+      hasBegun: false,
+      hasGenerated: false,
+      relayedTextBytes: 0,
+    })
+  })
+
+  it('has begun with the first text, finish or event that is not ours to judge, and at its end with a usage', () => {
+    const role = roleEvent(ROLE_CHOICES['a refusal that is null'])
+    const usage = chunk({ choices: [], usage: USAGE })
+    expect(relay([role, piece('Hi')])).toMatchObject({ hasBegun: true, hasGenerated: true, relayedTextBytes: 2 })
+    expect(relay([role, FINISH])).toMatchObject({ hasBegun: true, hasGenerated: false })
+    expect(relay(['data: hello\n\n']).hasBegun).toBe(true)
+    expect(relay([role, usage]).hasBegun).toBe(true)
+    expect(relay([usage]).hasBegun).toBe(false)
+    expect(relay([chunk({ choices: [], prompt_filter_results: [{}] })]).hasBegun).toBe(false)
+  })
+
+  it('relays no end of an answer that has not begun', () => {
+    expect(relay(['data: [DONE]\n\n'])).toMatchObject({ sent: '', state: 'done', hasBegun: false })
+    expect(relay([FINISH, 'data: [DONE]']).rest).toBe('data: [DONE]')
+  })
+
+  it('drops half an event at the end, and says that it did', () => {
+    const { sent, rest } = relay([piece('Hi'), 'data: {"choices":[{"delta":{"content":"wor'], { publicModel: 'up' })
+    expect({ sent, rest }).toStrictEqual({ sent: piece('Hi'), rest: undefined })
+    expect(relay(['data: {"a']).hasBegun).toBe(false)
+    expect(relay([piece('Hi')]).rest).toBe('')
   })
 
   it('is finished when every choice has its reason, and done at the word', () => {

@@ -127,6 +127,16 @@ describe('CompletionStream', () => {
     expect(stream.progress(0).usage).toStrictEqual({ promptTokens: 9, completionTokens: 2 })
   })
 
+  it('does not believe a usage of zeros beside a text', () => {
+    const stream = newStream()
+    for (const payload of [piece('x'), finish(), usage(0, 0), DONE]) {
+      stream.push(0, payload)
+    }
+    expect(stream.progress(0).usage).toBeUndefined()
+    stream.endCall(0)
+    expect(stream.progress(0)).toStrictEqual({ usage: undefined, textBytes: 1 })
+  })
+
   it('leaves the usage out where one prompt has none', () => {
     const sent = relay({ prompt: ['a', 'b'], stream_options: { include_usage: true } }, [
       [piece('x'), finish(), usage(9, 3), DONE],

@@ -19,14 +19,14 @@ describe('an answer is a failure of the upstream', () => {
     ['with two embeddings in an entry', list('{"embedding":[1],"embedding":[1]}'), 'an entry has two embeddings'],
     ['without an embedding in an entry', list('{"index":0}'), 'an entry has no embedding'],
     ['with null for a vector', list(entry(0, 'null')), '[ is missing'],
-    ['with null in a vector', list(entry(0, '[1,null]')), '] is missing'],
+    ['with null in a vector', list(entry(0, '[1,null]')), 'an embedding is no list of numbers'],
     ['with an entry that is no object', list('5'), '{ is missing'],
     ['that is a list', '[]', '{ is missing'],
     ['that is no JSON', '<html>', '{ is missing'],
     ['that is empty', '', '{ is missing'],
     ['that begins with a byte order mark', `\ufeff${list(entry(0, '[1]'), entry(1, '[1]'))}`, '{ is missing'],
     ['that breaks off', list(entry(0, '[1]'), entry(1, '[1]')).slice(0, -1), 'a value does not end'],
-    ['that breaks off in a vector', '{"data":[{"embedding":[1,', '] is missing'],
+    ['that breaks off in a vector', '{"data":[{"embedding":[1,', 'an embedding is no list of numbers'],
     ['that breaks off in a text', '{"data":[{"embedding":"AAA\\"', 'a string does not end'],
     ['that goes on', `${list(entry(0, '[1]'), entry(1, '[1]'))}x`, 'something follows the object'],
     ['with a member that is no JSON', '{"usage":{"a":01}}', 'a value is not valid JSON'],
@@ -37,7 +37,7 @@ describe('an answer is a failure of the upstream', () => {
   })
 
   it.each([
-    ['numbers that are none', 'base64', '[1,,2]', 'a value is not valid JSON'],
+    ['numbers beyond float32', 'base64', '[1,1e39]', 'an embedding is no list of float32'],
     ['base64 that is none', 'float', '"AAA*AAAA"', 'an embedding is no base64 of float32'],
     ['base64 of no length', 'float', '"AAAAA"', 'an embedding is no base64 of float32'],
     [
@@ -54,8 +54,38 @@ describe('an answer is a failure of the upstream', () => {
     expect(read(list(entry(0, embedding)), { encodingFormat })).toStrictEqual({ kind: 'unusable', reason })
   })
 
+  it.each(['[1,,2--3]', '[1,]', '[01]', '[.5]', '[-]', '[1.]', '[1e]', '[1 2]', '[+1]', '[1', '[NaN]'])(
+    'with %s for a vector, in whichever encoding it was asked for',
+    (embedding) => {
+      const reason = 'an embedding is no list of numbers'
+      for (const encodingFormat of ['float', 'base64'] as const) {
+        const answer = read(list(entry(0, embedding)), { encodingFormat })
+        expect(answer).toStrictEqual({ kind: 'unusable', reason })
+      }
+    },
+  )
+
+  it.each(['"!!!"', '"AAA*AAAA"', '"AAAAA"', '"AAA="', '"AA==AAAA"', '"A==="', '"AAAAPw\u00e9"'])(
+    'with %s for a vector, in whichever encoding it was asked for',
+    (embedding) => {
+      const reason = 'an embedding is no base64 of float32'
+      for (const encodingFormat of ['float', 'base64'] as const) {
+        const answer = read(list(entry(0, embedding)), { encodingFormat })
+        expect(answer).toStrictEqual({ kind: 'unusable', reason })
+      }
+    },
+  )
+
+  it.each(['"\\q"', '"AAAAPw\n"'])('with %j for a vector, which is no JSON', (embedding) => {
+    const reason = 'a value is not valid JSON'
+    const answer = read(list(entry(0, embedding)), { encodingFormat: 'base64' })
+    expect(answer).toStrictEqual({ kind: 'unusable', reason })
+  })
+
   it('or goes on as valid JSON, whatever comes', () => {
     const anything = fc.oneof(
+      fc.string({ unit: fc.constantFrom(...'0129+-.eE, ') }).map((text) => list(entry(0, `[${text}]`))),
+      fc.string().map((text) => list(entry(0, `"${text}"`))),
       fc.json(),
       fc.string(),
       fc.jsonValue().map((data) => JSON.stringify({ data })),

@@ -10,6 +10,9 @@ const floatsOf = (base64: string) => {
   return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4))
 }
 
+/** The largest finite float32. */
+const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127
+
 const base64Of = (floats: readonly number[]) => Buffer.from(Float32Array.from(floats).buffer).toString('base64')
 
 describe('the recorded answers', () => {
@@ -72,7 +75,7 @@ describe('the model of an answer', () => {
 })
 
 describe('a vector in the encoding that was not asked for', () => {
-  const floats = fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 20 })
+  const floats = fc.array(fc.double({ noNaN: true, min: -FLOAT32_MAX, max: FLOAT32_MAX }), { maxLength: 20 })
   const float32 = fc.array(fc.float({ noNaN: true, noDefaultInfinity: true }), { maxLength: 20 })
 
   it('becomes base64 of little-endian float32, rounded as Math.fround does', () => {
@@ -114,6 +117,20 @@ describe('a vector in the encoding that was not asked for', () => {
     )
     const changed = text.replace('[ 1.0, 2 ]', '"AACAPwAAAEA="').replace('[0.50]', '"AAAAPw=="')
     expect(relayed(text, { inputs: 3, encodingFormat: 'base64' })).toBe(changed)
+  })
+})
+
+describe('a vector in the encoding that was asked for', () => {
+  it('keeps every byte of its base64, escaped or without padding', () => {
+    for (const base64 of ['""', '"AAAAPw=="', '"AAAAPw"', '"AAAAPwAAgL4="', '"\\u0041AAAPw"', '"\\/\\/8AAA=="']) {
+      const text = list(entry(0, base64))
+      expect(relayed(text, { encodingFormat: 'base64' })).toBe(text)
+    }
+  })
+
+  it('keeps numbers that are no float32', () => {
+    const text = list(entry(0, '[1e39, -1E+300, 0.1234567890123456789]'))
+    expect(relayed(text)).toBe(text)
   })
 })
 

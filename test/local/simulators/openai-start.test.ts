@@ -6,10 +6,11 @@ import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { DataDirectory } from '#local/data-directory.ts'
 import { type SimulatedUpstreams, startSimulators } from '#local/start-simulators.ts'
 import { loadGatewayConfig } from '../../../lib/config/load-gateway-config.ts'
+import { SAMPLE_FILE } from '../../config/edited-config.ts'
 
-const { config } = loadGatewayConfig({ file: 'config/gateway.yaml', environment: {}, mode: 'local' })
+const { config } = loadGatewayConfig({ file: SAMPLE_FILE, environment: {}, mode: 'local' })
 
-/** Starts the upstreams of the delivered configuration with one data directory for all starts. */
+/** Starts the upstreams of the configuration with one data directory for all starts. */
 async function withStarts(use: (start: () => Promise<SimulatedUpstreams>) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-start-'))
   const data = new DataDirectory(directory)

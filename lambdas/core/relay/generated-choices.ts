@@ -1,0 +1,71 @@
+import { closingQuote } from '../json-members.ts'
+
+/**
+ * Members of a choice, its message or its delta that say nothing of what a model has generated. Whatever else is not empty
+ * counts, so that nothing which an upstream may bill is taken for nothing.
+ */
+const NOT_GENERATED: ReadonlySet<string> = new Set([
+  'index',
+  'role',
+  'logprobs',
+  'finish_reason',
+  'native_finish_reason',
+  'stop_reason',
+  'content_filter_results',
+  'content_filter_offsets',
+])
+
+/**
+ * Whether the choices of a chat answer, or of one chunk of a stream, hold anything that was generated. A first chunk often
+ * names the role alone, beside texts and lists that are empty or null.
+ */
+export function hasGenerated(choices: unknown): boolean {
+  return Array.isArray(choices) ? choices.some(isGenerated) : !isEmpty(choices)
+}
+
+/** As {@link hasGenerated}, for JSON text; what is no JSON counts as generated. */
+export function hasGeneratedJson(choices: string): boolean {
+  try {
+    return hasGenerated(JSON.parse(choices))
+  } catch {
+    return true
+  }
+}
+
+function isGenerated(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) {
+    return !isEmpty(part)
+  }
+  return Object.entries(part).some(
+    ([name, value]) =>
+      !NOT_GENERATED.has(name) && (name === 'delta' || name === 'message' ? isGenerated(value) : !isEmpty(value)),
+  )
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    (typeof value === 'object' && Object.keys(value).length === 0)
+  )
+}
+
+/** Where most of what a model generates begins: the opening quote of one of these members. */
+const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"/g
+
+/** Bytes of the choices of a chunk around what was generated: index, role, empty text, reasons that are null. */
+const EMPTY_CHOICES_BYTES = 100
+
+/**
+ * Bytes of what was generated in the choices of a chunk, given as JSON text. What has another name than those of texts is
+ * counted with some of the syntax around it.
+ */
+export function generatedBytes(choices: string): number {
+  let bytes = 0
+  for (const { index, 0: opening } of choices.matchAll(GENERATED)) {
+    const start = index + opening.length
+    bytes += closingQuote(choices, start - 1) - start
+  }
+  return bytes > 0 ? bytes : Math.max(0, choices.length - EMPTY_CHOICES_BYTES)
+}
