@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { catalogueCheck, catalogueDiff } from '../../lib/admin/catalogue-commands.ts'
+import { SAMPLE_FILE } from '../config/edited-config.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'
 import { runCommand } from './run-command.ts'
 
@@ -25,7 +25,7 @@ function write(name: string, value: unknown): string {
   return file
 }
 
-function deploy(deployed: GatewayConfig): void {
+function deploy(deployed: object): void {
   const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: deployed } })
   cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-dev' }).resolves({ TemplateBody })
 }
@@ -33,7 +33,7 @@ function deploy(deployed: GatewayConfig): void {
 describe('catalogue check', () => {
   it('shows every model with its channels and prices', async () => {
     const { json, text, isOk } = await runCommand(catalogueCheck, {
-      options: { config: 'config/gateway.yaml' },
+      options: { config: SAMPLE_FILE },
       local: true,
     })
     expect(isOk ?? true).toBe(true)
@@ -49,7 +49,7 @@ describe('catalogue check', () => {
   })
 
   it('warns of models that no channel serves, and of channels that a deployment leaves out', async () => {
-    const { json } = await runCommand(catalogueCheck, { options: { config: 'config/gateway.yaml' } })
+    const { json } = await runCommand(catalogueCheck, { options: { config: SAMPLE_FILE } })
     expect(Object(json).warnings).toEqual(
       expect.arrayContaining([
         'channel p1-main has no upstream (base_url is simulator) and is left out',
