@@ -6,6 +6,11 @@ import type { Construct } from 'constructs'
 export type AlarmDefinition = {
   /** In camel case with a capital: also the heading of its entry in the runbook. */
   readonly name: string
+  /**
+   * Which of several alarms that share a name, a meaning and an entry, counted from one; the first when left out. From the
+   * second on it stands behind the name.
+   */
+  readonly part?: number
   /** One sentence about what has happened. */
   readonly meaning: string
   readonly metric: IMetric
@@ -22,9 +27,10 @@ export const RUNBOOK = 'docs/operations.md'
 
 /** The alarm, named after its stack, with a description that leads to its entry in the runbook. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
-  const { name, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
-  return new Alarm(scope, name, {
-    alarmName: `${Stack.of(scope).stackName}-${name}`,
+  const { name, part = 1, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
+  const id = part === 1 ? name : `${name}${part}`
+  return new Alarm(scope, id, {
+    alarmName: `${Stack.of(scope).stackName}-${id}`,
     alarmDescription: `${meaning} Runbook: ${RUNBOOK}#${name.toLowerCase()}`,
     metric,
     threshold,

@@ -3,6 +3,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
 import { ROUTES } from '#core/contract/routes.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
+import { alarmsOnSum } from './alarms-on-sum.ts'
 import type { GatewayApi } from './gateway-api.ts'
 import { GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
@@ -38,7 +39,6 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
   const errors = api.restApi.metricServerError(options)
   const requests = api.restApi.metricCount(options)
   const functions = functionsBelow(api)
-  const streaming = functions.filter(isStreaming)
   return [
     {
       name: 'ApiErrors',
@@ -58,18 +58,14 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
       threshold: 3000,
       periods: 3,
     },
-    {
-      name: 'RelayThrottled',
-      meaning: 'Lambda turns relayed requests away: the concurrency of the account or of a function is used up.',
-      metric: sumOfMetrics(streaming.map(throttlesOf), PERIOD),
-      threshold: 1,
-    },
-    {
-      name: 'ApiThrottled',
-      meaning: 'Lambda turns requests of the API away: the concurrency of the account or of a function is used up.',
-      metric: sumOfMetrics(functions.filter((each) => !isStreaming(each)).map(throttlesOf), PERIOD),
-      threshold: 1,
-    },
+    ...throttleAlarms(
+      { name: 'RelayThrottled', turnedAway: 'relayed requests', threshold: 1 },
+      functions.filter(isStreaming),
+    ),
+    ...throttleAlarms(
+      { name: 'ApiThrottled', turnedAway: 'requests of the API', threshold: 1 },
+      functions.filter((each) => !isStreaming(each)),
+    ),
   ]
 }
 
@@ -111,22 +107,15 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
       ),
       threshold: 1,
     },
-    {
-      name: 'StepErrors',
-      meaning: 'Settle, Fail or Notify fail again and again.',
-      metric: sumOfMetrics(
-        steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
-        PERIOD,
-      ),
-      threshold: 5,
-    },
-    {
-      name: 'PipelineThrottled',
-      meaning: 'Lambda turns steps of jobs away: the concurrency of the account or of a function is used up.',
-      metric: sumOfMetrics(Object.values(functions).map(throttlesOf), PERIOD),
-      threshold: 50,
-      periods: 2,
-    },
+    ...alarmsOnSum(
+      { name: 'StepErrors', meaning: 'Settle, Fail or Notify fail again and again.', threshold: 5 },
+      steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
+      PERIOD,
+    ),
+    ...throttleAlarms(
+      { name: 'PipelineThrottled', turnedAway: 'steps of jobs', threshold: 50, periods: 2 },
+      Object.values(functions),
+    ),
   ]
 }
 
@@ -194,6 +183,15 @@ function isStreaming(each: GatewayFunction): boolean {
   return ROUTES.some((route) => 'streams' in route && each.folder === `api/${route.operation}`)
 }
 
-function throttlesOf({ function: watched }: GatewayFunction): Metric {
-  return watched.metricThrottles({ period: PERIOD })
+type Throttling = {
+  readonly name: string
+  readonly turnedAway: string
+  readonly threshold: number
+  readonly periods?: number
+}
+
+function throttleAlarms({ turnedAway, ...kind }: Throttling, functions: readonly GatewayFunction[]) {
+  const meaning = `Lambda turns ${turnedAway} away: the concurrency of the account or of a function is used up.`
+  const throttles = functions.map(({ function: watched }) => watched.metricThrottles({ period: PERIOD }))
+  return alarmsOnSum({ ...kind, meaning }, throttles, PERIOD)
 }

@@ -2,7 +2,7 @@ import type { Duration } from 'aws-cdk-lib'
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch'
 
 /** An alarm may look at ten metrics (PutMetricAlarm, `MetricDataQuery`). */
-const METRICS_MAX = 10
+export const METRICS_MAX = 10
 
 /** Metrics that are not there count as nothing. @throws RangeError for more than an alarm may look at. */
 export function sumOfMetrics(metrics: readonly IMetric[], period: Duration): IMetric {

@@ -255,7 +255,7 @@ describe('concurrency', () => {
     expect(reservedOf(/^reconcile/)).toEqual(new Set([1]))
   })
 
-  const warmed = ROUTES.filter(({ operation }) => !['get-health', 'get-openapi-document'].includes(operation))
+  const warmed = ROUTES.filter((route) => !('isPublic' in route))
 
   it('is provisioned for every operation that serves tenants, on an alias of the version that is deployed', () => {
     expect(aliases).toHaveLength(warmed.length)

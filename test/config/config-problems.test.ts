@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { changed, lineOf, problemsOf, shipped } from './edited-config.ts'
+import { changed, lineOf, problemsOf, sample } from './edited-config.ts'
 
 describe('a problem', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('a problem', () => {
       'a wrong kind',
       'kind: chat',
       'kind: chatty',
-      'models[14].kind: not allowed; allowed: video, chat, embedding, image',
+      'models[5].kind: not allowed; allowed: video, chat, embedding, image',
     ],
     ['a wrong unit', 'unit: credit', 'unit: euro', 'unit: not allowed; allowed: credit'],
     [
@@ -41,25 +41,25 @@ describe('a problem', () => {
       'a price that is a number',
       'price: "1.80"',
       'price: 1.80',
-      'models[5].prices[0].price: write the price as a decimal string in credits, such as "0.14"',
+      'models[1].prices[0].price: write the price as a decimal string in credits, such as "0.14"',
     ],
     [
       'a price of seven places',
       'price: "1.80"',
       'price: "1.8000001"',
-      'models[5].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
+      'models[1].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
     ],
     [
       'a negative price',
       'price: "1.80"',
       'price: "-1.80"',
-      'models[5].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
+      'models[1].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
     ],
     [
       'an absurd price',
       'price: "1.80"',
       'price: "1000000000.1"',
-      'models[5].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
+      'models[1].prices[0].price: write a decimal string in credits with at most six places, such as "0.14"',
     ],
     [
       'a number out of range',
@@ -109,7 +109,7 @@ describe('a problem', () => {
       'a channel with an unknown model',
       'famA-1-pro: famA-1-pro',
       'famA-1-max: famA-1-max',
-      'channels[1].models.famA-1-max: no model "famA-1-max" in models; allowed: famA-2-0-260128, famA-2,',
+      'channels[1].models.famA-1-max: no model "famA-1-max" in models; allowed: famA-2, famA-1-lite,',
     ],
     [
       'a model of a kind that the channel cannot serve',
@@ -121,25 +121,25 @@ describe('a problem', () => {
       'a default that is not offered',
       'resolutions: [480P, 720P]\n    default_resolution: 720P',
       'resolutions: [480P, 720P]\n    default_resolution: 1080P',
-      'models[5].default_resolution: 1080P is not in resolutions; allowed: 480P, 720P',
+      'models[1].default_resolution: 1080P is not in resolutions; allowed: 480P, 720P',
     ],
     [
       'an input video without a longest length',
       'input_video_seconds_max: 60',
       'input_video_seconds_max: 0',
-      'models[13].input_video_seconds_max: a model that takes a reference video needs its longest length, or the estimate is no upper bound',
+      'models[4].input_video_seconds_max: a model that takes a reference video needs its longest length, or the estimate is no upper bound',
     ],
     [
       'durations the wrong way round',
       'durations: { min: 3, max: 10 }',
       'durations: { min: 10, max: 3 }',
-      'models[5].durations: min is above max',
+      'models[1].durations: min is above max',
     ],
     [
       'counts the wrong way round',
       'images: { min: 0, max: 1 }',
       'images: { min: 1, max: 0 }',
-      'models[5].images: min is above max',
+      'models[1].images: min is above max',
     ],
     [
       'half of a pair of upstream models',
@@ -151,7 +151,7 @@ describe('a problem', () => {
       'a poll path without its id',
       'poll: "/v1/video/generations/{id}"',
       'poll: "/v1/video/generations"',
-      'channels[3].paths.poll: the path needs {id}, where the task id goes',
+      'channels[2].paths.poll: the path needs {id}, where the task id goes',
     ],
   ])('with %s says where, what and what is allowed', (_, passage, replacement, expected) => {
     const text = changed(passage, replacement)
@@ -159,16 +159,16 @@ describe('a problem', () => {
     expect(others).toStrictEqual([])
     const [line, ...said] = first.split(' ')
     expect(said.join(' ')).toContain(expected)
-    const firstLine = lineOf(shipped, passage)
+    const firstLine = lineOf(sample, passage)
     expect([firstLine, firstLine + passage.split('\n').length - 1]).toContain(Number(line))
   })
 
   it('of missing prices names every cell', () => {
     const text = changed('- { price: "1.80" }', '- { resolution: 480P, audio: false, price: "1.80" }')
     expect(problemsOf(text).map((line) => line.replace(/^\d+ /, ''))).toStrictEqual([
-      'models[5].prices: no price for resolution 480P, audio true, video_input false',
-      'models[5].prices: no price for resolution 720P, audio true, video_input false',
-      'models[5].prices: no price for resolution 720P, audio false, video_input false',
+      'models[1].prices: no price for resolution 480P, audio true, video_input false',
+      'models[1].prices: no price for resolution 720P, audio true, video_input false',
+      'models[1].prices: no price for resolution 720P, audio false, video_input false',
     ])
   })
 
@@ -180,11 +180,11 @@ describe('a problem', () => {
   })
 
   it.each(['X', 'x-Async', "!#$%&'*+-.^_`|~09"])('is none of the header name %s, a token of RFC 9110', (name) => {
-    expect(problemsOf(shipped, { environment: { P1_ASYNC_HEADER: name } })).toStrictEqual([])
+    expect(problemsOf(sample, { environment: { P1_ASYNC_HEADER: name } })).toStrictEqual([])
   })
 
   it.each(['X Async', 'X:', 'X\r\nY', 'É'])('of the header name %j is one', (name) => {
-    expect(problemsOf(shipped, { environment: { P1_ASYNC_HEADER: name } })[0]).toContain('use a header name')
+    expect(problemsOf(sample, { environment: { P1_ASYNC_HEADER: name } })[0]).toContain('use a header name')
   })
 
   it('does not hide the next one', () => {
@@ -193,7 +193,7 @@ describe('a problem', () => {
   })
 
   it('in a JSON file has a place too', () => {
-    const text = JSON.stringify(parse(shipped), null, 2).replace('"unit": "credit"', '"unit": "euro"')
+    const text = JSON.stringify(parse(sample), null, 2).replace('"unit": "credit"', '"unit": "euro"')
     expect(problemsOf(text)).toStrictEqual(['2 unit: not allowed; allowed: credit'])
   })
 

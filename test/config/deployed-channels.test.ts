@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { leftOutSentence, requireChannels } from '../../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { SAMPLE_FILE } from './edited-config.ts'
 
 const stage = { stage: 'live', profile: 'prod', configFile: 'config/gateway.yaml' } as const
 const load = (environment: Record<string, string>) =>
-  loadGatewayConfig({ file: stage.configFile, environment, mode: 'synth' })
+  loadGatewayConfig({ file: SAMPLE_FILE, environment, mode: 'synth' })
 
 describe('a stage with the profile prod', () => {
   it('is refused without any channel, in one sentence, and a stage to try things is not', () => {
@@ -19,7 +20,7 @@ describe('a stage with the profile prod', () => {
   it('tells which channels a missing variable takes out of it', () => {
     const loaded = load({ P1_BASE_URL: 'https://p1.example', RELAY_BASE_URL: 'https://relay.example/v1' })
     expect(leftOutSentence(stage, loaded)).toBe(
-      'The stage live gets the channels p1-main, openai-main, and not p2-direct, p2-international, p2-proxy, whose base urls are not set: a stage that has one of these loses it.',
+      'The stage live gets the channels p1-main, openai-main, and not p2-direct, p2-proxy, whose base urls are not set: a stage that has one of these loses it.',
     )
     expect(leftOutSentence({ ...stage, profile: 'dev' }, loaded)).toBeUndefined()
     expect(leftOutSentence(stage, { ...loaded, leftOut: [] })).toBeUndefined()

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, expect } from '@jest/globals'
 import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
@@ -11,6 +12,10 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const FILE = join(folder, 'gateway.yaml')
 /** The text of config/gateway.yaml. */
 export const shipped = readFileSync(SHIPPED_FILE, 'utf8')
+/** A configuration of the tests' own, whose rows stay where they are when the shipped ones move. */
+export const SAMPLE_FILE = fileURLToPath(new URL('../fixtures/config/gateway.yaml', import.meta.url))
+/** The text of it. */
+export const sample = readFileSync(SAMPLE_FILE, 'utf8')
 
 export type Mode = 'local' | 'synth'
 export type Setting = { environment?: Record<string, string>; mode?: Mode }
@@ -20,12 +25,12 @@ export function load(text: string, { environment = {}, mode = 'local' }: Setting
   return loadGatewayConfig({ file: FILE, environment, mode })
 }
 
-/** The shipped file with one passage changed. */
+/** The sample with one passage changed. */
 export function changed(passage: string, replacement: string): string {
-  if (!shipped.includes(passage)) {
-    throw new Error(`the shipped file does not hold ${passage}`)
+  if (!sample.includes(passage)) {
+    throw new Error(`the sample does not hold ${passage}`)
   }
-  return shipped.replace(passage, () => replacement)
+  return sample.replace(passage, () => replacement)
 }
 
 /** One-based, of the first line that holds a passage. */

@@ -3,11 +3,20 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
-import { changed, folder, lineOf, load, type Mode, problemsOf, type Setting, shipped } from './edited-config.ts'
+import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
+import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
+import { changed, folder, lineOf, load, type Mode, problemsOf, type Setting, sample, shipped } from './edited-config.ts'
 
 describe('a valid configuration', () => {
   it('is what is shipped', () => {
     expect(load(shipped).warnings).toStrictEqual([])
+  })
+
+  it('is shipped with every upstream simulated until a variable of its own says otherwise', () => {
+    const variables = upstreamVariables(SHIPPED_FILE)
+    expect([...variables.keys()]).toStrictEqual(load(shipped).config.channels.map(({ id }) => id))
+    expect(new Set(variables.values()).size).toBe(variables.size)
+    expect(load(shipped, { mode: 'synth' }).config.channels).toStrictEqual([])
   })
 
   it('may be JSON', () => {
@@ -43,10 +52,10 @@ describe('variables', () => {
   const channel = (text: string, setting?: Setting) => load(text, setting).config.channels[0]
 
   it('are filled in from the environment, else from their default', () => {
-    expect(channel(shipped)?.base_url).toBe('simulator')
+    expect(channel(sample)?.base_url).toBe('simulator')
     const environment = { P1_BASE_URL: 'https://p1.example.test/' }
-    expect(channel(shipped, { environment })?.base_url).toBe('https://p1.example.test')
-    expect(channel(shipped, { environment: { P1_BASE_URL: '' } })?.base_url).toBe('simulator')
+    expect(channel(sample, { environment })?.base_url).toBe('https://p1.example.test')
+    expect(channel(sample, { environment: { P1_BASE_URL: '' } })?.base_url).toBe('simulator')
   })
 
   it('may stand inside a text, more than once', () => {
@@ -62,8 +71,8 @@ describe('variables', () => {
 
   it('of api_key keep their name, so that no key enters the configuration', () => {
     const environment = { P1_API_KEY: 'sk-secret' }
-    expect(channel(shipped, { environment })?.api_key).toBe('${P1_API_KEY}')
-    expect(JSON.stringify(load(shipped, { environment }))).not.toContain('sk-secret')
+    expect(channel(sample, { environment })?.api_key).toBe('${P1_API_KEY}')
+    expect(JSON.stringify(load(sample, { environment }))).not.toContain('sk-secret')
   })
 
   it.each<Mode>(['local', 'synth'])('that are not set are told once, at their place (%s)', (mode) => {
@@ -77,7 +86,7 @@ describe('variables', () => {
 
 describe('a file that cannot be read', () => {
   it.each([
-    ['a syntax error', `${shipped}\nx: {`, /gateway\.yaml:\d+ not valid YAML: /],
+    ['a syntax error', `${sample}\nx: {`, /gateway\.yaml:\d+ not valid YAML: /],
     ['a repeated key', 'unit: credit\nunit: credit\n', /gateway\.yaml:2 not valid YAML: Map keys must be unique/],
     ['an alias without its anchor', 'unit: *nothing\n', /gateway\.yaml: not valid YAML: Unresolved alias/],
     ['two documents', 'unit: credit\n---\nunit: credit\n', /gateway\.yaml:2 not valid YAML: /],
@@ -96,13 +105,13 @@ describe('a file that cannot be read', () => {
 
 describe('at synth', () => {
   it('simulated channels are left out, each with a warning', () => {
-    const { config, warnings } = load(shipped, {
+    const { config, warnings } = load(sample, {
       mode: 'synth',
       environment: { P1_BASE_URL: 'https://p1.example.test' },
     })
     expect(config.channels.map(({ id }) => id)).toStrictEqual(['p1-main'])
     expect(warnings).toStrictEqual(
-      ['p2-direct', 'p2-international', 'p2-proxy', 'openai-main'].map(
+      ['p2-direct', 'p2-proxy', 'openai-main'].map(
         (id) => `channel ${id} has no upstream (base_url is simulator) and is left out`,
       ),
     )

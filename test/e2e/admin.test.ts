@@ -102,8 +102,9 @@ describe('npm run admin, against a running local host', () => {
     expect(await gateway.admin('health')).toMatchObject({ ok: true })
     const { status, stdout } = plain('catalogue', 'diff')
     expect(status).toBe(1)
-    // The host of the tests polls faster than the shipped file says, and differs in nothing else.
-    expect(stdout.match(/^[~+-] .*$/gm)?.map((line) => line.replace(/channels\.[\w-]+\./, ''))).toEqual(
+    // The host of the tests polls faster than the shipped file says, may lack channels of it, and differs in nothing else.
+    const differences = stdout.match(/^[~+-] .*$/gm)?.filter((line) => !line.startsWith('+ channels.'))
+    expect(differences?.map((line) => line.replace(/channels\.[\w-]+\./, ''))).toEqual(
       Array.from({ length: 4 }, () => '~ poll'),
     )
   })

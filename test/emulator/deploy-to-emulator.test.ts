@@ -7,6 +7,7 @@ import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
 import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
 import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
+import { SAMPLE_FILE } from '../config/edited-config.ts'
 
 const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
 const OUTPUTS = { BaseUrl: 'http://127.0.0.1:4566/_aws/execute-api/a1/live/', TableName: 'T' }
@@ -69,10 +70,9 @@ describe('deploy:emulator', () => {
 })
 
 it('finds the variable of every channel that a deployment can be given', () => {
-  expect(Object.fromEntries(upstreamVariables(CONFIG))).toEqual({
+  expect(Object.fromEntries(upstreamVariables(SAMPLE_FILE))).toEqual({
     'p1-main': 'P1_BASE_URL',
     'p2-direct': 'P2_DIRECT_BASE_URL',
-    'p2-international': 'P2_INTERNATIONAL_BASE_URL',
     'p2-proxy': 'P2_PROXY_BASE_URL',
     'openai-main': 'RELAY_BASE_URL',
   })

@@ -4,20 +4,19 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
 import { listen } from '#local/http-server.ts'
 import { serveSimulators } from '../../lib/emulator/serve-simulators.ts'
+import { SAMPLE_FILE } from '../config/edited-config.ts'
 
-const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-simulators-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 describe('the simulated upstreams of a deployment', () => {
   it('answer at the addresses that their variables name, whatever the terminal has set', async () => {
     process.env.P1_BASE_URL = 'https://upstream.example'
-    const { variables, close } = await serveSimulators({ configFile: CONFIG, dataDirectory: directory })
+    const { variables, close } = await serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory })
     const addresses = new Map(variables.map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]))
     expect([...addresses.keys()].sort()).toEqual([
       'P1_BASE_URL',
       'P2_DIRECT_BASE_URL',
-      'P2_INTERNATIONAL_BASE_URL',
       'P2_PROXY_BASE_URL',
       'RELAY_BASE_URL',
     ])
@@ -30,7 +29,7 @@ describe('the simulated upstreams of a deployment', () => {
 
   it('do not move to another port when theirs is taken: the deployment has been told', async () => {
     const taken = await listen(() => {}, 0)
-    const started = serveSimulators({ configFile: CONFIG, dataDirectory: directory, portBase: taken.port })
+    const started = serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory, portBase: taken.port })
     await expect(started).rejects.toMatchObject({ code: 'EADDRINUSE' })
     await taken.close()
   })

@@ -101,7 +101,7 @@ describe('reference audio', () => {
 describe('the direct route', () => {
   const withoutDirect = createCatalogue({
     ...shippedConfig,
-    channels: shippedConfig.channels.filter((channel) => channel.id !== 'p2-direct'),
+    channels: shippedConfig.channels.filter((channel) => !('route' in channel && channel.route === 'direct')),
   })
 
   it.each([
