@@ -104,9 +104,7 @@ describe('npm run admin, against a running local host', () => {
     expect(status).toBe(1)
     // The host of the tests polls faster than the shipped file says, may lack channels of it, and differs in nothing else.
     const differences = stdout.match(/^[~+-] .*$/gm)?.filter((line) => !line.startsWith('+ channels.'))
-    expect(differences?.map((line) => line.replace(/channels\.[\w-]+\./, ''))).toEqual(
-      Array.from({ length: 4 }, () => '~ poll'),
-    )
+    expect(new Set(differences?.map((line) => line.replace(/channels\.[\w-]+\./, '')))).toEqual(new Set(['~ poll']))
   })
 
   it('says so when its answer cannot be written', () => {
