@@ -15,13 +15,16 @@ import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
 
 const RECONCILE_MINUTES = 1
-/** Two runs at once would do each other's work: harmless, and never useful. */
-const CONCURRENCY = 1
 /** An event that waited longer has been overtaken by the minute's run. */
 const EVENT_AGE_HOURS = 1
 const DEAD_LETTER_DAYS = 14
 
-type ReconcileScheduleProps = { readonly resources: ServiceResources; readonly pipeline: VideoPipeline }
+type ReconcileScheduleProps = {
+  readonly resources: ServiceResources
+  readonly pipeline: VideoPipeline
+  /** Undefined in most stages: all that Reconcile does is conditional, so that runs may overlap. */
+  readonly reservedConcurrency: number | undefined
+}
 
 /**
  * Finds what fell between two steps: every minute, which is the guarantee, and at once
@@ -38,7 +41,7 @@ export class ReconcileSchedule extends Construct {
     this.function = createFunction(this, 'Reconcile', props.resources, {
       folder: 'reconcile',
       needs: RECONCILE_NEEDS,
-      reservedConcurrency: CONCURRENCY,
+      reservedConcurrency: props.reservedConcurrency,
     })
     props.pipeline.grantStart(this.function)
     props.pipeline.grantDescribe(this.function)

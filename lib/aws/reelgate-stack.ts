@@ -55,7 +55,11 @@ export class ReelgateStack extends Stack {
     if (settings.waf !== undefined) {
       new WebAcl(this, 'WebAcl', { stageArn: api.restApi.deploymentStage.stageArn, ...settings.waf })
     }
-    const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', { resources, pipeline })
+    const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', {
+      resources,
+      pipeline,
+      reservedConcurrency: settings.concurrency.reconcileReserved,
+    })
     const service = { api, pipeline, reconcile, table: resources.table }
     const alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config })

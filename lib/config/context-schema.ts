@@ -21,6 +21,8 @@ const WAF_RATE = { min: 10, max: 2_000_000_000 }
 const THROTTLE_MAX = 1_000_000
 /** The most that an account can be raised to without a talk with AWS; what it has now is not known at synth. */
 const CONCURRENCY_MAX = 100_000
+/** One run a minute, and one for each execution that ends badly; each run finds what is left to do, so more are of no use. */
+const RECONCILE_CONCURRENCY_MAX = 10
 /** The levels of the functions' logger that still let an operator see what fails. */
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 /** The periods that CloudWatch Logs knows, from a day to ten years. */
@@ -79,6 +81,7 @@ export const contextSchema = z.object({
   alarmEmail: matching(EMAIL, 'must be one e-mail address, such as oncall@example.com').optional(),
   apiReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function').optional(),
   pipelineReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function').optional(),
+  reconcileReservedConcurrency: wholeNumber(1, RECONCILE_CONCURRENCY_MAX, 'instances').optional(),
   apiProvisionedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function').default(0),
 })
 

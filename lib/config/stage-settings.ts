@@ -47,6 +47,8 @@ export type StageSettings = {
     readonly apiReserved: number | undefined
     /** The same for each task of the state machine. */
     readonly pipelineReserved: number | undefined
+    /** The same for Reconcile. */
+    readonly reconcileReserved: number | undefined
     /** Instances that are kept warm of each function of the API that serves tenants; 0: none. */
     readonly apiProvisioned: number
   }
@@ -116,6 +118,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     concurrency: {
       apiReserved: values.apiReservedConcurrency,
       pipelineReserved: values.pipelineReservedConcurrency,
+      reconcileReserved: values.reconcileReservedConcurrency,
       apiProvisioned: values.apiProvisionedConcurrency,
     },
   }

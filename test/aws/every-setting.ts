@@ -38,5 +38,6 @@ export const EVERY_SETTING = {
   alarmEmail: 'oncall@example.com',
   apiReservedConcurrency: '40',
   pipelineReservedConcurrency: '60',
+  reconcileReservedConcurrency: '1',
   apiProvisionedConcurrency: '2',
 } as const

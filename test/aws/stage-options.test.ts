@@ -161,10 +161,15 @@ describe('the stage prod', () => {
     }
   })
 
-  it('has neither an alias nor reserved instances unless told, but for Reconcile’s one', () => {
-    expect(resourcesOf(prod, 'AWS::Lambda::Alias')).toEqual([])
-    const reserved = functionsOf(prod).filter(({ properties }) => properties.ReservedConcurrentExecutions !== undefined)
-    expect(reserved.map(({ folder }) => folder)).toEqual(['reconcile'])
+  it.each([
+    ['dev', dev],
+    ['prod', prod],
+  ])('deploys as %s into a new account: no function reserves of its concurrency of 10', (_stage, template) => {
+    expect(resourcesOf(template, 'AWS::Lambda::Alias')).toEqual([])
+    const reserved = functionsOf(template).filter(
+      ({ properties }) => properties.ReservedConcurrentExecutions !== undefined,
+    )
+    expect(reserved.map(({ folder }) => folder)).toEqual([])
   })
 
   it('keeps the name that API Gateway gives, which then is the only one', () => {
@@ -249,7 +254,7 @@ describe('concurrency', () => {
         .map(({ properties }) => properties.ReservedConcurrentExecutions),
     )
 
-  it('is reserved for each function of the API and each task, and stays one for Reconcile', () => {
+  it('is reserved for each function of the API, each task and Reconcile', () => {
     expect(reservedOf(/^api\//)).toEqual(new Set([40]))
     expect(reservedOf(/^(steps\/|webhook)/)).toEqual(new Set([60]))
     expect(reservedOf(/^reconcile/)).toEqual(new Set([1]))

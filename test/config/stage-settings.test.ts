@@ -42,7 +42,12 @@ describe('the settings of a stage', () => {
       logRetentionDays: 7,
       alarms: false,
       alarmEmail: undefined,
-      concurrency: { apiReserved: undefined, pipelineReserved: undefined, apiProvisioned: 0 },
+      concurrency: {
+        apiReserved: undefined,
+        pipelineReserved: undefined,
+        reconcileReserved: undefined,
+        apiProvisioned: 0,
+      },
     })
   })
 
@@ -105,6 +110,7 @@ describe('the settings of a stage', () => {
       { apiReservedConcurrency: 5, pipelineReservedConcurrency: '50', apiProvisionedConcurrency: '5' },
       { concurrency: { apiReserved: 5, pipelineReserved: 50, apiProvisioned: 5 } },
     ],
+    [{ reconcileReservedConcurrency: '1' }, { concurrency: { reconcileReserved: 1, apiProvisioned: 0 } }],
   ])('take %j', (context, expected) => {
     expect(read(context)).toMatchObject(expected)
   })
@@ -150,6 +156,8 @@ describe('the settings of a stage', () => {
     ['alarmEmail', 'a@example.com,b@example.com'],
     ['apiReservedConcurrency', '0'],
     ['pipelineReservedConcurrency', 'all'],
+    ['reconcileReservedConcurrency', '0'],
+    ['reconcileReservedConcurrency', '11'],
     ['apiProvisionedConcurrency', '-1'],
   ])('refuse %s=%j in one sentence that names it and says what to write', (key, value) => {
     const refusal = refusalOf({ profile: 'prod', [key]: value })

@@ -67,7 +67,7 @@ export async function checkReconcile(resources: readonly StackResource[], nowMil
     return [fine('reconcile', 'no figures: emulators count no invocations')]
   }
   const advice =
-    'Look whether its schedule is enabled and its concurrency of 1 is granted: nothing else ends lost reservations.'
+    'Look whether its schedule is enabled and the account has concurrency left: nothing else ends lost reservations.'
   return [
     runs === undefined || runs === 0
       ? wrong('reconcile', 'has not run in the last 15 minutes', advice)
