@@ -4,6 +4,7 @@ import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#aws/reelgate-stack.ts'
 import { leftOutSentence, requireChannels } from '../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
+import { refuseUnsupportedRegion } from '../lib/config/region-support.ts'
 import { stackName } from '../lib/config/stack-name.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
@@ -21,6 +22,9 @@ try {
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const env = account && region ? { account, region } : undefined
   const settings = readStageSettings((name) => app.node.tryGetContext(name), env?.region)
+  if (isToBeDeployed) {
+    refuseUnsupportedRegion({ region, emulator: settings.emulator })
+  }
   const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
   if (isToBeDeployed) {
     requireChannels(settings, loaded.config)

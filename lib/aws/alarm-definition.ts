@@ -18,7 +18,10 @@ export type AlarmDefinition = {
   readonly threshold: number
   /** Periods of the metric in a row that must be bad; one when left out. */
   readonly periods?: number
-  /** The metric is bad below its threshold, and where nothing comes at all. */
+  /**
+   * The metric is bad below its threshold, and where nothing comes any more. Where nothing has come yet it is neither: a new
+   * alarm begins in INSUFFICIENT_DATA and stays there without a word, and tells of its way back to it from OK.
+   */
   readonly isSilenceBad?: boolean
 }
 
@@ -38,6 +41,6 @@ export function createAlarm(scope: Construct, definition: AlarmDefinition): Alar
     comparisonOperator: isSilenceBad
       ? ComparisonOperator.LESS_THAN_THRESHOLD
       : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-    treatMissingData: isSilenceBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    treatMissingData: isSilenceBad ? TreatMissingData.MISSING : TreatMissingData.NOT_BREACHING,
   })
 }

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs'
 import { ROUTES } from '#core/contract/routes.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 import { alarmsOnSum } from './alarms-on-sum.ts'
-import type { GatewayApi } from './gateway-api.ts'
+import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
 import { GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import type { ReconcileSchedule } from './reconcile-schedule.ts'
@@ -71,7 +71,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
 
 /** Its clients poll by it, and it reads the table and nothing else. */
 function jobReadLatency({ restApi }: GatewayApi): Metric {
-  const { path, method } = requireRoute('get-video-job')
+  const { path, method } = requireRoute(MEASURED_OPERATION)
   return new Metric({
     namespace: 'AWS/ApiGateway',
     metricName: 'Latency',

@@ -27,6 +27,9 @@ export class ServiceAlarms extends Construct {
       const alarm = createAlarm(this, definition)
       alarm.addAlarmAction(action)
       alarm.addOkAction(action)
+      if (definition.isSilenceBad) {
+        alarm.addInsufficientDataAction(action)
+      }
     }
   }
 

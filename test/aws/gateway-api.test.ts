@@ -12,6 +12,12 @@ const [streaming, whole] = [true, undefined].map((streams) =>
 )
 const [stage] = resourcesOf(template, 'AWS::ApiGateway::Stage')
 
+type MethodSetting = {
+  readonly HttpMethod: string
+  readonly ResourcePath: string
+  readonly MetricsEnabled: boolean
+}
+
 function methodsOf(from: Template) {
   return resourcesOf(from, 'AWS::ApiGateway::Method').map(({ properties }) => ({
     method: properties.HttpMethod,
@@ -153,15 +159,35 @@ describe('GatewayApi', () => {
     const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi')
     expect(api?.properties.EndpointConfiguration.Types).toEqual(['REGIONAL'])
     expect(stage?.properties.TracingEnabled).toBe(true)
-    expect(stage?.properties.MethodSettings).toEqual([
-      expect.objectContaining({
-        HttpMethod: '*',
-        ResourcePath: '/*',
+    // An entry of one method takes nothing over from that of all methods.
+    for (const settings of stage?.properties.MethodSettings ?? []) {
+      expect(settings).toMatchObject({
+        LoggingLevel: 'ERROR',
         DataTraceEnabled: false,
         ThrottlingRateLimit: 5000,
         ThrottlingBurstLimit: 2500,
-      }),
+      })
+    }
+  })
+
+  it('pays for detailed metrics of the one method that an alarm reads, and of none without alarms', () => {
+    const metered = (of: Template) => {
+      const [found] = resourcesOf(of, 'AWS::ApiGateway::Stage')
+      return found?.properties.MethodSettings.map(({ HttpMethod, ResourcePath, MetricsEnabled }: MethodSetting) => [
+        `${HttpMethod} ${ResourcePath}`,
+        MetricsEnabled,
+      ])
+    }
+    expect(metered(template)).toEqual([
+      ['* /*', false],
+      ['GET /~1v1~1video~1generations~1{job_id}', true],
     ])
+    const [alarm] = resourcesOf(template, 'AWS::CloudWatch::Alarm').filter(({ properties }) =>
+      properties.AlarmName.endsWith('-SlowReads'),
+    )
+    const read = alarm?.properties.Dimensions.map(({ Value }: { Value: unknown }) => Value)
+    expect(read).toEqual(expect.arrayContaining(['GET', '/v1/video/generations/{job_id}']))
+    expect(metered(synthesizeStack({ settings: stageSettings({ alarms: false }) }))).toEqual([['* /*', false]])
   })
 
   it('writes one line of JSON per request, without the key, the query or an error text that may quote them', () => {

@@ -101,12 +101,26 @@ describe('ServiceAlarms', () => {
   })
 
   it('takes missing data for silence everywhere but where silence is the fault', () => {
-    const bad = alarms.filter(({ TreatMissingData }) => TreatMissingData === 'breaching')
+    const bad = alarms.filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching')
     expect(bad.map(({ AlarmName }) => AlarmName)).toEqual([`${STACK_PREFIX}ReconcileSilent`])
     expect(bad[0]).toMatchObject({ ComparisonOperator: 'LessThanThreshold', MetricName: 'Invocations' })
-    expect(new Set(alarms.map(({ TreatMissingData }) => TreatMissingData))).toEqual(
-      new Set(['breaching', 'notBreaching']),
-    )
+  })
+
+  it('does not ring before the first run of Reconcile, and rings when runs that were there stop', () => {
+    // A new alarm is in INSUFFICIENT_DATA: staying there is no transition, coming back from OK is one.
+    const notified = alarms.filter(({ InsufficientDataActions }) => InsufficientDataActions !== undefined)
+    expect(notified.map(({ AlarmName }) => AlarmName)).toEqual([`${STACK_PREFIX}ReconcileSilent`])
+    expect(notified[0]).toMatchObject({ TreatMissingData: 'missing', InsufficientDataActions: [{ Ref: topic?.id }] })
+    expect(alarms.map(({ TreatMissingData }) => TreatMissingData)).not.toContain('breaching')
+  })
+
+  it('has the DeadLetters alarm for a schedule that never got through to Reconcile', () => {
+    const [schedule] = resourcesOf(template, 'AWS::Scheduler::Schedule')
+    const [queue] = resourcesOf(template, 'AWS::SQS::Queue')
+    expect(schedule?.properties.Target.DeadLetterConfig.Arn).toEqual({ 'Fn::GetAtt': [queue?.id, 'Arn'] })
+    expect(watching.find(({ name }) => name === 'DeadLetters')?.watched[0]?.dimensions).toEqual({
+      QueueName: { 'Fn::GetAtt': [queue?.id, 'QueueName'] },
+    })
   })
 
   it.each(Object.entries(PLATFORM_ALARMS))('%s looks at metrics of this stack that AWS writes', (name, expected) => {

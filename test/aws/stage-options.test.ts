@@ -220,7 +220,7 @@ describe('a name of the team’s own', () => {
 describe('settings that are given', () => {
   it('throttle, log and keep logs as they say', () => {
     everything.hasResourceProperties('AWS::ApiGateway::Stage', {
-      MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 500 })],
+      MethodSettings: Match.arrayWith([Match.objectLike({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 500 })]),
     })
     everything.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 })
     for (const { folder, properties } of functionsOf(everything)) {

@@ -108,9 +108,14 @@ describe('the settings of a stage', () => {
     [{ stage: 'prod', alarms: 'false' }, { alarms: false }],
     [
       { apiReservedConcurrency: 5, pipelineReservedConcurrency: '50', apiProvisionedConcurrency: '5' },
-      { concurrency: { apiReserved: 5, pipelineReserved: 50, apiProvisioned: 5 } },
+      { concurrency: { apiReserved: 5, pipelineReserved: 50, reconcileReserved: undefined, apiProvisioned: 5 } },
     ],
-    [{ reconcileReservedConcurrency: '1' }, { concurrency: { reconcileReserved: 1, apiProvisioned: 0 } }],
+    [
+      { reconcileReservedConcurrency: '1' },
+      {
+        concurrency: { apiReserved: undefined, pipelineReserved: undefined, reconcileReserved: 1, apiProvisioned: 0 },
+      },
+    ],
   ])('take %j', (context, expected) => {
     expect(read(context)).toMatchObject(expected)
   })
