@@ -4,6 +4,8 @@ import { join } from 'node:path'
 export type DeployOptions = {
   readonly stage: string
   readonly configFile: string
+  /** Further context settings, as `-c key=value` gives them. */
+  readonly context: Readonly<Record<string, string>>
   /** Where the cloud assembly and the outputs are written. */
   readonly directory: string
 }
@@ -19,17 +21,21 @@ export function outputsFile({ directory }: Pick<DeployOptions, 'directory'>): st
   return join(directory, 'outputs.json')
 }
 
+/** All context settings of a deployment to an emulator. */
+export function emulatorContext({
+  stage,
+  configFile,
+  context,
+}: Omit<DeployOptions, 'directory'>): Readonly<Record<string, string>> {
+  const profile = STAGES_WITH_PROFILE.includes(stage) ? {} : { profile: 'dev' }
+  return { ...profile, ...context, emulator: 'true', stage, config: configFile }
+}
+
 /** The runs of `cdk` that deploy the stack of a stage to an emulator: it is bundled once, for all of them. */
 export function deployPhases(options: DeployOptions): readonly DeployPhase[] {
-  const { stage, configFile, directory } = options
+  const { directory } = options
   const assembly = join(directory, 'cdk.out')
-  const settings = {
-    emulator: 'true',
-    stage,
-    config: configFile,
-    ...(STAGES_WITH_PROFILE.includes(stage) ? {} : { profile: 'dev' }),
-  }
-  const context = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const context = Object.entries(emulatorContext(options)).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const outputs = outputsFile(options)
   return [
     { name: 'synth', parameters: ['synth', '--quiet', '--output', assembly, ...context] },

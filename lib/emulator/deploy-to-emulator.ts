@@ -6,8 +6,9 @@ import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { Environment } from '../config/environment.ts'
 import { loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { stackName } from '../config/stack-name.ts'
+import { readStageSettings } from '../config/stage-settings.ts'
 import { UsageError } from '../terminal/usage-error.ts'
-import { deployPhases, outputsFile } from './deploy-phases.ts'
+import { deployPhases, emulatorContext, outputsFile } from './deploy-phases.ts'
 import { emulatorEnvironment } from './emulator-environment.ts'
 import { type DeployedOutputs, nextCommands } from './next-commands.ts'
 import { runCdk } from './run-cdk.ts'
@@ -16,6 +17,8 @@ import { runCdk } from './run-cdk.ts'
 export type DeployToEmulatorOptions = {
   readonly stage: string
   readonly configFile: string
+  /** Further context settings, by key. */
+  readonly context: Readonly<Record<string, string>>
   readonly verbose: boolean
   readonly environment: Environment
   /** Replaced by tests. */
@@ -30,16 +33,19 @@ const outputsByStack = z.record(z.string(), z.record(z.string(), z.string()))
 /**
  * Bootstraps the emulator and deploys the stack of a stage to it, saying what it does on stdout.
  * @throws UsageError before anything is done: no endpoint, AWS itself, nothing there, no upstream.
+ * @throws StageSettingsError before anything is done, for a context setting that is wrong.
  * @throws CommandFailedError when `cdk` fails.
  */
 export async function deployToEmulator(options: DeployToEmulatorOptions): Promise<void> {
-  const { stage, configFile, verbose, environment: given, run = runCdk } = options
+  const { stage, configFile, context, verbose, environment: given, run = runCdk } = options
+  const settings = emulatorContext(options)
+  readStageSettings((name) => settings[name])
   const used = emulatorEnvironment(given)
   const secretNames = upstreamSecrets(configFile, given)
   await reach(used.AWS_ENDPOINT_URL)
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-emulator-'))
   try {
-    for (const phase of deployPhases({ stage, configFile, directory })) {
+    for (const phase of deployPhases({ stage, configFile, context, directory })) {
       const startedAt = Date.now()
       await run(phase, used, verbose)
       console.log(`${phase.name.padEnd(10)} ${((Date.now() - startedAt) / 1000).toFixed(1)} s`)

@@ -5,6 +5,7 @@ import { type LocalServer, listen } from '#local/http-server.ts'
 import type { Environment } from '../../lib/config/environment.ts'
 import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
 import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
+import { readContext } from '../../lib/emulator/read-context.ts'
 import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
 import { SAMPLE_FILE } from '../config/edited-config.ts'
@@ -20,8 +21,10 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.close())
 
+type Deployed = { readonly stage?: string; readonly context?: Readonly<Record<string, string>> }
+
 /** Deploys with a `cdk` that only writes the outputs. */
-async function deploy(environment: Environment, stage = 'dev') {
+async function deploy(environment: Environment, { stage = 'dev', context = {} }: Deployed = {}) {
   const phases: DeployPhase[] = []
   const said = jest.spyOn(console, 'log').mockImplementation(() => {})
   const run = async (phase: DeployPhase) => {
@@ -32,7 +35,7 @@ async function deploy(environment: Environment, stage = 'dev') {
     }
   }
   try {
-    await deployToEmulator({ stage, configFile: CONFIG, verbose: false, environment, run })
+    await deployToEmulator({ stage, configFile: CONFIG, context, verbose: false, environment, run })
     return { phases, text: said.mock.calls.flat().join('\n') }
   } finally {
     said.mockRestore()
@@ -52,9 +55,50 @@ describe('deploy:emulator', () => {
   })
 
   it('says of a stage with a name of its own that nobody depends on it, and names it in the commands', async () => {
-    const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }, 'try')
+    const { phases, text } = await deploy(
+      { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' },
+      { stage: 'try' },
+    )
     expect(phases[0]?.parameters).toContain('profile=dev')
     expect(text).toContain('key create --tenant ID --stage try')
+  })
+
+  it('hands context settings on to the synth, so that an upgrade can be tried with the settings of a stage', async () => {
+    const environment = { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }
+    const context = readContext(['retainData=true', 'table=reelgate-restored', 'logLevel=INFO'])
+    const { phases } = await deploy(environment, { context })
+    expect(phases[0]?.parameters.join(' ')).toMatch(/ -c retainData=true -c table=reelgate-restored -c logLevel=INFO /)
+    expect(phases[0]?.parameters).toEqual(expect.arrayContaining(['emulator=true', 'stage=dev']))
+  })
+
+  it('keeps a profile that is given for a stage with a name of its own', async () => {
+    const environment = { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }
+    const { phases } = await deploy(environment, { stage: 'try', context: { profile: 'dev' } })
+    expect(phases[0]?.parameters.filter((each) => each.startsWith('profile='))).toEqual(['profile=dev'])
+  })
+
+  it.each([
+    [{ logLevel: 'LOUD' }, 'the context setting logLevel must be one of'],
+    [{ waf: 'true' }, 'the context setting waf does not go with emulator=true'],
+    [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
+  ])('refuses %j before it asks the emulator anything', async (context, reason) => {
+    await expect(deploy({}, { context })).rejects.toThrow(reason)
+  })
+
+  it.each([
+    ['retainData', '-c takes key=value, as in -c retainData=true, not retainData'],
+    ['=true', '-c takes key=value'],
+    ['stage=try', 'say --stage in place of -c stage'],
+    ['config=own.yaml', 'say --config in place of -c config'],
+    ['emulator=false', 'leave -c emulator out'],
+    ['retaindata=true', 'there is no context setting retaindata; did you mean retainData?'],
+  ])('does not take -c %s', (given, reason) => {
+    expect(() => readContext([given])).toThrow(reason)
+  })
+
+  it('takes an equals sign in a value, and no setting twice', () => {
+    expect(readContext(['@aws-cdk/core:flag=a=b'])).toEqual({ '@aws-cdk/core:flag': 'a=b' })
+    expect(() => readContext(['logLevel=INFO', 'logLevel=WARN'])).toThrow('-c logLevel is given twice')
   })
 
   it('refuses to deploy a service without any upstream', async () => {
