@@ -38,6 +38,8 @@ type FakeCall = {
   readonly body: FakeBody
   answer(head?: { readonly status?: number; readonly contentType?: string; readonly requestId?: string }): void
   fail(error: Error): void
+  /** Says that the client had left before anything was sent. */
+  abort(): void
   /** What the breaker was told. */
   readonly reports: readonly string[]
 }
@@ -52,6 +54,8 @@ export type FakedCompletion = {
   readonly answer: FakeAnswer
   readonly reserved: readonly bigint[]
   readonly resolved: readonly Settled[]
+  /** How each failure was told to the client. */
+  readonly failures: readonly { readonly isBilled: boolean }[]
   /** Resolves when the whole of it is over, also when it was refused. */
   readonly over: Promise<{ readonly error: unknown }>
   /** Lets everything go on that waits for nothing but its turn. */
@@ -66,8 +70,10 @@ export function startCompletion(members: object): FakedCompletion {
   const notes: Record<string, unknown> = {}
   const reserved: bigint[] = []
   const resolved: Settled[] = []
+  const failures: { isBilled: boolean }[] = []
   const answer = new FakeAnswer()
-  const running = createCompletion(requestOf({ model: MODEL, max_tokens: 10, ...members }, notes), answer, {
+  const request = requestOf({ model: MODEL, max_tokens: 10, ...members }, { notes, failures })
+  const running = createCompletion(request, answer, {
     catalogue,
     nowMilliseconds: () => 1_700_000_000_000,
     ledger: {
@@ -102,6 +108,7 @@ export function startCompletion(members: object): FakedCompletion {
     answer,
     reserved,
     resolved,
+    failures,
     over: running.then(
       () => ({ error: undefined }),
       (error: unknown) => ({ error }),
@@ -140,6 +147,7 @@ function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<Pos
       outcome.resolve({ kind: 'answer', status, headers, body })
     },
     fail: (error) => outcome.reject(error),
+    abort: () => outcome.resolve({ kind: 'aborted' }),
     reports,
   })
   return outcome.promise
@@ -147,7 +155,9 @@ function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<Pos
 
 const CALLER = { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null }
 
-function requestOf(json: object, notes: Record<string, unknown>): RelayRequest {
+type Told = { readonly notes: Record<string, unknown>; readonly failures: { isBilled: boolean }[] }
+
+function requestOf(json: object, { notes, failures }: Told): RelayRequest {
   const bodyText = JSON.stringify(json)
   return {
     requestId: 'request-1',
@@ -157,7 +167,7 @@ function requestOf(json: object, notes: Record<string, unknown>): RelayRequest {
     bodyBytes: Buffer.byteLength(bodyText),
     json,
     sessionId: undefined,
-    tellFailure: () => undefined,
+    tellFailure: (_, { isBilled }) => void failures.push({ isBilled }),
     note: (facts) => void Object.assign(notes, facts),
   }
 }

@@ -51,12 +51,16 @@ export async function answerStream(exchange: CompletionExchange, bill: Bill): Pr
   )
 }
 
-function promptEnd({ promptIndex, isSent, isWhole }: PromptRun, end: StreamEnd, stream: CompletionStream): PromptEnd {
-  const { usage, textBytes } = stream.progress(promptIndex)
-  if (isWhole) {
+function promptEnd(prompt: PromptRun, end: StreamEnd, stream: CompletionStream): PromptEnd {
+  const { usage, answered, underWay } = stream.progress(prompt.promptIndex)
+  if (prompt.isWhole) {
     return { kind: 'whole', usage }
   }
-  return isSent ? { kind: end === 'abandoned' ? 'abandoned' : 'broken', usage, textBytes } : { kind: 'unsent' }
+  const ended = answered.map((call) => ({ ...call, kind: 'ended' as const }))
+  const kind = end === 'abandoned' ? 'abandoned' : 'broken'
+  return prompt.isSent
+    ? { kind: 'partial', calls: prompt.isUnderWay ? [...ended, { ...underWay, kind }] : ended }
+    : { kind: 'unsent' }
 }
 
 /** One event: the upstream's own words, where it has any about the request. */

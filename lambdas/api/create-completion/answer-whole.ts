@@ -2,7 +2,7 @@ import type { Bill } from '#adapters/relay/bill-request.ts'
 import { replyDeadline } from '#adapters/relay/call-upstream.ts'
 import { readAnswer, sendWhole } from '#adapters/relay/read-answer.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
-import type { PromptEnd } from '#core/quota/completion-cost.ts'
+import type { CallEnd, PromptEnd } from '#core/quota/completion-cost.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
 import { completionAnswer, missingChoices, sumOfUsages } from '#core/relay/completion-answer.ts'
 import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
@@ -18,7 +18,7 @@ type AskedPrompt = PromptRun & { readonly answers: ChatChoices[] }
 
 /**
  * Answers when every prompt has its completions. The failure of one fails all; billed is nothing then, unless an upstream
- * refused a prompt: those that were answered before it are.
+ * refused a prompt or left completions out: the calls that were answered are.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function answerWhole(exchange: CompletionExchange, bill: Bill): Promise<void> {
@@ -30,7 +30,7 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
     await forEachPrompt(prompts, calls, (prompt) => askForPrompt(prompt, { calls, deadline, n: completion.n }))
   } catch (error) {
     if (!calls.isAbandoned) {
-      if (error instanceof UpstreamRefusalError) {
+      if (error instanceof UpstreamRefusalError || error instanceof MissingCompletionsError) {
         billAnsweredPrompts(exchange, bill, { prompts, endOf: promptEnd })
       }
       throw error
@@ -61,18 +61,36 @@ async function askForPrompt(prompt: AskedPrompt, { calls, deadline, n }: Asking)
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }
     answers.push(read)
+    prompt.isUnderWay = false
     if (missingChoices(answers, n) === 0) {
       prompt.isWhole = true
       return
     }
   }
-  throw new UpstreamFailedError({ cause: new TypeError('the upstream gives fewer completions than it was asked for') })
+  throw new MissingCompletionsError()
 }
 
-/** A prompt whose client left before its answer came is billed as if it had come without a usage. */
-function promptEnd({ isSent, answers }: AskedPrompt): PromptEnd {
+/** An upstream that gives fewer completions than it was asked for, however often. It has done its work, and bills it. */
+class MissingCompletionsError extends UpstreamFailedError {
+  constructor() {
+    super({ cause: new TypeError('the upstream gives fewer completions than it was asked for') })
+  }
+}
+
+function promptEnd({ isSent, isUnderWay, isWhole, answers }: AskedPrompt): PromptEnd {
   if (!isSent) {
     return { kind: 'unsent' }
   }
-  return { kind: 'whole', usage: answers.length === 0 ? undefined : sumOfUsages(answers.map(({ usage }) => usage)) }
+  if (isWhole) {
+    return { kind: 'whole', usage: sumOfUsages(answers.map(({ usage }) => usage)) }
+  }
+  const ended = answers.filter(({ choices }) => choices.length > 0).map(endOf)
+  return { kind: 'partial', calls: isUnderWay ? [...ended, UNREAD] : ended }
+}
+
+/** A call whose client left before its answer came. */
+const UNREAD: CallEnd = { kind: 'unread', usage: undefined, textBytes: 0 }
+
+function endOf({ usage, choices }: ChatChoices): CallEnd {
+  return { kind: 'ended', usage, textBytes: choices.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) }
 }

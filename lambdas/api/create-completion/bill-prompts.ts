@@ -2,8 +2,9 @@ import type { Bill } from '#adapters/relay/bill-request.ts'
 import { tokensOf } from '#adapters/relay/measure-request.ts'
 import type { RelayRequest } from '#adapters/relay/relay-request.ts'
 import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
-import type { Microcredits } from '#core/quota/money.ts'
+import { type Microcredits, ZERO } from '#core/quota/money.ts'
 import { sumOfUsages } from '#core/relay/completion-answer.ts'
+import type { ChatUsage } from '#core/relay/token-usage.ts'
 import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 
 type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall'>
@@ -18,17 +19,28 @@ export function completionEstimate(exchange: Bounded): Microcredits {
   )
 }
 
-const NOTHING_USED = { promptTokens: 0, completionTokens: 0 }
+function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {
+  switch (end.kind) {
+    case 'unsent':
+      return []
+    case 'whole':
+      return [end.usage]
+    case 'partial':
+      return end.calls.map(({ usage }) => usage)
+    default:
+      return end satisfies never
+  }
+}
 
-/** Says what a request comes to, by how each prompt ended. One that no upstream has seen is free. */
+/** Says what a request comes to, by how each prompt ended. One of which nothing came, or that nobody has seen, is free. */
 export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly PromptEnd[]): void {
   const { model } = exchange.completion
   const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, exchange), end }))
-  if (ends.every(({ end }) => end.kind === 'unsent')) {
+  const { actual, isEstimated } = completionCost(model, ends)
+  if (actual === ZERO) {
     return
   }
-  const { actual, isEstimated } = completionCost(model, ends)
-  const usage = sumOfUsages(promptEnds.map((end) => (end.kind === 'unsent' ? NOTHING_USED : end.usage)))
+  const usage = sumOfUsages(promptEnds.flatMap(usagesOf))
   if (usage !== undefined) {
     exchange.request.note(tokensOf(usage))
   }
@@ -40,8 +52,8 @@ export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly P
 }
 
 /**
- * Says what a request comes to that is refused as a whole because of one prompt: that prompt is the client's doing, and
- * those that were answered before it have cost something.
+ * Says what a request comes to that fails as a whole because a prompt was refused, which is the client's doing, or because
+ * an upstream leaves completions out: the calls that were answered have cost something.
  */
 export function billAnsweredPrompts<Prompt extends PromptRun>(
   exchange: Billed,
@@ -51,8 +63,12 @@ export function billAnsweredPrompts<Prompt extends PromptRun>(
   billPrompts(
     exchange,
     bill,
-    prompts.map((prompt) => (prompt.isWhole ? endOf(prompt) : { kind: 'unsent' })),
+    prompts.map((prompt) => answeredOf(endOf(prompt))),
   )
+}
+
+function answeredOf(end: PromptEnd): PromptEnd {
+  return end.kind === 'partial' ? { ...end, calls: end.calls.filter(({ kind }) => kind === 'ended') } : end
 }
 
 /** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */

@@ -20,13 +20,15 @@ export type PromptRun = {
   readonly promptIndex: number
   /** An upstream may have seen it. */
   isSent: boolean
+  /** One of its calls may be at work, and has not come to its end. */
+  isUnderWay: boolean
   /** It has all its completions. */
   isWhole: boolean
 }
 
 /** The prompts of a request before any of them is sent. */
 export function promptRuns({ prompts }: CompletionRequest): readonly PromptRun[] {
-  return prompts.map((_, promptIndex) => ({ promptIndex, isSent: false, isWhole: false }))
+  return prompts.map((_, promptIndex) => ({ promptIndex, isSent: false, isUnderWay: false, isWhole: false }))
 }
 
 /** Prompts whose upstreams are at work at the same time: a request is no burst on a channel. */

@@ -103,7 +103,9 @@ export class StreamedPrompts {
         return undefined
       }
       try {
-        return await this.#relayReply(promptIndex, reply)
+        const missing = await this.#relayReply(promptIndex, reply)
+        prompt.isUnderWay = false
+        return missing
       } catch (error) {
         const broken = this.#giveUp(reply, error)
         if (stream.hasBegun(promptIndex) || !calls.mayCall) {

@@ -77,8 +77,8 @@ export class UpstreamCalls {
    * @throws UpstreamRefusalError, CallsEndedError, and what `callUpstream` throws.
    */
   async call(prompt: PromptRun, call: Call): Promise<UpstreamReply | undefined> {
-    const wasSent = prompt.isSent
-    prompt.isSent = true
+    const { isSent, isUnderWay } = prompt
+    Object.assign(prompt, { isSent: true, isUnderWay: true })
     const pending = this.#send(prompt, call)
     pending.then(
       (reply) => this.#keep(reply),
@@ -89,7 +89,7 @@ export class UpstreamCalls {
       reply = await this.unlessEnded(pending)
     } catch (error) {
       if (error instanceof ClientGoneError) {
-        prompt.isSent = wasSent
+        Object.assign(prompt, { isSent, isUnderWay })
         return undefined
       }
       throw error

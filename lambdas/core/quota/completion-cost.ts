@@ -1,6 +1,6 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import type { ChatUsage } from '../relay/token-usage.ts'
-import { brokenStreamCost, type ChatBounds, chatCost, chatCostMax } from './chat-cost.ts'
+import { type ChatBounds, chatCost, chatCostMax, usageByLength } from './chat-cost.ts'
 import { type Microcredits, ZERO } from './money.ts'
 
 /** What bounds the cost of one prompt. */
@@ -11,22 +11,26 @@ export type PromptBounds = ChatBounds & {
   readonly bodyBytes: number
 }
 
-/** How the completions of one prompt ended, and the usage that its upstreams reported, if all of them did. */
+/** How the completions of one prompt ended. */
 export type PromptEnd =
   /** No upstream was called. */
   | { readonly kind: 'unsent' }
-  /** Answered to the end; also a whole answer that never came, because the client had left and nobody waited for it. */
+  /** Has all its completions. */
   | { readonly kind: 'whole'; readonly usage: ChatUsage | undefined }
-  | {
-      /**
-       * A stream that failed, or was given up because another prompt failed, after the client had seen a part of the answer
-       * (`broken`); or that was not read to its end, because the client had left (`abandoned`).
-       */
-      readonly kind: 'broken' | 'abandoned'
-      readonly usage: ChatUsage | undefined
-      /** Generated text that has come so far, in UTF-8. */
-      readonly textBytes: number
-    }
+  /** Has not: each of its calls is billed by how it ended. */
+  | { readonly kind: 'partial'; readonly calls: readonly CallEnd[] }
+
+/** How one of the calls for a prompt ended. */
+export type CallEnd = {
+  /**
+   * `ended`: with completions. `broken`: a stream failed, or was given up because another prompt failed. `abandoned`: a stream
+   * was not read to its end, because the client had left. `unread`: a whole answer did not come for the same reason.
+   */
+  readonly kind: 'ended' | 'broken' | 'abandoned' | 'unread'
+  readonly usage: ChatUsage | undefined
+  /** Generated text that has come of it, in UTF-8. */
+  readonly textBytes: number
+}
 
 /** Each prompt has chat calls of its own, so the bound is the sum of theirs. */
 export function completionCostMax(model: ChatModel, prompts: readonly PromptBounds[]): Microcredits {
@@ -40,7 +44,7 @@ function promptCostMax(model: ChatModel, { promptTokensMax, callsMax, ...bounds 
 
 /**
  * What a legacy completion is billed: the sum of what the upstreams reported. A prompt without a reported usage counts at
- * its share of the reservation, or by the text that came if its stream was cut.
+ * its share of the reservation; one without all its completions by the usage of each of its calls, or by the text that came.
  * @returns also whether any prompt was billed without its upstream's word.
  */
 export function completionCost(
@@ -62,19 +66,49 @@ function promptCost(model: ChatModel, bounds: PromptBounds, end: PromptEnd): Cos
   if (end.kind === 'unsent') {
     return FREE
   }
+  if (end.kind === 'partial') {
+    return partialCost(model, bounds, end.calls)
+  }
   if (end.usage !== undefined) {
     return { actual: chatCost(model, end.usage), isEstimated: false }
   }
-  const locked = promptCostMax(model, bounds)
-  if (end.kind === 'whole') {
-    return { actual: locked, isEstimated: true }
-  }
-  if (end.kind === 'broken' && end.textBytes === 0) {
+  return { actual: promptCostMax(model, bounds), isEstimated: true }
+}
+
+/** The usage of the calls that reported one, and what came of the others by its length, in one price: rounded once. */
+function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly CallEnd[]): Cost {
+  const billed = calls.filter(isBilled)
+  if (billed.length === 0) {
     return FREE
   }
-  const { bodyBytes } = bounds
-  const actual = brokenStreamCost(model, { bodyBytes, relayedTextBytes: end.textBytes, locked })
-  return { actual, isEstimated: true }
+  const usages = billed.map(
+    ({ usage, textBytes }) => usage ?? usageByLength({ bodyBytes: bounds.bodyBytes, textBytes }),
+  )
+  const used = chatCost(model, sumOf(usages))
+  if (billed.every(({ usage }) => usage !== undefined)) {
+    return { actual: used, isEstimated: false }
+  }
+  const locked = promptCostMax(model, bounds)
+  const reported = sumOf(billed.flatMap(({ usage }) => usage ?? []))
+  const most = larger(locked, chatCost(model, reported))
+  const isUnread = billed.some(({ kind, usage }) => kind === 'unread' && usage === undefined)
+  return { actual: isUnread || used > most ? most : used, isEstimated: true }
+}
+
+/** A call that failed before anything of it came costs nothing. */
+function isBilled({ kind, usage, textBytes }: CallEnd): boolean {
+  return kind !== 'broken' || usage !== undefined || textBytes > 0
+}
+
+function sumOf(usages: readonly ChatUsage[]): ChatUsage {
+  return {
+    promptTokens: usages.reduce((tokens, usage) => tokens + usage.promptTokens, 0),
+    completionTokens: usages.reduce((tokens, usage) => tokens + usage.completionTokens, 0),
+  }
+}
+
+function larger(one: Microcredits, other: Microcredits): Microcredits {
+  return one > other ? one : other
 }
 
 function sum(amounts: readonly Microcredits[]): Microcredits {

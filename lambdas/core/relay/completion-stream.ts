@@ -7,7 +7,7 @@ import {
   completionUsage,
   sumOfUsages,
 } from './completion-answer.ts'
-import { newStreamedPrompt, type StreamedChoice, type StreamedPrompt } from './streamed-prompt.ts'
+import { type CallProgress, newStreamedPrompt, type StreamedChoice, type StreamedPrompt } from './streamed-prompt.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** An upstream reported an error inside its stream, or ended it with completions cut off. */
@@ -100,10 +100,11 @@ export class CompletionStream {
       throw new ChatStreamBrokenError()
     }
     const text = this.#finishBegun(prompt)
-    prompt.usages.push(believedUsage(prompt.callUsage, prompt.textBytes > 0))
-    prompt.wanted = prompt.wanted.filter(({ state }) => state !== 'finished')
+    const missing = prompt.wanted.filter(({ state }) => state !== 'finished')
+    prompt.ended.push({ ...progressOf(prompt), completions: prompt.wanted.length - missing.length })
+    prompt.wanted = missing
     this.restartCall(promptIndex)
-    return { text, missing: prompt.wanted.length }
+    return { text, missing: missing.length }
   }
 
   /** The next events are those of a call from its beginning. */
@@ -111,11 +112,12 @@ export class CompletionStream {
     const prompt = this.#prompt(promptIndex)
     prompt.isDone = false
     prompt.callUsage = undefined
+    prompt.callTextBytes = 0
   }
 
   /** What ends the client's stream when every prompt has come to its end: the usage, if asked for and known, and `[DONE]`. */
   finish(): string {
-    const usage = sumOfUsages(this.#prompts.flatMap(({ usages }) => usages))
+    const usage = sumOfUsages(this.#prompts.flatMap(({ ended }) => ended.map((call) => call.usage)))
     const chunk =
       this.#request.includeUsage && usage !== undefined
         ? event(`${this.#openingFor({})}],"usage":${JSON.stringify(completionUsage(usage))}}`)
@@ -124,10 +126,13 @@ export class CompletionStream {
   }
 
   /** What there is to bill for a prompt, however it ends. */
-  progress(promptIndex: number): { readonly usage: ChatUsage | undefined; readonly textBytes: number } {
-    const { usages, callUsage, wanted, textBytes } = this.#prompt(promptIndex)
-    const lastUsage = believedUsage(callUsage, textBytes > 0)
-    return { usage: sumOfUsages(wanted.length === 0 ? usages : [...usages, lastUsage]), textBytes }
+  progress(promptIndex: number): PromptProgress {
+    const prompt = this.#prompt(promptIndex)
+    return {
+      usage: sumOfUsages(prompt.ended.map(({ usage }) => usage)),
+      answered: prompt.ended.filter(({ completions }) => completions > 0),
+      underWay: progressOf(prompt),
+    }
   }
 
   #prompt(promptIndex: number): StreamedPrompt {
@@ -145,7 +150,7 @@ export class CompletionStream {
     if (choice === undefined || choice.state === 'finished' || (text === '' && finishReason === undefined)) {
       return ''
     }
-    prompt.textBytes += encoder.encode(text).length
+    prompt.callTextBytes += encoder.encode(text).length
     return this.#write(choice, { echo: prompt.echo, text, finishReason }, chunk)
   }
 
@@ -177,6 +182,20 @@ export class CompletionStream {
     }
     return this.#opening
   }
+}
+
+/** How far the completions of one prompt have come. */
+type PromptProgress = {
+  /** Of all calls that came to their end, if each of them reported one. */
+  readonly usage: ChatUsage | undefined
+  /** The calls that came to their end and gave a completion at least. */
+  readonly answered: readonly CallProgress[]
+  /** The call that has not, if one was sent. */
+  readonly underWay: CallProgress
+}
+
+function progressOf({ callUsage, callTextBytes }: StreamedPrompt): CallProgress {
+  return { usage: believedUsage(callUsage, callTextBytes > 0), textBytes: callTextBytes }
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -17,11 +17,22 @@ export type StreamedPrompt = {
   isDone: boolean
   /** Reported by the call under way: the last one counts, because some upstreams report a running total. */
   callUsage: ChatUsage | undefined
-  /** Of every call that has ended; undefined where it reported none. */
-  readonly usages: (ChatUsage | undefined)[]
-  /** Generated text so far, in UTF-8. */
-  textBytes: number
+  /** Generated text of the call under way, in UTF-8. */
+  callTextBytes: number
+  /** Every call that came to its end. */
+  readonly ended: EndedCall[]
 }
+
+/** What has come of one call. */
+export type CallProgress = {
+  /** Undefined where it reported none, or none that can be believed. */
+  readonly usage: ChatUsage | undefined
+  /** Generated text, in UTF-8. */
+  readonly textBytes: number
+}
+
+/** `completions`: how many of those that were wanted it gave. */
+type EndedCall = CallProgress & { readonly completions: number }
 
 /** A prompt before its first call: it wants `n` choices, numbered from `firstIndex` on. */
 export function newStreamedPrompt({
@@ -34,5 +45,5 @@ export function newStreamedPrompt({
   n: number
 }): StreamedPrompt {
   const wanted = Array.from({ length: n }, (_, k): StreamedChoice => ({ index: firstIndex + k, state: 'unbegun' }))
-  return { echo, wanted, isDone: false, callUsage: undefined, usages: [], textBytes: 0 }
+  return { echo, wanted, isDone: false, callUsage: undefined, callTextBytes: 0, ended: [] }
 }

@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { ChatModel } from '#core/catalogue/model.ts'
-import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
+import {
+  type CallEnd,
+  completionCost,
+  completionCostMax,
+  type PromptBounds,
+  type PromptEnd,
+} from '#core/quota/completion-cost.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 /** A token in costs 1,000 millionths, a token out 2,000. */
@@ -18,6 +24,11 @@ function chatModel(
 const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2, callsMax: 1 }
 const LOCKED = 80n * 1_000n + 20n * 2_000n
 const USAGE = { promptTokens: 9, completionTokens: 3 }
+
+const partial = (...calls: readonly [CallEnd['kind'], CallEnd['usage'], number][]): PromptEnd => ({
+  kind: 'partial',
+  calls: calls.map(([kind, usage, textBytes]) => ({ kind, usage, textBytes })),
+})
 
 const costOf = (...ends: readonly PromptEnd[]) =>
   completionCost(
@@ -49,17 +60,33 @@ describe('completionCost', () => {
     ['a prompt that no upstream has seen is free', { kind: 'unsent' }, 0n, false],
     ['an answer costs its usage', { kind: 'whole', usage: USAGE }, 15_000n, false],
     ['an answer without a usage costs its share', { kind: 'whole', usage: undefined }, LOCKED, true],
-    ['a broken stream costs its usage', { kind: 'broken', usage: USAGE, textBytes: 0 }, 15_000n, false],
+    ['a broken stream costs its usage', partial(['broken', USAGE, 0]), 15_000n, false],
+    ['a stream that broke before its first word is free', partial(['broken', undefined, 0]), 0n, false],
+    ['a broken stream costs its text', partial(['broken', undefined, 9]), 26_000n, true],
+    ['an abandoned stream costs its usage', partial(['abandoned', USAGE, 9]), 15_000n, false],
+    ['an abandoned stream is never free', partial(['abandoned', undefined, 0]), 20_000n, true],
+    ['no text costs more than its share', partial(['broken', undefined, 10_000]), LOCKED, true],
+    ['an answer that did not come costs its share', partial(['unread', undefined, 0]), LOCKED, true],
+    ['a prompt of which no call came to anything is free', partial(), 0n, false],
+    ['each call costs its usage', partial(['ended', USAGE, 1], ['ended', USAGE, 1]), 30_000n, false],
     [
-      'a stream that broke before its first word is free',
-      { kind: 'broken', usage: undefined, textBytes: 0 },
-      0n,
+      'a call that broke costs its text beside the usage of another',
+      partial(['ended', USAGE, 1], ['broken', undefined, 9]),
+      41_000n,
+      true,
+    ],
+    [
+      'a call that broke before its first word leaves the usage of another',
+      partial(['ended', USAGE, 1], ['broken', undefined, 0]),
+      15_000n,
       false,
     ],
-    ['a broken stream costs its text', { kind: 'broken', usage: undefined, textBytes: 9 }, 26_000n, true],
-    ['an abandoned stream costs its usage', { kind: 'abandoned', usage: USAGE, textBytes: 9 }, 15_000n, false],
-    ['an abandoned stream is never free', { kind: 'abandoned', usage: undefined, textBytes: 0 }, 20_000n, true],
-    ['no text costs more than its share', { kind: 'broken', usage: undefined, textBytes: 10_000 }, LOCKED, true],
+    [
+      'a reported usage above the share is not cut by what is estimated beside it',
+      partial(['ended', { promptTokens: 500, completionTokens: 0 }, 1], ['broken', undefined, 9]),
+      500_000n,
+      true,
+    ],
   ])('%s', (_, end, actual, isEstimated) => {
     expect(costOf(end)).toStrictEqual({ actual, isEstimated })
   })
@@ -74,14 +101,21 @@ describe('completionCost', () => {
   })
 
   it('never exceeds what was locked while no usage exceeds its bounds', () => {
+    const bounds = { ...BOUNDS, callsMax: 3 }
     const usage = fc.record({ promptTokens: fc.nat(80), completionTokens: fc.nat(20) })
     const end = fc.oneof(
       fc.constant<PromptEnd>({ kind: 'unsent' }),
       fc.record({ kind: fc.constant('whole' as const), usage: fc.option(usage, { nil: undefined }) }),
       fc.record({
-        kind: fc.constantFrom('broken' as const, 'abandoned' as const),
-        usage: fc.option(usage, { nil: undefined }),
-        textBytes: fc.nat(10_000),
+        kind: fc.constant('partial' as const),
+        calls: fc.array(
+          fc.record({
+            kind: fc.constantFrom('ended' as const, 'broken' as const, 'abandoned' as const, 'unread' as const),
+            usage: fc.option(fc.record({ promptTokens: fc.nat(80), completionTokens: fc.nat(6) }), { nil: undefined }),
+            textBytes: fc.nat(10_000),
+          }),
+          { maxLength: 3 },
+        ),
       }),
     )
     const prices = fc.constantFrom<ChatModel['prices']>(
@@ -94,12 +128,12 @@ describe('completionCost', () => {
         const model = chatModel(row)
         const { actual } = completionCost(
           model,
-          ends.map((each) => ({ bounds: BOUNDS, end: each })),
+          ends.map((each) => ({ bounds, end: each })),
         )
         expect(actual).toBeLessThanOrEqual(
           completionCostMax(
             model,
-            ends.map(() => BOUNDS),
+            ends.map(() => bounds),
           ),
         )
       }),

@@ -9,6 +9,8 @@ function newStream(members: object = {}): CompletionStream {
   return new CompletionStream(completionRequest({ stream: true, ...members }), FALLBACK)
 }
 
+const NOTHING = { promptTokens: 0, completionTokens: 0 }
+
 /** Pushes whole streams one after the other, and ends. */
 function relay(members: object, streams: readonly (readonly string[])[]): string {
   const stream = newStream(members)
@@ -132,9 +134,9 @@ describe('CompletionStream', () => {
     for (const payload of [piece('x'), finish(), usage(0, 0), DONE]) {
       stream.push(0, payload)
     }
-    expect(stream.progress(0).usage).toBeUndefined()
+    expect(stream.progress(0).underWay).toStrictEqual({ usage: undefined, textBytes: 1 })
     stream.endCall(0)
-    expect(stream.progress(0)).toStrictEqual({ usage: undefined, textBytes: 1 })
+    expect(stream.progress(0).usage).toBeUndefined()
   })
 
   it('leaves the usage out where one prompt has none', () => {
@@ -179,7 +181,14 @@ describe('CompletionStream', () => {
         [5, { text: 'c', reason: 'stop' }],
       ]),
     )
-    expect(stream.progress(1)).toStrictEqual({ usage: { promptTokens: 4, completionTokens: 5 }, textBytes: 3 })
+    expect(stream.progress(1)).toStrictEqual({
+      usage: { promptTokens: 4, completionTokens: 5 },
+      answered: [
+        { usage: { promptTokens: 2, completionTokens: 1 }, textBytes: 1, completions: 1 },
+        { usage: { promptTokens: 2, completionTokens: 4 }, textBytes: 2, completions: 2 },
+      ],
+      underWay: { usage: undefined, textBytes: 0 },
+    })
   })
 
   it('lets a call that wrote nothing be begun anew', () => {
@@ -191,7 +200,11 @@ describe('CompletionStream', () => {
     expect(stream.isDone(0)).toBe(false)
     expect(stream.push(0, piece('x'))).toContain('"text":"x"')
     expect(stream.hasBegun(0)).toBe(true)
-    expect(stream.progress(0)).toStrictEqual({ usage: undefined, textBytes: 1 })
+    expect(stream.progress(0)).toStrictEqual({
+      usage: NOTHING,
+      answered: [],
+      underWay: { usage: undefined, textBytes: 1 },
+    })
   })
 
   it('takes a whole answer for a stream', () => {
@@ -212,6 +225,6 @@ describe('CompletionStream', () => {
   it('counts generated text in bytes', () => {
     const stream = newStream({ echo: true, suffix: 'long' })
     stream.push(0, piece('ü€'))
-    expect(stream.progress(0).textBytes).toBe(5)
+    expect(stream.progress(0).underWay.textBytes).toBe(5)
   })
 })
