@@ -70,6 +70,23 @@ describe('create-image 200', () => {
   })
 })
 
+describe('create-image 502', () => {
+  it.each<[string, unknown]>([
+    ['no image', { created: 1, data: [] }],
+    ['no list of images', { created: 1 }],
+    ['a url that is no string', { data: [{ url: 7 }] }],
+    ['an empty url', { data: [{ url: '' }] }],
+    ['data that is no string', { data: [{ b64_json: {} }] }],
+    ['an image beside an entry that is none', { data: [...images(1).data, {}] }],
+  ])('an answer with %s is a failure of its upstream, and costs nothing', async (_, body) => {
+    const { id, key } = await rig.tenant('1')
+    answerWith(body)
+    const { statusCode, text } = await rig.send({ model: 'image-v2', prompt: 'a city', n: 2 }, { operation, key })
+    expect({ statusCode, code: JSON.parse(text).error.code }).toStrictEqual({ statusCode: 502, code: 'upstream_error' })
+    expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
+  })
+})
+
 describe('create-image 400', () => {
   it.each(['oai_images_policy', 'oai_images_policy_nested'])(
     '%s: is relayed byte for byte and not billed',

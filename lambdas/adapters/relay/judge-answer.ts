@@ -25,8 +25,11 @@ export type ChannelFailure = {
 /** How long the body of an error may take that decides about the next channel. It nearly always comes with its head. */
 const ERROR_BODY_MILLISECONDS = 1_000
 
+/** Successes that by their definition have no content, and so no answer: whatever sent them did not do the work. */
+const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205])
+
 /**
- * Whether an answer is to be relayed: every 2xx, and a 4xx about the request, whose body stays unread. Any other is let
+ * Whether an answer is to be relayed: every 2xx with content, and a 4xx about the request, whose body stays unread. Any other is let
  * go of: its connection stays in the pool when its body has come whole.
  * @returns undefined for an answer to relay
  */
@@ -39,6 +42,10 @@ export async function judgeAnswer(
     // Identity was asked for, and whoever looks for the usage reads plain bytes.
     body.destroy()
     return { kind: 'failed', reason: 'compressed answer', upstreamRequestId }
+  }
+  if (WITHOUT_CONTENT.has(status)) {
+    body.destroy()
+    return { kind: 'failed', reason: `HTTP ${status}`, upstreamRequestId }
   }
   if (status >= 200 && status < 300) {
     return undefined

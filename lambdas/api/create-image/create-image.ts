@@ -31,9 +31,6 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }
-    if (read.images === undefined) {
-      return refuseAnswer(reply, 'the answer has no list of images')
-    }
     bill.settle(settledImageCost(image, read.images))
     await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
   })

@@ -1,6 +1,6 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import type { ChatUsage } from '../relay/token-usage.ts'
-import { divideHalfUp, lockable, type Microcredits, parseCredits } from './money.ts'
+import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from './money.ts'
 
 /** Tokens that one token price buys. */
 const TOKENS_PER_PRICE = 1_000_000n
@@ -12,7 +12,10 @@ export type ChatBounds = {
   readonly choices: number
 }
 
-/** Tokens times prices, rounded half up once at the end; or the fixed price of a request. */
+/**
+ * Tokens times prices, rounded half up once at the end, a millionth at least where there is a price; or the fixed price of
+ * a request.
+ */
 export function chatCost(model: ChatModel, { promptTokens, completionTokens }: ChatUsage): Microcredits {
   const [row] = model.prices
   if (row === undefined) {
@@ -23,16 +26,15 @@ export function chatCost(model: ChatModel, { promptTokens, completionTokens }: C
   }
   const input = BigInt(promptTokens) * parseCredits(row.input_per_million)
   const output = BigInt(completionTokens) * parseCredits(row.output_per_million)
-  return divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits
+  return atLeastOne(divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits, isFree(model))
 }
 
 /** What is locked before a chat call: an upper bound of what its usage can come to. */
 export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits {
-  const cost = chatCost(model, {
+  return chatCost(model, {
     promptTokens: bounds.promptTokensMax,
     completionTokens: bounds.outputTokensMax * bounds.choices,
   })
-  return lockable(cost, isFree(model))
 }
 
 /** Whether every price of a model is nothing. */
@@ -43,6 +45,14 @@ function isFree({ prices }: ChatModel): boolean {
 /** Bytes of text that one token stands for, roughly. */
 const BYTES_PER_TOKEN = 4
 
+/** What stands for a usage that nobody reported: the length of what was sent and of what came, a token for four bytes. */
+export function usageByLength({ bodyBytes, textBytes }: { bodyBytes: number; textBytes: number }): ChatUsage {
+  return {
+    promptTokens: Math.ceil(bodyBytes / BYTES_PER_TOKEN),
+    completionTokens: Math.ceil(textBytes / BYTES_PER_TOKEN),
+  }
+}
+
 /**
  * What is billed for a stream that its upstream broke off without a word about usage: the part that was relayed, counted
  * by its length, and the prompt likewise; never more than was locked.
@@ -51,7 +61,6 @@ export function brokenStreamCost(
   model: ChatModel,
   { bodyBytes, relayedTextBytes, locked }: { bodyBytes: number; relayedTextBytes: number; locked: Microcredits },
 ): Microcredits {
-  const tokensOf = (bytes: number) => Math.ceil(bytes / BYTES_PER_TOKEN)
-  const cost = chatCost(model, { promptTokens: tokensOf(bodyBytes), completionTokens: tokensOf(relayedTextBytes) })
+  const cost = chatCost(model, usageByLength({ bodyBytes, textBytes: relayedTextBytes }))
   return cost < locked ? cost : locked
 }

@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '../catalogue/model.ts'
-import { divideHalfUp, lockable, type Microcredits, parseCredits } from './money.ts'
+import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from './money.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** Tokens that one token price buys. */
@@ -8,7 +8,10 @@ const TOKENS_PER_PRICE = 1_000_000n
 /** What billing needs of an embedding model. */
 type EmbeddingPrices = Pick<EmbeddingModel, 'id' | 'prices'>
 
-/** Tokens times price, rounded half up once at the end; or the fixed price of a request, whatever its tokens. */
+/**
+ * Tokens times price, rounded half up once at the end, a millionth at least where there is a price; or the fixed price of a
+ * request, whatever its tokens.
+ */
 export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): Microcredits {
   const [row] = prices
   if (row === undefined) {
@@ -17,7 +20,8 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
   if ('price' in row) {
     return parseCredits(row.price)
   }
-  return divideHalfUp(BigInt(tokens) * parseCredits(row.input_per_million), TOKENS_PER_PRICE) as Microcredits
+  const price = parseCredits(row.input_per_million)
+  return atLeastOne(divideHalfUp(BigInt(tokens) * price, TOKENS_PER_PRICE) as Microcredits, price === 0n)
 }
 
 /**
@@ -26,8 +30,7 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
  */
 export function embeddingCostMax(model: EmbeddingPrices, tokenBounds: readonly number[]): Microcredits {
   const tokens = tokenBounds.reduce((sum, bound) => sum + bound, 0)
-  const isFree = model.prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
-  return lockable(embeddingCost(model, tokens), isFree)
+  return embeddingCost(model, tokens)
 }
 
 /** What is billed for an embedding answer. */

@@ -34,8 +34,8 @@ export function imageCostMax(request: ImageRequest): Microcredits {
 
 /**
  * What is billed for an answer: the images in it, never more than were asked for.
- * @param images as `readImageAnswer` counts them; undefined for an answer of another shape, billed as if it had all.
+ * @param images as `readImageAnswer` counts them.
  */
-export function settledImageCost(request: ImageRequest, images: number | undefined): Microcredits {
-  return imageCost(request.model, request, Math.min(images ?? request.count, request.count))
+export function settledImageCost(request: ImageRequest, images: number): Microcredits {
+  return imageCost(request.model, request, Math.min(images, request.count))
 }

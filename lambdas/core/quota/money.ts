@@ -73,9 +73,9 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
 }
 
 /**
- * What is locked for an estimate: a millionth at least where there is a price, however little of it is asked for, so that
- * nobody uses a priced model with nothing.
+ * What a use of a priced model costs: a millionth at least, however little was used, so that what rounds to nothing is not
+ * free for ever.
  */
-export function lockable(estimate: Microcredits, isFree: boolean): Microcredits {
-  return isFree || estimate > 0n ? estimate : (1n as Microcredits)
+export function atLeastOne(cost: Microcredits, isFree: boolean): Microcredits {
+  return isFree || cost > 0n ? cost : (1n as Microcredits)
 }

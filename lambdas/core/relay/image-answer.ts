@@ -5,14 +5,13 @@ import { readValue, UnexpectedJsonError, walkAnswer, walkElements, walkMembers }
 export type ImageAnswer =
   | ({
       readonly kind: 'answer'
-      /** Images in `data`; undefined when the answer has no such list. */
-      readonly images: number | undefined
+      /** Images in `data`, one at least. */
+      readonly images: number
     } & AnswerPieces)
-  /** Not JSON, or not an object: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
+  /** Without an image, or with one that is none: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 const OPEN_BRACKET = 0x5b
-const OPEN_BRACE = 0x7b
 
 /**
  * Counts the images of an upstream's answer, which is relayed as it came, megabytes of base64 without a copy. The interface
@@ -21,10 +20,10 @@ const OPEN_BRACE = 0x7b
  */
 export function readImageAnswer(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageAnswer {
   const edits: Edit[] = []
-  let images: number | undefined
+  let images = 0
   try {
     walkAnswer(bytes, (name, start) => {
-      if (name === 'data' && bytes[start] === OPEN_BRACKET) {
+      if (name === 'data') {
         const list = countImages(bytes, start)
         images = list.images
         return list.end
@@ -41,22 +40,32 @@ export function readImageAnswer(bytes: Uint8Array, { publicModel }: { readonly p
     }
     throw error
   }
-  return { kind: 'answer', ...applyEdits(bytes, edits), images }
+  return images === 0
+    ? { kind: 'unusable', reason: 'the answer has no image' }
+    : { kind: 'answer', ...applyEdits(bytes, edits), images }
 }
 
-/** An element without url and without base64 is no image, whatever else it says. */
+/**
+ * An entry without url and without base64 is no image, whatever else it says. Beside images it may say that one of them was
+ * not made. @throws UnexpectedJsonError for one that says neither.
+ */
 function countImages(bytes: Uint8Array, start: number): { readonly images: number; readonly end: number } {
+  if (bytes[start] !== OPEN_BRACKET) {
+    return { images: 0, end: readValue(bytes, start).end }
+  }
   let images = 0
   const end = walkElements(bytes, start, (elementStart) => {
-    if (bytes[elementStart] !== OPEN_BRACE) {
-      return readValue(bytes, elementStart).end
-    }
     let isImage = false
+    let isError = false
     const elementEnd = walkMembers(bytes, elementStart, (name, valueStart) => {
       const { value, end: valueEnd } = readValue(bytes, valueStart)
       isImage ||= (name === 'url' || name === 'b64_json') && typeof value === 'string' && value !== ''
+      isError ||= name === 'error' && value !== null
       return valueEnd
     })
+    if (!isImage && !isError) {
+      throw new UnexpectedJsonError('an entry has neither url nor b64_json')
+    }
     images += isImage ? 1 : 0
     return elementEnd
   })

@@ -19,14 +19,25 @@ describe('chatCost', () => {
   })
 
   it.each([
-    [3, 0n],
-    [4, 1n],
+    [9, 1n],
+    [10, 2n],
   ])('rounds half up once at the end: %i tokens at 0.15 are %s millionths', (promptTokens, expected) => {
     expect(chatCost(chatModel(), { promptTokens, completionTokens: 0 })).toBe(expected)
   })
 
   it('adds input and output before it rounds', () => {
     expect(chatCost(chatModel(), { promptTokens: 2, completionTokens: 1 })).toBe(1n)
+  })
+
+  it.each([0, 1, 3])('is a millionth of a credit at least where there is a price (%d tokens in)', (promptTokens) => {
+    expect(chatCost(chatModel(), { promptTokens, completionTokens: 0 })).toBe(1n)
+  })
+
+  it('is nothing where every price is nothing', () => {
+    const free = chatModel([{ input_per_million: '0', output_per_million: '0' }])
+    expect(chatCost(free, { promptTokens: 1_000, completionTokens: 1_000 })).toBe(0n)
+    expect(chatCostMax(free, { promptTokensMax: 1_000, outputTokensMax: 1_000, choices: 1 })).toBe(0n)
+    expect(chatCost(chatModel([{ price: '0' }]), { promptTokens: 1_000, completionTokens: 1_000 })).toBe(0n)
   })
 
   it('is the fixed price where a model is billed by request', () => {
@@ -39,9 +50,7 @@ describe('chatCost', () => {
       fc.property(tokens, tokens, fc.integer({ min: 1, max: 128 }), (promptTokensMax, outputTokensMax, choices) => {
         const most = { promptTokens: promptTokensMax, completionTokens: outputTokensMax * choices }
         const locked = chatCostMax(chatModel(), { promptTokensMax, outputTokensMax, choices })
-        // Nothing is never locked: a request that may come to nothing still holds a millionth.
-        const cost = chatCost(chatModel(), most)
-        expect(locked).toBe(cost === 0n ? 1n : cost)
+        expect(locked).toBe(chatCost(chatModel(), most))
         const less = { promptTokens: Math.trunc(promptTokensMax / 2), completionTokens: outputTokensMax }
         expect(chatCost(chatModel(), less) <= locked).toBe(true)
       }),

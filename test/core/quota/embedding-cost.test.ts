@@ -10,18 +10,22 @@ const PER_REQUEST = { id: 'm', prices: [{ price: '0.5' }] }
 describe('the cost of embeddings', () => {
   it.each([
     ['0.02', 1_000_000, 20_000n],
-    ['0.02', 24, 0n],
+    ['0.02', 1, 1n],
+    ['0.02', 24, 1n],
     ['0.02', 25, 1n],
     ['0.02', 26, 1n],
     ['0.02', 75, 2n],
     ['0.13', 8192, 1065n],
-    ['0.10', 1, 0n],
+    ['0.10', 1, 1n],
     ['0.10', 5, 1n],
     ['0', 1_000_000_000, 0n],
     ['1000000000', 1_000_000_000, 1_000_000_000_000_000_000n],
-  ])('at %s per million for %d tokens is %d microcredits, rounded half up once', (price, tokens, amount) => {
-    expect(embeddingCost(perToken(price), tokens)).toBe(amount)
-  })
+  ])(
+    'at %s per million for %d tokens is %d microcredits, rounded half up once, a millionth at least',
+    (price, tokens, amount) => {
+      expect(embeddingCost(perToken(price), tokens)).toBe(amount)
+    },
+  )
 
   it('of a request is its price, whatever its tokens', () => {
     expect(embeddingCost(PER_REQUEST, 0)).toBe(500_000n)
@@ -66,6 +70,11 @@ describe('what is billed', () => {
   it('is the usage', () => {
     const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: 100 })
     expect(settlement).toStrictEqual({ amount: 2n, billedAtEstimate: false })
+  })
+
+  it('is never nothing where there is a price, however little was embedded', () => {
+    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: 1 })
+    expect(settlement).toStrictEqual({ amount: 1n, billedAtEstimate: false })
   })
 
   it('is what was locked when there is no usage, and says so', () => {

@@ -24,27 +24,50 @@ describe('an answer with images', () => {
     ['{"url":"https://a.test/1.png"}', 1],
     ['{"b64_json":"iVBORw0KGgo=","url":"https://a.test/1.png"}', 1],
     ['{"b64_json":"iVBORw0KGgo=","url":null}', 1],
-    ['{"url":"","revised_prompt":"a fox"}', 0],
-    ['{"revised_prompt":"a fox"}', 0],
-    ['null', 0],
-    ['"https://a.test/1.png"', 0],
-    ['[{"url":"https://a.test/1.png"}]', 0],
-    ['', 0],
+    ['{"url":"https://a.test/1.png"}, {"error":{"code":"content_filtered"}}', 1],
   ])('%s counts %d', (image, images) => {
     expect(read(data(image))).toMatchObject({ images, text: data(image) })
   })
 
   it('counts each of them', () => {
     const image = '{"b64_json":"iVBORw0KGgo="}'
-    expect(read(data(image, 'null', image, '{}', image))).toMatchObject({ images: 3 })
+    expect(read(data(image, image, image))).toMatchObject({ images: 3 })
   })
 
-  it.each(['{"created":1}', '{"data":null}', '{"data":{"url":"https://a.test/1.png"}}', '{}'])(
-    'of another shape, such as %s, cannot be counted and goes on',
-    (text) => {
-      expect(read(text)).toMatchObject({ text, images: undefined })
-    },
-  )
+  it.each([
+    '{"url":"","revised_prompt":"a fox"}',
+    '{"url":null}',
+    '{"url":7}',
+    '{"url":["https://a.test/1.png"]}',
+    '{"b64_json":""}',
+    '{"b64_json":{}}',
+    '{"revised_prompt":"a fox"}',
+    '{}',
+    'null',
+    '"https://a.test/1.png"',
+    '[{"url":"https://a.test/1.png"}]',
+  ])('with an entry that is no image, %s, is a failure of the upstream, alone and beside images', (entry) => {
+    const image = '{"url":"https://a.test/1.png"}'
+    for (const text of [data(entry), data(image, entry), data(entry, image)]) {
+      expect(read(text)).toMatchObject({ kind: 'unusable' })
+    }
+  })
+
+  it.each([
+    '{"created":1}',
+    '{"data":null}',
+    '{"data":{"url":"https://a.test/1.png"}}',
+    '{}',
+    data(),
+    data('{"error":{"code":"content_filtered"}}'),
+  ])('without an image, such as %s, is a failure of the upstream', (text) => {
+    expect(read(text)).toMatchObject({ kind: 'unusable' })
+  })
+
+  it('counts the last list of images where data stands twice, as a client reads it', () => {
+    expect(read('{"data":[{"url":"a"},{"url":"b"}],"data":[{"url":"c"}]}')).toMatchObject({ images: 1 })
+    expect(read('{"data":[{"url":"a"}],"data":null}')).toMatchObject({ kind: 'unusable' })
+  })
 
   it('names the model that the client knows, where its upstream names one', () => {
     const text = '{"model":"up-2", "data":[{"url":"u","model":"up-2"}]}'
