@@ -1,7 +1,9 @@
 import { finished } from 'node:stream/promises'
 import type { StreamifyHandler } from 'aws-lambda'
+import { OUT_OF_TIME } from '#adapters/relay/event-sender.ts'
 import type { AnswerHead, AnswerWriter } from '#adapters/relay/relay-request.ts'
 import type { ApiEvent } from './api-event.ts'
+import { outliveStreamError } from './outlive-stream-error.ts'
 
 /** What Lambda hands to a streaming function: bytes written to it go to the caller at once. */
 export type LambdaResponseStream = awslambda.HttpResponseStream
@@ -26,11 +28,13 @@ export class StreamedAnswer implements AnswerWriter {
   readonly #gone = new AbortController()
   #stream: LambdaResponseStream | undefined
   #statusCode: number | undefined
+  /** Whether the head says where the answer ends. Only a stream of events has no length. */
+  #hasLength = false
 
   constructor(responseStream: LambdaResponseStream) {
     this.#responseStream = responseStream
-    // Without a listener an error of the connection would end the process. `close` follows it.
-    responseStream.on('error', () => undefined)
+    // An error of the connection would end the process before the settlement. `close` follows it.
+    responseStream.on('error', outliveStreamError)
     responseStream.on('close', () => {
       if (!responseStream.writableFinished) {
         this.#gone.abort()
@@ -56,6 +60,10 @@ export class StreamedAnswer implements AnswerWriter {
       throw new TypeError('a streaming function runs on a Lambda runtime only')
     }
     this.#statusCode = statusCode
+    if (this.#gone.signal.aborted) {
+      return
+    }
+    this.#hasLength = headers['content-length'] !== undefined
     this.#stream = HttpResponseStream.from(this.#responseStream, {
       statusCode,
       headers: this.beforeOpen(headers),
@@ -71,7 +79,7 @@ export class StreamedAnswer implements AnswerWriter {
   /** A client that reads slowly slows the upstream down; one that leaves frees it. */
   async drained(): Promise<void> {
     if (this.#stream?.writableNeedDrain && !this.#gone.signal.aborted) {
-      await roomIn(this.#stream)
+      await roomIn(this.#stream, this.#gone.signal)
     }
   }
 
@@ -79,32 +87,38 @@ export class StreamedAnswer implements AnswerWriter {
     this.#stream?.end()
   }
 
-  /** Ends the answer unfinished: a client that reads too slowly, or an upstream that takes too long, is waited for no more. */
+  /**
+   * Sends no more: a client that reads too slowly, or an upstream that takes too long, is waited for no longer. Events end
+   * with an error, so that nobody takes the part for the whole; any other answer falls short of its length.
+   * The stream is never destroyed: Lambda's runtime client ends the process for it, before the settlement.
+   */
   giveUp(): void {
+    if (this.#stream !== undefined && !(this.#hasLength || this.#stream.writableEnded || this.#gone.signal.aborted)) {
+      this.#stream.write(OUT_OF_TIME)
+    }
     this.#gone.abort()
-    this.#responseStream.destroy()
   }
 
-  /** Resolves when the client has every byte, or has left. */
+  /** Resolves when the client has every byte, has left, or is waited for no longer. The rest is the platform's. */
   async finished(): Promise<void> {
-    if (!this.isOpen) {
-      // Nothing was said, which must never happen: API Gateway makes a 502 of it, and nobody waits.
-      this.#responseStream.end()
-    }
-    if (!this.#responseStream.writableFinished && !this.#responseStream.destroyed) {
-      await finished(this.#responseStream, { readable: false }).catch(() => undefined)
+    // Nothing may have been said, which must never happen (API Gateway makes a 502 of it), or no end after a part.
+    this.#responseStream.end()
+    const { writableFinished, destroyed } = this.#responseStream
+    if (!(writableFinished || destroyed || this.#gone.signal.aborted)) {
+      await finished(this.#responseStream, { readable: false, signal: this.#gone.signal }).catch(() => undefined)
     }
   }
 }
 
-function roomIn(stream: LambdaResponseStream): Promise<void> {
+/** Resolves when the stream has room, or when nothing more is sent. */
+function roomIn(stream: LambdaResponseStream, gone: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const settle = () => {
       stream.off('drain', settle)
-      stream.off('close', settle)
+      gone.removeEventListener('abort', settle)
       resolve()
     }
     stream.on('drain', settle)
-    stream.on('close', settle)
+    gone.addEventListener('abort', settle)
   })
 }

@@ -71,11 +71,11 @@ async function answerAsItComes(exchange: Exchange, target: LocalFunction, event:
   const { response, requestId } = exchange
   const answer = new StreamedResponse(response, requestId)
   const stream = new ResponseStream(answer)
-  response.once('close', () => stream.destroy())
+  response.once('close', () => stream.abandon())
   try {
     await invokeStreamingFunction(target, event, stream)
   } catch {
     answer.fail()
-    stream.destroy()
+    stream.abandon()
   }
 }

@@ -1,13 +1,16 @@
 import type { StreamifyHandler } from 'aws-lambda'
-import { ResponseStream } from './response-stream.ts'
+import type { ResponseStream } from './response-stream.ts'
 
 /**
  * Defines the global `awslambda` as Lambda's runtime has it. Import this before any module that names the global:
  * handlers wrap themselves when they are loaded.
  */
 
-/** Between the metadata and the body of a streamed answer. */
-const DELIMITER = '\0'.repeat(8)
+/** NUL bytes between the metadata and the body of a streamed answer. */
+const DELIMITER_BYTES = 8
+
+/** The members of a stream by which an answer is framed. */
+type Framed = Pick<ResponseStream, 'setContentType' | '_onBeforeFirstWrite'>
 
 /** The mark by which Lambda's runtime knows a handler that streams. */
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming')
@@ -25,16 +28,17 @@ function streamifyResponse<Handler extends object>(handler: Handler): Handler {
 const HttpResponseStream = {
   /**
    * @param metadata statusCode, headers, multiValueHeaders and cookies, all optional.
-   * @returns the stream itself, whose first write is preceded by the metadata.
+   * @returns the stream itself, whose first write is preceded by the metadata and the delimiter.
    * @throws ContentTypeTooLateError when something was written already.
    */
-  from(stream: object, metadata: Record<string, unknown>): object {
-    if (!(stream instanceof ResponseStream)) {
-      throw new TypeError('awslambda.HttpResponseStream.from takes the stream that the handler was given')
-    }
+  from<Stream extends Framed>(stream: Stream, metadata: Record<string, unknown>): Stream {
     stream.setContentType('application/vnd.awslambda.http-integration-response')
     // JSON text has no NUL, because it escapes control characters: the first one begins the delimiter.
-    stream.setPrelude(`${JSON.stringify(metadata)}${DELIMITER}`)
+    const prelude = JSON.stringify(metadata)
+    stream._onBeforeFirstWrite = (write) => {
+      write(prelude)
+      write(new Uint8Array(DELIMITER_BYTES))
+    }
     return stream
   },
 }

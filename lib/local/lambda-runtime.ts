@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
 // First of all, because handlers that stream name the global when they are loaded.
 import { isStreaming } from './awslambda.ts'
-import type { ResponseStream } from './response-stream.ts'
+import { type ResponseStream, streamForHandler } from './response-stream.ts'
 
 /** A function as the local host runs it: the handlers that AWS would run, loaded when first invoked. */
 export type LocalFunction = {
@@ -59,7 +59,7 @@ export async function invokeStreamingFunction(
     throw new FunctionError('Runtime.HandlerNotFound', message)
   }
   await runInTime({ target, context }, async () => {
-    await streamHandler(event, responseStream, context)
+    await streamHandler(event, streamForHandler(responseStream), context)
     if (!(responseStream.writableFinished || responseStream.destroyed)) {
       await once(responseStream, 'close')
     }

@@ -10,20 +10,26 @@ export interface ResponseSink {
 
 type WriteCallback = (error?: Error | null) => void
 
-/** Thrown where Lambda's own runtime throws: the content type belongs to the head, which the first write sends. */
+/** Writes straight to the stream, before the first write of the handler. */
+type BeforeFirstWrite = (write: (chunk: string | Uint8Array) => void) => void
+
+/** Thrown where Lambda's runtime client throws: the content type belongs to the head, which the first write sends. */
 export class ContentTypeTooLateError extends Error {
-  override readonly name = 'ContentTypeTooLateError'
+  override readonly name = 'Runtime.InvalidStreamingOperation'
 }
 
 /**
- * What Lambda hands a handler to write its answer to. As there, the first `write` sends the prelude, even a write of
- * nothing, and an `end` without any write sends none, not even with bytes of its own.
- * Unlike there, the stream is destroyed, and emits `close` before `finish`, when nobody reads the answer any more;
- * it never emits `error`, so that a handler need not listen for one.
+ * The stream of one streamed answer, as Lambda's runtime client makes it (`aws-lambda-ric` 4, where it is the request that
+ * carries the answer to the platform). The first `write` sends the prelude, even a write of nothing, and an `end` without
+ * any write sends none, not even with bytes of its own. Every error of the stream also rejects a promise that nobody
+ * awaits, which ends the process unless it is caught: a `destroy`, a write after the end, a connection that breaks.
+ * `test/lambda-runtime` holds the client, and `test/local` this class, to the same list of facts.
+ * Unlike there, a handler hears when nobody reads its answer any more ({@link abandon}).
  */
 export class ResponseStream extends Writable {
   readonly #sink: ResponseSink
-  #prelude: string | undefined
+  /** Set by `awslambda.HttpResponseStream.from`, under the name that it has there. */
+  _onBeforeFirstWrite: BeforeFirstWrite | undefined
   #hasBegun = false
   #pending: WriteCallback | undefined
   readonly #taken = () => this.#settle()
@@ -32,18 +38,14 @@ export class ResponseStream extends Writable {
   constructor(sink: ResponseSink, highWaterMark?: number) {
     super(highWaterMark === undefined ? {} : { highWaterMark })
     this.#sink = sink
+    this.on('error', (error) => void Promise.reject(error))
   }
 
   /** @throws ContentTypeTooLateError after the first write. */
   setContentType(_contentType: string): void {
     if (this.#hasBegun) {
-      throw new ContentTypeTooLateError('the content type was set after the first write')
+      throw new ContentTypeTooLateError('Cannot set content-type, too late.')
     }
-  }
-
-  /** What goes before the first byte that is written. */
-  setPrelude(prelude: string): void {
-    this.#prelude = prelude
   }
 
   override write(chunk: unknown, callback?: WriteCallback): boolean
@@ -51,11 +53,20 @@ export class ResponseStream extends Writable {
   override write(chunk: unknown, second?: BufferEncoding | WriteCallback, third?: WriteCallback): boolean {
     if (!this.#hasBegun) {
       this.#hasBegun = true
-      if (this.#prelude !== undefined) {
-        super.write(this.#prelude)
-      }
+      this._onBeforeFirstWrite?.((bytes) => void super.write(bytes))
     }
-    return typeof second === 'string' ? super.write(chunk, second, third) : super.write(chunk, second)
+    const bytes = typeof chunk === 'string' || chunk instanceof Uint8Array ? chunk : JSON.stringify(chunk)
+    return typeof second === 'string' ? super.write(bytes, second, third) : super.write(bytes, second)
+  }
+
+  /** An answer that is destroyed before its end breaks the connection, which is an error of the stream. */
+  override destroy(error?: Error): this {
+    return super.destroy(error ?? (this.writableFinished || this.destroyed ? undefined : new HungUpError()))
+  }
+
+  /** Nobody reads the answer any more: the stream emits `close` before `finish`, and no error. */
+  abandon(): void {
+    super.destroy()
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: WriteCallback): void {
@@ -81,4 +92,38 @@ export class ResponseStream extends Writable {
     this.#pending = undefined
     callback?.(error)
   }
+}
+
+/** As Node says it of a request that ends without its response. */
+class HungUpError extends Error {
+  readonly code = 'ECONNRESET'
+  constructor() {
+    super('socket hang up')
+  }
+}
+
+/** All that a handler has of its stream on Lambda, which is no `Writable`: there is no `closed`, no `errored`, no `pipe`. */
+const METHODS = [
+  ...['write', 'end', 'cork', 'uncork', 'destroy', 'setContentType', 'emit', 'on', 'once', 'off'],
+  ...['addListener', 'prependListener', 'prependOnceListener', 'removeListener', 'removeAllListeners'],
+  ...['listeners', 'rawListeners', 'listenerCount', 'eventNames', 'setMaxListeners', 'getMaxListeners'],
+]
+const VARIABLES = ['destroyed', '_onBeforeFirstWrite']
+const CONSTANTS = [
+  ...['writable', 'writableCorked', 'writableEnded', 'writableFinished', 'writableHighWaterMark', 'writableLength'],
+  ...['writableNeedDrain', 'writableObjectMode'],
+]
+
+/** @returns the stream as its handler gets it. */
+export function streamForHandler(stream: ResponseStream): awslambda.HttpResponseStream {
+  const seen = Object.create(Object.prototype)
+  for (const name of METHODS) {
+    seen[name] = Reflect.get(stream, name).bind(stream)
+  }
+  for (const name of [...VARIABLES, ...CONSTANTS]) {
+    const get = () => Reflect.get(stream, name)
+    const set = (value: unknown) => Reflect.set(stream, name, value)
+    Object.defineProperty(seen, name, VARIABLES.includes(name) ? { get, set } : { get })
+  }
+  return seen
 }

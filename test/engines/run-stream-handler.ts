@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
 import { isStreaming } from '#local/awslambda.ts'
-import { type ResponseSink, ResponseStream } from '#local/response-stream.ts'
+import { type ResponseSink, ResponseStream, streamForHandler } from '#local/response-stream.ts'
 import { type FramedAnswer, parseFraming } from './framing-parser.ts'
 
 /** Who reads a streamed answer. Without any of these: one who takes every chunk at once. */
@@ -48,7 +48,7 @@ export async function runStreamHandler(invocation: StreamInvocation): Promise<St
     throw new TypeError('not from awslambda.streamifyResponse: import #local/awslambda.ts before the handler')
   }
   const reader = new Reader(client)
-  await streamHandler(event, reader.stream, { ...CONTEXT, ...context })
+  await streamHandler(event, streamForHandler(reader.stream), { ...CONTEXT, ...context })
   const resolvedAtMilliseconds = reader.now()
   await reader.ended()
   const raw = Buffer.concat(reader.chunks.map(({ bytes }) => bytes))
@@ -119,7 +119,7 @@ class Reader implements ResponseSink {
   #leave(): void {
     this.hasLeft = true
     this.endedAtMilliseconds = this.now()
-    this.stream.destroy()
+    this.stream.abandon()
   }
 
   #findBody(): number | undefined {

@@ -274,29 +274,47 @@ describe('a stream whose bytes come as they please', () => {
   })
 })
 
-describe('a client that reads no more', () => {
-  it('is billed before the function’s time is up', async () => {
+describe('a client that reads too slowly', () => {
+  it('is billed before the function’s time is up, and told by an event that its answer ends there', async () => {
     jest.useFakeTimers({
       doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
-    answerWith((response) => sendStream(response, word('x'.repeat(1_000_000)), FINISH, USAGE_CHUNK, DONE))
-    const never = new Promise<void>(() => undefined)
+    const first = word('x'.repeat(1_000_000))
+    const begins = Promise.withResolvers<void>()
+    const reads = Promise.withResolvers<void>()
+    answerWith(async (response) => {
+      openStream(response).write(first)
+      await begins.promise
+      response.end(`${word('too late')}${FINISH}${USAGE_CHUNK}${DONE}`)
+    })
     let pushTime: NodeJS.Timeout | undefined
     // The function's time passes once the client has begun to read: before, there would be nothing to bill.
     const read = (chunk: Buffer) => {
-      if (!chunk.includes('xxx')) {
-        return
+      if (pushTime === undefined && chunk.includes('xxx')) {
+        begins.resolve()
+        pushTime = setInterval(() => jest.advanceTimersByTime(1_000), 5)
+        return reads.promise
       }
-      pushTime ??= setInterval(() => jest.advanceTimersByTime(1_000), 5)
-      return never
     }
-    const { isCut } = await rig.send(BODY, {
+    const running = rig.send(BODY, {
       key: tenant.key,
       remainingMilliseconds: 100_000,
       client: { read, highWaterMark: 1_000 },
     })
+    while ((await rig.rows(tenant.id)).length === 0 || (await rig.balance(tenant.id)).held !== '0') {
+      await new Promise(setImmediate)
+    }
     clearInterval(pushTime)
-    expect(isCut).toBe(true)
+    expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
+    reads.resolve()
+    const { text } = await running
+    const error = {
+      message: 'the answer took too long and ends here',
+      type: 'server_error',
+      param: null,
+      code: 'answer_timeout',
+    }
+    expect(text).toBe(`${asPublic(first)}data: ${JSON.stringify({ error })}\n\n`)
     expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
 })

@@ -106,7 +106,7 @@ describe('a response stream', () => {
     const failed: string[] = []
     stream.write('one', (error) => failed.push(`one ${error != null}`))
     stream.write('two', (error) => failed.push(`two ${error != null}`))
-    stream.destroy()
+    stream.abandon()
     await once(stream, 'close')
     stream.write('three', (error) => failed.push(`three ${error != null}`))
     stream.end()

@@ -69,7 +69,7 @@ describe('an invocation with a stream', () => {
 
   it('whose reader is gone ends with its handler, whether it ends its answer or not', async () => {
     const { ended, responseStream } = stream(async (_event, each) => void (await once(each, 'close')))
-    responseStream.destroy()
+    responseStream.abandon()
     await ended
   })
 

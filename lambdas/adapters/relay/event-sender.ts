@@ -17,6 +17,16 @@ export const BROKEN_ANSWER = JSON.stringify({
   error: { message: 'the upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
 })
 
+/** The one event that a client gets in place of the rest of an answer when the function's time is nearly up. */
+export const OUT_OF_TIME = `data: ${JSON.stringify({
+  error: {
+    message: 'the answer took too long and ends here',
+    type: 'server_error',
+    param: null,
+    code: 'answer_timeout',
+  },
+})}\n\n`
+
 /** Sends events to the client. Opens the answer with the first, so that until then a failure can have a status of its own. */
 export class EventSender {
   readonly #answer: AnswerWriter
