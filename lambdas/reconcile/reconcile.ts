@@ -1,9 +1,10 @@
 import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
+import { dropAnnouncedRequest } from '#adapters/stores/announced-request.ts'
 import {
+  type CleanUp,
   type DueReservation,
   dueReservations,
-  type JobKey,
   openReservations,
   pendingCleanUps,
 } from '#adapters/stores/due-index.ts'
@@ -27,7 +28,7 @@ const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
  * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
- * relayed requests, files of deleted jobs, and the open counts of channels. Everything it does is conditional, so runs may overlap.
+ * relayed requests, files of deleted jobs, large requests that no job came of, and the open counts of channels. Everything it does is conditional, so runs may overlap.
  * @param options.all looks at every open job now, as the local host does when it starts.
  * @param options.startedAtMilliseconds with `all`: no request that is older than this lives any more, so that its
  * reservation is given back at once.
@@ -40,7 +41,7 @@ export async function reconcile(context: StepContext, { all, startedAtMillisecon
   const releaseRequest = createRequestReleaser(context, startedAtMilliseconds)
   await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
   ages.measure()
-  await forEachItem(pendingCleanUps(context.table, started), hasTime, (job) => cleanUp(job, context))
+  await forEachItem(pendingCleanUps(context.table, started), hasTime, (item) => cleanUp(item, context))
   if (all || isRecountMinute(started)) {
     const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
     await recountOrLog(context, hasTimeToCount)
@@ -62,7 +63,11 @@ function isRecountMinute(nowMilliseconds: number): boolean {
   return Math.trunc(nowMilliseconds / 60_000) % 10 === 0
 }
 
-async function cleanUp({ tenantId, jobId }: JobKey, context: StepContext): Promise<void> {
+async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): Promise<void> {
+  if (of === 'request') {
+    logger.warn('request without a job dropped by reconcile', { tenantId, jobId })
+    return await dropAnnouncedRequest(context, { tenantId, jobId })
+  }
   const job = await getVideoJob(context.table, tenantId, jobId)
   if (job?.isDeleted && isTerminal(job)) {
     await cleanUpDeletedJob(context, job)

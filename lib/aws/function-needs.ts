@@ -57,9 +57,10 @@ const relay = {
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
   'create-video-job': {
     ...api,
-    table: ['GetItem', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
+    table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+    // A large request is stored before the money is reserved, and deleted where that is refused.
     // The 201 of a job whose submit answer was too large for its record reads that answer back.
-    objects: { 'requests/': ['PutObject'], 'texts/': ['GetObject'] },
+    objects: { 'requests/': ['PutObject', 'DeleteObject'], 'texts/': ['GetObject'] },
     readsConfiguration: true,
   },
   'get-video-job': {
@@ -149,6 +150,7 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
+  objects: { ...resolution.objects, 'requests/': ['DeleteObject'] },
   table: [...resolution.table, 'DeleteItem', 'ConditionCheckItem'],
   dueIndex: true,
 }

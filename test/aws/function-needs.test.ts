@@ -32,7 +32,9 @@ function asList<T>(value: T | T[]): T[] {
 function actionsOf(folder: string, service: string): string[] {
   return statementsOf(folder)
     .filter(({ Effect }) => Effect === 'Allow')
-    .flatMap((statement) => asList(statement.Action).map((action) => ({ action, resource: statement.Resource })))
+    .flatMap(({ Action, Resource }) =>
+      asList(Action).flatMap((action) => asList(Resource).map((resource) => ({ action, resource }))),
+    )
     .filter(({ action }) => action.startsWith(`${service}:`))
     .map(({ action, resource }) => `${action.slice(service.length + 1)}${suffixOf(resource)}`)
     .sort()
@@ -58,7 +60,7 @@ describe('what a function may reach', () => {
   })
 
   it.each([
-    ['api/create-video-job', ['GetObject /texts/*', 'PutObject /requests/*']],
+    ['api/create-video-job', ['DeleteObject /requests/*', 'GetObject /texts/*', 'PutObject /requests/*']],
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
     ['api/delete-video-job', ['DeleteObject /v/*']],
@@ -67,7 +69,7 @@ describe('what a function may reach', () => {
     ['steps/store-video', ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*']],
     ['steps/settle-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
     ['steps/fail-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['reconcile', ['DeleteObject /v/*', 'GetObject /texts/*']],
+    ['reconcile', ['DeleteObject /requests/*', 'DeleteObject /v/*', 'GetObject /texts/*']],
   ])('%s reaches these objects and no other', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })

@@ -13,7 +13,7 @@ type BucketFault = {
   readonly isDone?: boolean
 }
 
-type Operation = 'PutObject' | 'UploadPart' | 'CompleteMultipartUpload'
+type Operation = 'DeleteObject' | 'PutObject' | 'UploadPart' | 'CompleteMultipartUpload'
 
 /**
  * The bucket through a client of its own whose HTTP answers are faults, by operation: what the SDK makes of them, its own

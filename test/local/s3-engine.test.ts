@@ -7,7 +7,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { deleteObject } from '#adapters/stores/video-bucket.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
 import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
 
@@ -68,7 +68,7 @@ describe('a conditional write', () => {
   it('is possible again once the object was deleted', async () => {
     const key = randomUUID()
     await put(key, 'first', '*')
-    await deleteVideo(engine.bucket, key)
+    await deleteObject(engine.bucket, key)
     await put(key, 'second', '*')
     expect((await engine.bytes(key)).toString()).toBe('second')
   })

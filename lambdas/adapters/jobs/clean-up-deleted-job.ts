@@ -2,7 +2,7 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { invalidateVideo } from '../cdn/invalidate-video.ts'
 import { recordCleanedUp } from '../stores/job-deletion.ts'
 import type { Table } from '../stores/table.ts'
-import { deleteVideo, type OpenBucket } from '../stores/video-bucket.ts'
+import { deleteObject, type OpenBucket } from '../stores/video-bucket.ts'
 
 /**
  * Removes what a deleted job left: the object and its CDN copy. An open job keeps its mark, because its execution may
@@ -12,7 +12,7 @@ export async function cleanUpDeletedJob(
   { table, openBucket }: { table: Table; openBucket: OpenBucket },
   job: VideoJob,
 ): Promise<void> {
-  await deleteVideo(await openBucket(), job.videoKey)
+  await deleteObject(await openBucket(), job.videoKey)
   if (!isTerminal(job)) {
     return
   }

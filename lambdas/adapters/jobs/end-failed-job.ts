@@ -2,7 +2,7 @@ import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { failureTextOf } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { deleteVideo } from '../stores/video-bucket.ts'
+import { deleteObject } from '../stores/video-bucket.ts'
 import { count } from '../telemetry/count.ts'
 import { jobFacts } from '../telemetry/job-facts.ts'
 import { logger } from '../telemetry/logger.ts'
@@ -45,6 +45,6 @@ function isBilled(job: VideoJob): boolean {
  */
 async function removeUnrecordedVideo(job: VideoJob, context: StepContext): Promise<void> {
   if (job.status === 'failed' && job.finishedAt !== undefined) {
-    await deleteVideo(await context.openBucket(), job.videoKey)
+    await deleteObject(await context.openBucket(), job.videoKey)
   }
 }

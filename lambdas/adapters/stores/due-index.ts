@@ -35,10 +35,13 @@ export function openReservations(table: Table): AsyncGenerator<DueReservation> {
   return dueReservations(table, END_OF_TIME)
 }
 
-/** Deleted jobs that may have left something in the bucket. */
-export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<JobKey> {
-  for await (const { tenantId, id } of queryDue(table, CLEANUP_PARTITION, nowMilliseconds)) {
-    yield { tenantId, jobId: id }
+/** What may have left something in the bucket: a deleted job, or a create that put its request there and made no job. */
+export type CleanUp = JobKey & { readonly of: 'deleted job' | 'request' }
+
+/** Clean-ups whose time has come. */
+export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<CleanUp> {
+  for await (const { kind, tenantId, id } of queryDue(table, CLEANUP_PARTITION, nowMilliseconds)) {
+    yield { tenantId, jobId: id, of: kind === 'BODY' ? 'request' : 'deleted job' }
   }
 }
 

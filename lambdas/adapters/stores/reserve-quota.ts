@@ -1,11 +1,11 @@
-import * as z from 'zod/mini'
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { jobIdMilliseconds } from '#core/contract/job-id.ts'
-import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
+import { InvalidApiKeyError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import { decodeItem } from '../ledger/attribute-value.ts'
 import { activeKeyCheck } from './active-key-check.ts'
+import { explainBalance } from './balance-refusal.ts'
 import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import type { Table } from './table.ts'
 import { dueSortKey, openShard, tableKeys } from './table-keys.ts'
@@ -40,13 +40,19 @@ export class IdempotencyKeyTakenError extends Error {
 
 /**
  * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active.
+ * @param besides writes and checks that go with it.
+ * @throws ConditionsNotMetError when `besides` alone refused.
  * @throws InvalidApiKeyError for a key revoked, suspended or expired meanwhile (before funds are judged).
  * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job with an empty balance too.
  * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant does not exist.
  * @throws TooManyOpenJobsError when funds suffice and the tenant has as many open jobs as it may have.
  * @throws ServiceUnavailableError when the balance stayed contended.
  */
-export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void> {
+export async function reserveQuota(
+  table: Table,
+  job: NewVideoJob,
+  besides: readonly TransactionItem[] = [],
+): Promise<void> {
   const items = [
     { ConditionCheck: { TableName: undefined, ...activeKeyCheck(job.keyDigest, job.createdAt) } },
     lockFunds(job),
@@ -54,6 +60,7 @@ export async function reserveQuota(table: Table, job: NewVideoJob): Promise<void
     putJob(job),
     putLedgerRow(job),
     ...(job.idempotency === undefined ? [] : [putIdempotencyKey(job, job.idempotency)]),
+    ...besides,
   ].map((item) => withTableName(item, table.name))
   try {
     await transact(table, items)
@@ -70,24 +77,11 @@ function explainRefusal(job: NewVideoJob, error: ConditionsNotMetError): Error {
   if (isKeyInactive) {
     return new InvalidApiKeyError()
   }
-  if (error.failed[IDEMPOTENCY_INDEX]) {
+  if (job.idempotency !== undefined && error.failed[IDEMPOTENCY_INDEX]) {
     return new IdempotencyKeyTakenError('the idempotency key was used before', { cause: error })
   }
-  return isBalanceRefused ? explainBalance(job, error.stored[BALANCE_INDEX]) : error
-}
-
-const refusingBalance = z.object({ state: z.string(), available: z.union([z.number(), z.bigint()]) })
-
-/** By the balance as it was when it refused: a suspended tenant is refused like its keys, and funds are judged before the count. */
-function explainBalance(job: NewVideoJob, stored: unknown): Error {
-  if (stored === undefined) {
-    return new InsufficientQuotaError()
-  }
-  const { state, available } = refusingBalance.parse(decodeItem(stored))
-  if (state !== 'active') {
-    return new InvalidApiKeyError()
-  }
-  return available < job.estimate ? new InsufficientQuotaError() : new TooManyOpenJobsError()
+  const stored = error.stored[BALANCE_INDEX]
+  return isBalanceRefused ? explainBalance(job, stored === undefined ? undefined : decodeItem(stored)) : error
 }
 
 function lockFunds(job: NewVideoJob): TransactionItem {

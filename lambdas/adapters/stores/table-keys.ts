@@ -18,6 +18,8 @@ export const tableKeys = {
     PK: `T#${tenantId}`,
     SK: `REQ#${requestId}`,
   }),
+  /** A large request that lies in the bucket and belongs to no reservation yet; the reservation deletes it. */
+  announcedRequest: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `BODY#${jobId}` }),
   /** The row of a reservation. */
   ledgerReserve: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#1` }),
   /** ONE key for settle and release: a second resolution cannot exist. */
@@ -44,7 +46,7 @@ export function openShard(id: string): string {
   return `OPEN#${(Number.parseInt(id.slice(-2), 16) || 0) % OPEN_SHARDS}`
 }
 
-/** Index partition of deleted jobs whose file may still lie in the bucket. */
+/** Index partition of what may have left something in the bucket: deleted jobs, and requests without a reservation. */
 export const CLEANUP_PARTITION = 'CLEANUP'
 
 /** Index sort key: milliseconds, padded so that text order is time order. */

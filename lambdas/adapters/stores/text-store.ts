@@ -20,17 +20,14 @@ export async function storeUpstreamText(
   return { bucketKey }
 }
 
-/** Keeps a request: inline where it fits (nearly always), else in the bucket (images inside the request). */
-export async function storeRequest(
-  openBucket: OpenBucket,
-  { tenantId, jobId, text }: { tenantId: string; jobId: string; text: string },
-): Promise<StoredText> {
-  if (Buffer.byteLength(text) <= REQUEST_INLINE_BYTES_MAX) {
-    return { inline: text }
-  }
-  const bucketKey = `requests/${tenantId}/${jobId}.json`
-  await putText(await openBucket(), bucketKey, text)
-  return { bucketKey }
+/**
+ * Where a request is to lie: inline where it fits (nearly always), else in the bucket (images inside the request), into which
+ * the reservation's caller puts it.
+ */
+export function placeRequest({ tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'jobId'>, text: string): StoredText {
+  return Buffer.byteLength(text) <= REQUEST_INLINE_BYTES_MAX
+    ? { inline: text }
+    : { bucketKey: `requests/${tenantId}/${jobId}.json` }
 }
 
 /** Reads a stored text back, byte for byte; undefined stays undefined. */

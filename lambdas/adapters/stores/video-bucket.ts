@@ -21,8 +21,8 @@ export function videoKey(randomHex: string, jobId: string): string {
   return `v/${randomHex}/${jobId}.mp4`
 }
 
-/** Removes a video; an object that is not there is no error. */
-export async function deleteVideo(bucket: Bucket, key: string): Promise<void> {
+/** Removes an object; one that is not there is no error. */
+export async function deleteObject(bucket: Bucket, key: string): Promise<void> {
   const { DeleteObjectCommand } = await loadClient()
   await bucket.client.send(new DeleteObjectCommand({ Bucket: bucket.name, Key: key }))
 }

@@ -1,8 +1,9 @@
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { executionName, startVideoExecution } from '#adapters/executions/video-executions.ts'
 import type { Caller } from '#adapters/stores/api-key-record.ts'
-import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from '#adapters/stores/reserve-quota.ts'
-import { storeRequest } from '#adapters/stores/text-store.ts'
+import { IdempotencyKeyTakenError, type NewVideoJob } from '#adapters/stores/reserve-quota.ts'
+import { reserveWithRequest } from '#adapters/stores/reserve-with-request.ts'
+import { placeRequest } from '#adapters/stores/text-store.ts'
 import { videoKey } from '#adapters/stores/video-bucket.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -44,13 +45,13 @@ export async function createVideoJob(
   const request = parseVideoJobRequest(body, { catalogue: context.catalogue, allowedModels: caller.models })
   const requestText = JSON.stringify(request)
   const bodyHash = sha256Hex(requestText)
-  const job = await prepareJob({ caller, request, requestText, requestId }, context)
+  const job = prepareJob({ caller, request, requestText, requestId }, context)
   const idempotency =
     idempotencyKey === undefined
       ? undefined
       : { digest: sha256Hex(idempotencyKey), bodyHash, expiresAt: job.createdAt + IDEMPOTENCY_SECONDS }
   try {
-    await reserveQuota(context.table, { ...job, idempotency })
+    await reserveWithRequest(context, { ...job, idempotency }, requestText)
   } catch (error) {
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
@@ -70,7 +71,7 @@ type Prepared = {
   readonly requestId: string | undefined
 }
 
-async function prepareJob(prepared: Prepared, context: CreateContext): Promise<NewVideoJob> {
+function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
   const { caller, request, requestText, requestId } = prepared
   const model = context.catalogue.findVideoModel(request.model)
   if (model === undefined) {
@@ -88,7 +89,7 @@ async function prepareJob(prepared: Prepared, context: CreateContext): Promise<N
     videoKey: videoKey(context.randomHex(KEY_RANDOM_BYTES), jobId),
     callbackUrl: request.callback_url,
     requestId,
-    request: await storeRequest(context.openBucket, { tenantId: caller.tenantId, jobId, text: requestText }),
+    request: placeRequest({ tenantId: caller.tenantId, jobId }, requestText),
     estimate: estimateVideoCost(request, model),
     snapshot: snapshotPrices(model),
     tier: requestedTier(request),

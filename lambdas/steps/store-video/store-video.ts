@@ -3,7 +3,7 @@ import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
 import { DownloadError } from '#adapters/outbound/download-errors.ts'
 import { recordFailure, recordStored } from '#adapters/stores/job-progress.ts'
 import { loadText } from '#adapters/stores/text-store.ts'
-import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { deleteObject } from '#adapters/stores/video-bucket.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -27,7 +27,7 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
     return { step: 'notify' }
   }
   if (job.isDeleted) {
-    await deleteVideo(await context.openBucket(), job.videoKey)
+    await deleteObject(await context.openBucket(), job.videoKey)
     return { step: 'settle' }
   }
   if (job.storedDurationSeconds !== undefined) {
@@ -58,7 +58,7 @@ async function measuredTransfer(job: VideoJob, context: StepContext): Promise<Tr
 async function removeUnwantedVideo(input: StepInput, context: StepContext): Promise<void> {
   const job = await requireVideoJob(context.table, input)
   if (job.status === 'failed' || job.isDeleted) {
-    await deleteVideo(await context.openBucket(), job.videoKey)
+    await deleteObject(await context.openBucket(), job.videoKey)
   }
 }
 

@@ -2,7 +2,7 @@ import { startVideoExecution } from '#adapters/executions/video-executions.ts'
 import { isCancelledByOperator } from '#adapters/jobs/cancel-upstream-task.ts'
 import { type ResolveContext, resolveVideoJob } from '#adapters/jobs/resolve-video-job.ts'
 import { getReservation } from '#adapters/stores/reservation.ts'
-import { deleteVideo } from '#adapters/stores/video-bucket.ts'
+import { deleteObject } from '#adapters/stores/video-bucket.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
@@ -22,7 +22,7 @@ export async function cancelVideoJob(job: VideoJob, context: ResolveContext): Pr
     return ended
   }
   if (ended.finishedAt !== undefined) {
-    await deleteVideo(await context.openBucket(), ended.videoKey)
+    await deleteObject(await context.openBucket(), ended.videoKey)
   }
   if (owesCallback(ended) || hasTask(ended)) {
     const reservation = await getReservation(context.table, tenantId, jobId)

@@ -7,7 +7,6 @@ import { recordFailure, recordPoll, recordStored } from '#adapters/stores/job-pr
 import { JobMovedError, resolveReservation } from '#adapters/stores/resolve-reservation.ts'
 import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
 import { getTenant } from '#adapters/stores/tenant-store.ts'
-import { storeRequest } from '#adapters/stores/text-store.ts'
 import { putText } from '#adapters/stores/video-bucket.ts'
 import { formatCredits } from '#core/quota/money.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
@@ -143,7 +142,8 @@ describe('the request of a job', () => {
     const { request: small } = newJob(pipeline.tenant)
     const inline = await pipeline.create({ request: small })
     const text = JSON.stringify({ prompt: 'x'.repeat(20_000) })
-    const request = await storeRequest(pipeline.context.openBucket, { ...pipeline.tenant, jobId: 'large', text })
+    const request = { bucketKey: 'requests/tenant/large.json' }
+    await putText(engines.bucket.bucket, request.bucketKey, text)
     const large = await pipeline.create({ request })
     expect(await loadVideoJobRequest(pipeline.context, inline)).toMatchObject({ prompt: 'a boat' })
     expect(await loadVideoJobRequest(pipeline.context, large)).toEqual(JSON.parse(text))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { loadText, storeRequest, storeUpstreamText } from '#adapters/stores/text-store.ts'
+import { loadText, placeRequest, storeUpstreamText } from '#adapters/stores/text-store.ts'
 import type { Bucket } from '#adapters/stores/video-bucket.ts'
 import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
 
@@ -56,14 +56,13 @@ describe('an upstream text', () => {
 })
 
 describe('a request', () => {
-  it('with images inside goes to the bucket and comes back byte for byte', async () => {
-    const text = oddText(4_000_000)
-    const stored = await storeRequest(open, { ...job, text })
-    expect(stored).toEqual({ bucketKey: 'requests/tenant/job.json' })
-    expect(await loadText(open, stored)).toBe(text)
+  it('with images inside goes to the bucket', () => {
+    expect(placeRequest(job, oddText(4_000_000))).toEqual({ bucketKey: 'requests/tenant/job.json' })
+    expect(placeRequest(job, 'x'.repeat(16_001))).toHaveProperty('bucketKey')
   })
 
-  it('of the usual size stays in the reservation', async () => {
-    expect(await storeRequest(open, { ...job, text: '{}' })).toEqual({ inline: '{}' })
+  it('of the usual size stays in the reservation', () => {
+    const text = 'x'.repeat(16_000)
+    expect(placeRequest(job, text)).toEqual({ inline: text })
   })
 })

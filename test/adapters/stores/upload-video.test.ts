@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { uploadVideo } from '#adapters/stores/upload-video.ts'
-import { deleteVideo, videoKey } from '#adapters/stores/video-bucket.ts'
+import { deleteObject, videoKey } from '#adapters/stores/video-bucket.ts'
 import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
 
 let engine: TestBucket
@@ -73,8 +73,8 @@ describe('a deletion of a video', () => {
   it('removes the object, and of a missing one is no error', async () => {
     const key = newKey()
     await uploadVideo(engine.bucket, key, Readable.from([filled(10, 1)]))
-    await deleteVideo(engine.bucket, key)
-    await deleteVideo(engine.bucket, key)
+    await deleteObject(engine.bucket, key)
+    await deleteObject(engine.bucket, key)
     expect(await engine.keys(key)).toEqual([])
   })
 })
