@@ -1,12 +1,12 @@
 /** Where one top-level member of a JSON object stands in its text: `valueStart` up to, not including, `valueEnd`. */
 export type MemberSpan = { readonly name: string; readonly valueStart: number; readonly valueEnd: number }
 
+const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
-const BACKSLASH = 0x5c
 const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
+const BACKSLASH = 0x5c
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
@@ -18,19 +18,24 @@ export function* topLevelMembers(text: string): Generator<MemberSpan> {
   let depth = 0
   let name: string | undefined
   let valueStart = 0
-  for (let index = 0; index < text.length; index += 1) {
+  for (let index = nextMark(text, 0); index < text.length; index = nextMark(text, index + 1)) {
     const code = text.charCodeAt(index)
     if (code === QUOTE) {
       const stringStart = index
       index = closingQuote(text, stringStart)
       if (depth === 1 && name === undefined) {
-        name = String(JSON.parse(text.slice(stringStart, index + 1)))
+        name = decodedName(text.slice(stringStart, index + 1))
       }
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      depth += 1
-    } else if (code === COLON && depth === 1) {
+      if (depth === 1) {
+        // Nothing in a value is looked at but its end.
+        index = closingBracket(text, index)
+      } else {
+        depth += 1
+      }
+    } else if (code === COLON) {
       valueStart = index + 1
-    } else if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+    } else {
       if (depth === 1 && name !== undefined) {
         yield { name, ...trimmedSpan(text, valueStart, index) }
         name = undefined
@@ -40,31 +45,84 @@ export function* topLevelMembers(text: string): Generator<MemberSpan> {
   }
 }
 
-/** Index of the quote that ends the string which begins at `start`. */
-export function closingQuote(text: string, start: number): number {
-  let index = start + 1
-  while (index < text.length && text.charCodeAt(index) !== QUOTE) {
-    index += text.charCodeAt(index) === BACKSLASH ? 2 : 1
+/** Index of the first quote, bracket, comma or colon from an index on; the length of the text when there is none. */
+function nextMark(text: string, from: number): number {
+  let index = from
+  while (index < text.length && !isMark(text.charCodeAt(index))) {
+    index += 1
   }
   return index
+}
+
+function isMark(code: number): boolean {
+  return !isWhitespace(code) && (code === QUOTE || code === COMMA || code === COLON || isBracket(code))
+}
+
+/** `[` and `{` differ in one bit, and so do their ends. */
+const BRACKET_BIT = 0x20
+
+function isBracket(code: number): boolean {
+  const either = code | BRACKET_BIT
+  return either === OPEN_BRACE || either === CLOSE_BRACE
+}
+
+/** Index of the bracket that ends the object or list which begins at `start`; the length of the text when none does. */
+function closingBracket(text: string, start: number): number {
+  let depth = 1
+  let index = start + 1
+  for (; index < text.length; index += 1) {
+    const code = text.charCodeAt(index)
+    if (code === QUOTE) {
+      index = closingQuote(text, index)
+    } else if (isBracket(code)) {
+      depth += (code | BRACKET_BIT) === OPEN_BRACE ? 1 : -1
+      if (depth === 0) {
+        break
+      }
+    }
+  }
+  return index
+}
+
+/** Hardly any name has an escape, and only those need a parser. */
+function decodedName(quoted: string): string {
+  return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
+}
+
+/** Index of the quote that ends the string which begins at `start`; the length of the text when none does. */
+export function closingQuote(text: string, start: number): number {
+  let index = text.indexOf('"', start + 1)
+  while (index !== -1 && isEscaped(text, index)) {
+    index = text.indexOf('"', index + 1)
+  }
+  return index === -1 ? text.length : index
+}
+
+/** Whether the character inside a string stands behind an odd number of backslashes: of an even one, each pair is a backslash. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index
+  while (text.charCodeAt(first - 1) === BACKSLASH) {
+    first -= 1
+  }
+  return (index - first) % 2 === 1
 }
 
 /** Leaves the whitespace around a value to the upstream. */
 function trimmedSpan(text: string, start: number, end: number): { valueStart: number; valueEnd: number } {
   let valueStart = start
-  while (valueStart < end && isJsonWhitespace(text.charCodeAt(valueStart))) {
+  while (valueStart < end && isWhitespace(text.charCodeAt(valueStart))) {
     valueStart += 1
   }
   let valueEnd = end
-  while (valueEnd > valueStart && isJsonWhitespace(text.charCodeAt(valueEnd - 1))) {
+  while (valueEnd > valueStart && isWhitespace(text.charCodeAt(valueEnd - 1))) {
     valueEnd -= 1
   }
   return { valueStart, valueEnd }
 }
 
-/** Space, tab, line feed and carriage return, the four that JSON knows. */
-function isJsonWhitespace(code: number): boolean {
-  return code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+/** Below and at the space, JSON has nothing outside of strings but its four kinds of white space. */
+function isWhitespace(code: number): boolean {
+  return code <= SPACE
 }
 
 /**

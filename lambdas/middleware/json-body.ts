@@ -1,11 +1,24 @@
 import type { MiddlewareObj } from '@middy/core'
+import { nextTurn } from '#adapters/next-turn.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
-import { isNestedDeeperThan } from '#core/json-depth.ts'
+import { exceededBound } from '#core/json-bounds.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { headerOf } from './api-event.ts'
 
 /** No request for a video nests deeper; a bomb of brackets does. */
 const DEPTH_MAX = 32
+
+/** Fields at the top level; no API has a tenth of it. */
+const FIELDS_MAX = 1_000
+
+/**
+ * Strings, objects and lists of one body: parsing so many takes less than a tenth of a second. A conversation of 16,384
+ * messages, more than a request may have, holds 82,000.
+ */
+const ELEMENTS_MAX = 100_000
+
+/** A smaller body is read in a millisecond or two; each part of the work on a larger one gets a turn of its own. */
+const LARGE_CHARACTERS = 65_536
 
 /** A body as text and as what it says. */
 export type JsonBody = { readonly text: string; readonly json: unknown }
@@ -15,23 +28,46 @@ export type JsonBody = { readonly text: string; readonly json: unknown }
  * @throws RequestBodyTooLargeError above `bytesMax`; InvalidRequestError for everything that is not JSON in plain UTF-8.
  */
 export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiEvent, ApiResult> {
-  const before = ({ event }: { event: ApiEvent }) => {
-    event.json = readJsonBody(event, { bytesMax, depthMax: DEPTH_MAX }).json
+  const before = async ({ event }: { event: ApiEvent }) => {
+    event.json = (await readJsonBody(event, { bytesMax, depthMax: DEPTH_MAX })).json
   }
   return { before }
 }
 
-/** @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}. */
-export function readJsonBody(
+/**
+ * Other requests get their turn before a large body is decoded, before it is parsed, and before the caller goes on with it.
+ * @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}.
+ */
+export async function readJsonBody(
   event: ApiEvent,
   { bytesMax, depthMax }: { bytesMax: number; depthMax: number },
-): JsonBody {
+): Promise<JsonBody> {
+  const isLarge = (event.body?.length ?? 0) > LARGE_CHARACTERS
+  const pause = () => (isLarge ? nextTurn() : undefined)
+  await pause()
   const text = readText(event, bytesMax)
-  if (isNestedDeeperThan(text, depthMax)) {
-    throw invalidBody(`the body nests deeper than ${depthMax} levels`)
+  refuseAbove(text, depthMax)
+  await pause()
+  const json = parse(text)
+  await pause()
+  return { text, json }
+}
+
+function refuseAbove(text: string, depthMax: number): void {
+  const exceeded = exceededBound(text, { depthMax, fieldsMax: FIELDS_MAX, elementsMax: ELEMENTS_MAX })
+  if (exceeded !== undefined) {
+    const sentences = {
+      depthMax: `the body nests deeper than ${depthMax} levels`,
+      fieldsMax: `the body has more than ${FIELDS_MAX} fields at its top level`,
+      elementsMax: `the body holds more than ${ELEMENTS_MAX} strings, objects and lists: send it as smaller requests`,
+    }
+    throw invalidBody(sentences[exceeded])
   }
+}
+
+function parse(text: string): unknown {
   try {
-    return { text, json: JSON.parse(text) }
+    return JSON.parse(text)
   } catch {
     throw invalidBody('the body is not valid JSON')
   }

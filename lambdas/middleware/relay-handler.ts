@@ -132,7 +132,7 @@ async function relayEvent(
   }
   try {
     await countRequest(context.rates, found.caller, (left) => Object.assign(limits, rateHeaders(left)))
-    const body = readBody(event)
+    const body = await readBody(event)
     const sessionId = headerOf(event, 'x-session-id')
     const note = (more: Readonly<Record<string, unknown>>) => Object.assign(facts, more)
     const request = { requestId, caller: found.caller, confirmCaller, ...body, sessionId, tellFailure, note }
@@ -159,8 +159,8 @@ function movesNoMoney(error: unknown): boolean {
   )
 }
 
-function readBody(event: ApiEvent): Pick<RelayRequest, 'bodyText' | 'bodyBytes' | 'json'> {
-  const { text, json } = readJsonBody(event, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
+async function readBody(event: ApiEvent): Promise<Pick<RelayRequest, 'bodyText' | 'bodyBytes' | 'json'>> {
+  const { text, json } = await readJsonBody(event, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
   const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedMember(text) : undefined
   if (repeated !== undefined) {
     throw new InvalidRequestError([{ path: repeated.slice(0, 64), message: 'a member must not be written twice' }])

@@ -22,7 +22,7 @@ const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
 
 const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and chat, completions, embeddings and images that are relayed as they come. One key, one balance.
 
-Bodies are JSON in UTF-8, not compressed, at most 5 MiB. A member that is not described may come with any answer.
+Bodies are JSON in UTF-8, not compressed, at most 5 MiB, with at most 100,000 strings, objects and lists in them. A member that is not described may come with any answer.
 
 This document is generated from the table of routes and the schemas that requests are checked with.`
 

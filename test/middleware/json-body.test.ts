@@ -99,6 +99,39 @@ describe('jsonBody', () => {
     expect(await parsed({ body: '['.repeat(32) + ']'.repeat(32) })).toBeDefined()
   })
 
+  it('refuses a body of more elements than can be parsed in a moment, whatever they are', async () => {
+    const message = 'the body holds more than 100000 strings, objects and lists: send it as smaller requests'
+    const fields = (count: number) => Array.from({ length: count }, (_, index) => `"${index.toString(36)}":1`).join(',')
+    await expectMessage({ body: `{"a":{${fields(100_000)}}}` }, message)
+    await expectMessage({ body: `[${'[],'.repeat(100_000)}1]` }, message)
+    await expectMessage({ body: `[${'"",'.repeat(100_000)}1]` }, message)
+    expect(await parsed({ body: `{"a":{${fields(99_997)}}}` })).toBeDefined()
+    expect(await parsed({ body: `[${'1,'.repeat(500_000)}1]` })).toHaveLength(500_001)
+  })
+
+  it('refuses a body of more top-level fields than any API has', async () => {
+    const body = (count: number) =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, 1])))
+    await expectMessage({ body: body(1_001) }, 'the body has more than 1000 fields at its top level')
+    expect(Object.keys(Object(await parsed({ body: body(1_000) })))).toHaveLength(1_000)
+  })
+
+  it('lets other requests have their turn while it reads several large bodies', async () => {
+    const body = JSON.stringify('x'.repeat(100_000))
+    let turns = 0
+    let isReading = true
+    const other = () => {
+      turns += 1
+      if (isReading) {
+        setImmediate(other)
+      }
+    }
+    setImmediate(other)
+    await Promise.all([parsed({ body }), parsed({ body }), parsed({ body })])
+    isReading = false
+    expect(turns).toBeGreaterThanOrEqual(9)
+  })
+
   it.each(['gzip', 'br', 'GZIP', 'gzip, identity'])('refuses a body that is compressed (%s)', async (coding) => {
     const headers = { 'Content-Encoding': coding }
     await expectMessage({ ...base64(gzipSync('{}')), headers }, 'compressed bodies are not accepted')

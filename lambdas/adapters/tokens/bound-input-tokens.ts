@@ -1,4 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '#adapters/next-turn.ts'
+import { Places } from '#adapters/places.ts'
 import type { EmbeddingModel } from '#core/catalogue/model.ts'
 import type { EmbeddingInputs } from '#core/contract/embedding-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
@@ -8,6 +9,12 @@ import type { RankLookup } from './token-ranks.ts'
 
 /** Bytes of the longest token of cl100k_base: a run of spaces. A text of more than so many for each token is too long. */
 export const TOKEN_BYTES_MAX = 128
+
+/** A text up to this length is counted with hardly any memory; a longer one, which is seldom within a limit, takes 28 times its size. */
+const LONG_TEXT_BYTES = 65_536
+
+/** Long texts that are counted at a time, so that many of them do not take all memory. */
+const longTexts = new Places(2)
 
 type Options = {
   readonly model: Pick<EmbeddingModel, 'max_input_tokens'>
@@ -33,16 +40,30 @@ export async function boundInputTokens(inputs: EmbeddingInputs, options: Options
   refuseAbove(limit * TOKEN_BYTES_MAX, bounds, limit)
   for (const [index, text] of inputs.texts.entries()) {
     if ((bounds[index] ?? 0) > limit) {
-      const count = countTokens(text, readRanks(), limit)
+      const count = await countInTurns(text, readRanks(), limit)
       if (count > limit) {
         throw tooLong(index, limit)
       }
       bounds[index] = count
-      // Other requests get their turn between two long texts.
-      await setImmediate()
     }
   }
   return bounds
+}
+
+/** Other requests get their turn between the steps. */
+async function countInTurns(text: string, ranks: RankLookup, limit: number): Promise<number> {
+  const place = text.length > LONG_TEXT_BYTES ? await longTexts.take() : undefined
+  try {
+    const steps = countTokens(text, ranks, limit)
+    for (let step = steps.next(); ; step = steps.next()) {
+      await nextTurn()
+      if (step.done) {
+        return step.value
+      }
+    }
+  } finally {
+    place?.()
+  }
 }
 
 function refuseAbove(most: number, bounds: readonly number[], limit: number): void {

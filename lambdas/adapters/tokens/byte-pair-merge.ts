@@ -4,27 +4,44 @@ import type { RankLookup } from './token-ranks.ts'
 /** Neighbours that make no token together. */
 const NO_RANK = -1
 
+/** Pairs that are looked up, or taken from the queue and merged, in a few milliseconds. */
+const PAIRS_A_STEP = 4_096
+
 /** The place behind the last part, and before the first. */
 const NONE = -1
+
+/** A pair of the queue whose parts have been merged with others since. */
+const OUT_OF_DATE = -2
 
 /**
  * Counts the tokens of one piece of text: of all neighbouring parts, beginning with single bytes, those two merge first
  * whose merged bytes have the lowest rank, the leftmost of equals, until no two make a token.
  *
  * The parts form a linked list and the pairs wait in a heap, so that a piece of n bytes takes n log n steps. A list that is
- * searched for each merge takes n^2: minutes for a megabyte of one letter, which anyone may send.
- * @param bytes the piece begins at its start.
+ * searched for each merge takes n^2: minutes for a megabyte of one letter, which anyone may send. It yields after each few
+ * milliseconds of work, for somebody else to have a turn.
+ * @param bytes the piece begins at its start; not to be changed before the count is there.
  * @param length of the piece in bytes, 1 or more.
  */
-export function countMerged(bytes: Uint8Array, length: number, ranks: RankLookup): number {
+export function* countMerged(bytes: Uint8Array, length: number, ranks: RankLookup): Generator<void, number> {
   const parts = new Parts(bytes, length, ranks)
   for (let at = 0; at + 1 < length; at += 1) {
     parts.offer(at)
+    if (at % PAIRS_A_STEP === PAIRS_A_STEP - 1) {
+      yield
+    }
   }
   let count = length
+  let taken = 0
   for (let at = parts.takeLowest(); at !== NONE; at = parts.takeLowest()) {
-    parts.mergeWithNext(at)
-    count -= 1
+    if (at !== OUT_OF_DATE) {
+      parts.mergeWithNext(at)
+      count -= 1
+    }
+    taken += 1
+    if (taken % PAIRS_A_STEP === 0) {
+      yield
+    }
   }
   return count
 }
@@ -66,14 +83,13 @@ class Parts {
     }
   }
 
-  /** The first part of the pair that merges next. */
+  /** The first part of the pair that merges next; OUT_OF_DATE where the queue held another, NONE when it is empty. */
   takeLowest(): number {
-    for (let pair = this.#queue.pop(); pair !== undefined; pair = this.#queue.pop()) {
-      if (this.#pairRanks[pair.at] === pair.rank) {
-        return pair.at
-      }
+    const pair = this.#queue.pop()
+    if (pair === undefined) {
+      return NONE
     }
-    return NONE
+    return this.#pairRanks[pair.at] === pair.rank ? pair.at : OUT_OF_DATE
   }
 
   mergeWithNext(at: number): void {

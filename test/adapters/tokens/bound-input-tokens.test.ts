@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { boundInputTokens, TOKEN_BYTES_MAX } from '#adapters/tokens/bound-input-tokens.ts'
+import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { ranks } from './written-ranks.ts'
 
@@ -62,6 +63,68 @@ describe('the tokens of texts', () => {
     setImmediate(() => order.push('other'))
     await counted
     expect(order).toStrictEqual(['other', 'counted'])
+  })
+
+  it('give other requests a turn in the middle of a text', async () => {
+    let turns = 0
+    let isCounting = true
+    const other = () => {
+      turns += 1
+      if (isCounting) {
+        setImmediate(other)
+      }
+    }
+    setImmediate(other)
+    const model = { max_input_tokens: 8192 }
+    const texts = [' '.repeat(8192 * TOKEN_BYTES_MAX)]
+    await boundInputTokens({ kind: 'texts', texts }, { model, readRanks: () => ranks })
+    isCounting = false
+    expect(turns).toBeGreaterThan(200)
+  })
+
+  it('take the memory of two long texts at most, however many are counted at a time', async () => {
+    const model = { max_input_tokens: 8192 }
+    const texts = [' '.repeat(100_000)]
+    const count = (readRanks: () => RankLookup) => boundInputTokens({ kind: 'texts', texts }, { model, readRanks })
+    let lookups = 0
+    const countingRanks: RankLookup = {
+      rankOf: (bytes, start, end) => {
+        lookups += 1
+        return ranks.rankOf(bytes, start, end)
+      },
+    }
+    await count(() => countingRanks)
+    const lookupsOfOne = lookups
+    const underWay = new Map<number, number>()
+    let begun = 0
+    let most = 0
+    const watchedRanks = (): RankLookup => {
+      const id = begun
+      begun += 1
+      return {
+        rankOf: (bytes, start, end) => {
+          underWay.set(id, (underWay.get(id) ?? 0) + 1)
+          most = Math.max(most, underWay.size)
+          if (underWay.get(id) === lookupsOfOne) {
+            underWay.delete(id)
+          }
+          return ranks.rankOf(bytes, start, end)
+        },
+      }
+    }
+    await Promise.all(Array.from({ length: 6 }, () => count(watchedRanks)))
+    expect({ begun, most }).toStrictEqual({ begun: 6, most: 2 })
+  })
+
+  it('give their place back when they are too long', async () => {
+    const model = { max_input_tokens: 1000 }
+    const options = { model, readRanks: () => ranks }
+    for (let round = 0; round < 3; round += 1) {
+      await expect(boundInputTokens({ kind: 'texts', texts: ['ab'.repeat(40_000)] }, options)).rejects.toThrow(
+        InvalidRequestError,
+      )
+    }
+    expect(await boundInputTokens({ kind: 'texts', texts: [' '.repeat(80_000)] }, options)).toStrictEqual([625])
   })
 })
 

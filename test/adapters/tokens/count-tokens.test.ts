@@ -4,12 +4,13 @@ import { Tiktoken } from 'js-tiktoken/lite'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
 import { countTokens } from '#adapters/tokens/count-tokens.ts'
 import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
+import { runSteps } from './run-steps.ts'
 import { ranks } from './written-ranks.ts'
 
 const reference = new Tiktoken(cl100kBase)
 /** With no special token allowed and none forbidden, their names are ordinary text. */
 const expected = (text: string) => reference.encode(text, [], []).length
-const count = (text: string, limit = Number.POSITIVE_INFINITY) => countTokens(text, ranks, limit)
+const count = (text: string, limit = Number.POSITIVE_INFINITY) => runSteps(countTokens(text, ranks, limit)).value
 
 const TEXTS: readonly (readonly [what: string, text: string])[] = [
   ['nothing', ''],
@@ -117,7 +118,7 @@ describe('the tokens of a text', () => {
       },
     }
     for (const [, text] of TEXTS) {
-      countTokens(text, byPiece, Number.POSITIVE_INFINITY)
+      runSteps(countTokens(text, byPiece, Number.POSITIVE_INFINITY))
     }
     const pattern = new RegExp(cl100kBase.pat_str, 'gu')
     const wanted = TEXTS.flatMap(([, text]) => text.match(pattern) ?? [])
@@ -148,7 +149,7 @@ describe('the work of counting', () => {
   ])('of %s without end grows with the length, not with its square', (_, part) => {
     const text = part.repeat(Math.ceil(200_000 / part.length))
     const { lookups, counting } = countedRanks()
-    countTokens(text, counting, Number.POSITIVE_INFINITY)
+    runSteps(countTokens(text, counting, Number.POSITIVE_INFINITY))
     expect(lookups.count).toBeLessThanOrEqual(3 * Buffer.byteLength(text))
   })
 
@@ -166,12 +167,32 @@ describe('the work of counting', () => {
     ['digits', '1'.repeat(300_000), 100_001],
   ])('of splitting %s is linear', (_, text, piecesAtMost) => {
     const everythingIsAToken: RankLookup = { rankOf: () => 0 }
-    expect(countTokens(text, everythingIsAToken, Number.POSITIVE_INFINITY)).toBeLessThanOrEqual(piecesAtMost)
+    const { value } = runSteps(countTokens(text, everythingIsAToken, Number.POSITIVE_INFINITY))
+    expect(value).toBeLessThanOrEqual(piecesAtMost)
+  })
+
+  it.each([
+    ['spaces', ' '.repeat(200_000)],
+    ['one letter', 'a'.repeat(200_000)],
+    ['words', 'word '.repeat(40_000)],
+    ['ideographs', '漢字'.repeat(30_000)],
+    ['a letter and lines', 'a\n'.repeat(100_000)],
+  ])('of %s stops for others after each few thousand look-ups', (_, text) => {
+    const { lookups, counting } = countedRanks()
+    let most = 0
+    let before = 0
+    const steps = countTokens(text, counting, Number.POSITIVE_INFINITY)
+    for (let isDone = false; !isDone; isDone = steps.next().done === true) {
+      most = Math.max(most, lookups.count - before)
+      before = lookups.count
+    }
+    expect(Math.max(most, lookups.count - before)).toBeLessThanOrEqual(20_000)
+    expect(lookups.count).toBeGreaterThan(40_000)
   })
 
   it('ends once the limit is passed', () => {
     const { lookups, counting } = countedRanks()
-    expect(countTokens('word '.repeat(100_000), counting, 50)).toBe(51)
+    expect(runSteps(countTokens('word '.repeat(100_000), counting, 50)).value).toBe(51)
     expect(lookups.count).toBeLessThan(100)
   })
 })
