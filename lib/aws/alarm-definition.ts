@@ -11,6 +11,8 @@ export type AlarmDefinition = {
    * second on it stands behind the name.
    */
   readonly part?: number
+  /** The channel that it is about alone; it stands behind the name and in the description. */
+  readonly channel?: string
   /** One sentence about what has happened. */
   readonly meaning: string
   readonly metric: IMetric
@@ -30,11 +32,13 @@ export const RUNBOOK = 'docs/operations.md'
 
 /** The alarm, named after its stack, with a description that leads to its entry in the runbook. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
-  const { name, part = 1, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
-  const id = part === 1 ? name : `${name}${part}`
+  const { name, part = 1, channel, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
+  const numbered = part === 1 ? name : `${name}${part}`
+  const id = channel === undefined ? numbered : `${numbered}-${channel}`
+  const ofChannel = channel === undefined ? '' : ` Channel: ${channel}.`
   return new Alarm(scope, id, {
     alarmName: `${Stack.of(scope).stackName}-${id}`,
-    alarmDescription: `${meaning} Runbook: ${RUNBOOK}#${name.toLowerCase()}`,
+    alarmDescription: `${meaning}${ofChannel} Runbook: ${RUNBOOK}#${name.toLowerCase()}`,
     metric,
     threshold,
     evaluationPeriods: periods,

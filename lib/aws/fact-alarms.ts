@@ -1,5 +1,6 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
+import { channelAlarms } from './channel-alarms.ts'
 import type { ServiceMetrics } from './service-metrics.ts'
 
 const HOUR = 60
@@ -11,6 +12,7 @@ export function factAlarms(metrics: ServiceMetrics, config: GatewayConfig): read
     ...jobAlarms(metrics),
     ...upstreamAlarms(metrics),
     ...reconcileFactAlarms(metrics, config),
+    ...channelAlarms(metrics, config),
   ]
 }
 

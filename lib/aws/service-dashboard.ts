@@ -41,6 +41,8 @@ export class ServiceDashboard extends Construct {
         metrics.sum('overdraft', MINUTES),
         metrics.sum('billed_at_estimate', MINUTES),
         metrics.sum('usage_refused', MINUTES),
+        metrics.sum('usage_above_bound', MINUTES),
+        metrics.sum('answer_cut_short', MINUTES),
         metrics.sum('resolution_conflict', MINUTES),
         metrics.sum('upstream_orphan', MINUTES),
         metrics.sum('reservation_expired', MINUTES),
@@ -145,7 +147,7 @@ export class ServiceDashboard extends Construct {
       graph(
         'Stored bytes, and failures',
         [metrics.sum('stored_bytes', MINUTES)],
-        [metrics.sum('store_failed', MINUTES)],
+        [metrics.sum('store_failed', MINUTES), metrics.sum('result_refused', MINUTES)],
       ),
     ]
   }

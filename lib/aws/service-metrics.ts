@@ -22,7 +22,7 @@ type ShareOptions = {
 }
 
 /**
- * What the functions of a stack count and measure, summed over all of them: the dimension set of `service` alone
+ * What the functions of a stack count and measure, summed over all of them: the dimension set of `service` alone, unless said
  * (docs/decisions, "Metrics in two dimension sets").
  */
 export class ServiceMetrics {
@@ -45,6 +45,17 @@ export class ServiceMetrics {
 
   sum(metricName: MetricName, minutes: number): Metric {
     return this.metric(metricName, { statistic: 'Sum', minutes })
+  }
+
+  /** Of one channel alone: the dimension set of `service` and `channel`. */
+  sumOfChannel(metricName: MetricName, { channel, minutes }: { channel: string; minutes: number }): Metric {
+    return new Metric({
+      namespace: this.#namespace,
+      metricName,
+      dimensionsMap: { service: SERVICE_NAME, channel },
+      statistic: 'Sum',
+      period: Duration.minutes(minutes),
+    })
   }
 
   maximum(metricName: MetricName, minutes: number): Metric {

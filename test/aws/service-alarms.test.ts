@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { alarmsOf, type WatchedMetric, type WatchingAlarm } from '../observability/watched-metrics.ts'
-import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ properties }) => properties)
@@ -68,9 +68,18 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
   },
 }
 
-/** Alarms that share an entry, because one cannot look at all, are numbered from the second on. */
-const kindOf = (name: string) => name.replace(/\d+$/, '')
+/** Alarms that share an entry are numbered from the second on, because one cannot look at all, or end in their channel. */
+const kindOf = (name: string) => name.replace(/(\d+|-[a-z0-9-]+)$/, '')
 const kinds = [...new Set(names.map(kindOf))]
+
+/** Kinds of alarms of which every channel has its own, and for which channels they are. */
+const CHANNEL_ALARMS = ['UsageAboveBound', 'AnswerCutShort', 'ResultRefused']
+
+function channelsOf(kind: string): string[] {
+  return shippedConfiguration.config.channels
+    .filter(({ provider }) => kind === 'UsageAboveBound' || (provider === 'openai') === (kind === 'AnswerCutShort'))
+    .map(({ id }) => id)
+}
 
 /** Headings below "Runbook" of the operator's page. */
 function runbookEntries(): string[] {
@@ -90,10 +99,22 @@ describe('ServiceAlarms', () => {
 
   it('names each alarm after its stack and leads to its entry in the runbook', () => {
     for (const { AlarmName, AlarmDescription } of alarms) {
-      expect(AlarmName).toMatch(/^Reelgate-test-[A-Z][A-Za-z]+\d*$/)
+      expect(AlarmName).toMatch(/^Reelgate-test-[A-Z][A-Za-z]+\d*(-[a-z0-9][a-z0-9-]+)?$/)
       const anchor = kindOf(AlarmName).replace(STACK_PREFIX, '').toLowerCase()
       expect(AlarmDescription).toMatch(new RegExp(`^[A-Z].*\\. Runbook: docs/operations\\.md#${anchor}$`))
     }
+  })
+
+  it('has for each channel an alarm of its own, which names it and watches its metric alone', () => {
+    const ofChannels = watching
+      .filter(({ name }) => CHANNEL_ALARMS.includes(kindOf(name)))
+      .map(({ name, watched }) => [name, watched.map(({ dimensions }) => dimensions)])
+    const expected = CHANNEL_ALARMS.flatMap((kind) =>
+      channelsOf(kind).map((channel) => [`${kind}-${channel}`, [{ service: 'reelgate', channel }]]),
+    )
+    expect(ofChannels).toEqual(expected)
+    const described = alarms.find(({ AlarmName }) => AlarmName === `${STACK_PREFIX}ResultRefused-p1-main`)
+    expect(described?.AlarmDescription).toContain(' Channel: p1-main. Runbook: ')
   })
 
   it('has a runbook entry for every alarm, and no entry without an alarm', () => {

@@ -101,7 +101,7 @@ export class SampleJobs {
       callbackUrl,
       request: { inline: JSON.stringify(request) },
       estimate: estimateVideoCost(request, this.#model),
-      snapshot: snapshotPrices(this.#model),
+      snapshot: snapshotPrices(this.#model, requestedTier(request)),
       tier: requestedTier(request),
       idempotency: undefined,
     })

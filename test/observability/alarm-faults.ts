@@ -36,6 +36,9 @@ type Usage = Readonly<Record<string, unknown>>
 const MINUTE = 60
 const HOUR = 3600
 
+/** Bytes of a chat answer that is held whole; see `ANSWER_BYTES_MAX` of `create-chat-completion.ts`. */
+const LONGEST_CHAT_BYTES = 32 * 1024 * 1024
+
 /** Nobody listens there. */
 const NOBODY = 'http://127.0.0.1:9'
 
@@ -164,6 +167,10 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   }),
   Overdraft: usage({ seconds: 10 }),
   UsageRefused: usage({ seconds: -5 }),
+  'UsageAboveBound-main': usage({ seconds: 3600 }),
+  'UsageAboveBound-channel-0': relayed(chatAnswer({ usage: { prompt_tokens: 1e9, completion_tokens: 1e9 } })),
+  'AnswerCutShort-channel-0': relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) })),
+  'ResultRefused-main': job(() => undefined, { video_url: `${NOBODY}/private.mp4` }),
   BilledAtEstimate: relayed(chatAnswer({ usage: undefined })),
   ReservationsExpired: abandonedRequest(16 * MINUTE),
   InternalFailure: async (stage) => {

@@ -117,6 +117,7 @@ describe('a poll', () => {
   it('that reports success without a video url fails the job', async () => {
     const { record } = await runWith([succeeded({ tokens: 5 })])
     expect(record).toMatchObject({ status: 'failed', error: 'upstream result is not a video' })
+    expect(engines.counted()).toContain('result_refused')
   })
 
   it('that once reported success is final: the upstream is not asked again', async () => {

@@ -88,6 +88,16 @@ describe('a settlement', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
+  it('above what the model can make is billed at that bound, as frozen at creation, and counted', async () => {
+    const pipeline = await pipelineWith({ seconds: 3600 }, { credits: '1' })
+    const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '0.14' }]
+    const job = await pipeline.create({ snapshot: { billing: 'per_second', prices, quantityMax: 7 } })
+    await createVideoMachine(pipeline).run(job)
+    const { balance } = await getTenant(pipeline.context.table, job.tenantId)
+    expect([await spent(pipeline), formatCredits(balance.available)]).toEqual(['0.98', '0.02'])
+    expect(engines.counted()).toContain('usage_above_bound')
+  })
+
   it('uses the prices frozen at creation, whatever the configuration says now', async () => {
     const pipeline = await pipelineWith({ seconds: 10 })
     const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '0.01' }]

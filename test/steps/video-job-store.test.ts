@@ -119,6 +119,21 @@ describe('a store', () => {
     expect(machine.visited.filter((state) => state === 'Store')).toHaveLength(1)
   })
 
+  it.each(['/page.html', '/empty.mp4', '/moved.mp4', 'file:///etc/passwd', 'http://127.0.0.1:9/video.mp4'])(
+    'of %s counts once as a refused result, so that an alarm names its channel',
+    async (path) => {
+      await store(path)
+      expect(engines.counted().filter((fact) => fact === 'result_refused')).toHaveLength(1)
+    },
+  )
+
+  it('of a file that is not there yet counts as no refused result', async () => {
+    failuresLeft = 1
+    await store('/flaky.mp4')
+    expect(engines.counted()).toContain('store_failed')
+    expect(engines.counted()).not.toContain('result_refused')
+  })
+
   it('of a download that breaks in the middle leaves no half object', async () => {
     const pipeline = await engines.pipeline()
     const job = await processed(pipeline, '/cut.mp4')

@@ -105,7 +105,8 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     durationSeconds,
   })
   reportSettlement(settlement, job, result ?? NOTHING_REPORTED)
-  if (!settlement.usageRefused && result?.completionTokens !== undefined) {
+  const isBelieved = !(settlement.usageRefused || settlement.usageAboveBound)
+  if (isBelieved && result?.completionTokens !== undefined) {
     const about = { model: job.model, channel: job.channelId ?? 'none' }
     measure({ output_tokens: Number(result.completionTokens) }, about)
   }
@@ -132,6 +133,14 @@ function reportSettlement(settlement: Settlement, job: VideoJob, reported: Video
       ...usageFacts(reported),
     })
     count('usage_refused', about)
+  }
+  if (settlement.usageAboveBound) {
+    logger.error('the upstream reported a usage above the bound of its model', {
+      ...jobFacts(job),
+      model: job.model,
+      ...usageFacts(reported),
+    })
+    count('usage_above_bound', { channel: job.channelId ?? 'none' })
   }
   if (settlement.overdraft > 0n) {
     logger.error('the job cost more than its reservation', {

@@ -3,12 +3,18 @@ import type { Bill } from './bill-request.ts'
 import { boundWhenGone } from './bound-when-gone.ts'
 import type { UpstreamReply } from './call-upstream.ts'
 import type { AnswerWriter } from './relay-request.ts'
+import { type CutReply, reportCutAnswer } from './report-cut-answer.ts'
 
 /** The largest answer that is held whole: 2,048 vectors of 3,072 numbers with all their digits come to 133 MB. */
 const ANSWER_BYTES_MAX = 160 * 1024 * 1024
 
 /** An error text of an upstream that goes to the client; no real one comes near. */
 export const REFUSAL_BYTES_MAX = 1024 * 1024
+
+/** An answer is larger than any of its wire that is held whole. */
+class AnswerTooLargeError extends Error {
+  override readonly name = 'AnswerTooLargeError'
+}
 
 type ReadableAnswer = { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
 
@@ -23,7 +29,7 @@ export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYT
     for await (const chunk of body) {
       size += chunk.length
       if (size > bytesMax) {
-        throw new RangeError(`an answer of more than ${bytesMax} bytes`)
+        throw new AnswerTooLargeError(`an answer of more than ${bytesMax} bytes`)
       }
       chunks.push(chunk)
     }
@@ -35,16 +41,28 @@ export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYT
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
 }
 
+/** As {@link readAnswer}, for a success: an operator hears of one that is too large, because its upstream charges for it. */
+export async function readSuccess(reply: Pick<UpstreamReply, 'body'> & CutReply, bytesMax?: number): Promise<Buffer> {
+  try {
+    return await readAnswer(reply, bytesMax)
+  } catch (error) {
+    if (error instanceof UpstreamFailedError && error.cause instanceof AnswerTooLargeError) {
+      reportCutAnswer(reply, 'bytes')
+    }
+    throw error
+  }
+}
+
 type Read = { readonly answer: AnswerWriter; readonly bill: Bill; readonly bytesMax?: number }
 
 /**
- * As {@link readAnswer}, for a client who may leave meanwhile: then it is read on for a bounded time, and what did not come
+ * As {@link readSuccess}, for a client who may leave meanwhile: then it is read on for a bounded time, and what did not come
  * in that time is billed at the estimate.
  */
 export async function readBilledAnswer(reply: UpstreamReply, { answer, bill, bytesMax }: Read): Promise<Buffer> {
   const stopWaiting = boundWhenGone(reply.body, answer.gone)
   try {
-    return await readAnswer(reply, bytesMax)
+    return await readSuccess(reply, bytesMax)
   } catch (error) {
     if (answer.gone.aborted) {
       bill.settleByEstimate(bill.locked)

@@ -6,6 +6,7 @@ import type { UpstreamReply } from './call-upstream.ts'
 import { BROKEN_ANSWER, EventSender } from './event-sender.ts'
 import { readLastBytes } from './read-last-bytes.ts'
 import type { AnswerWriter } from './relay-request.ts'
+import { type CutReply, reportCutAnswer } from './report-cut-answer.ts'
 import { UpstreamBrokenError } from './upstream-body.ts'
 
 /** How a stream ended for its client: whole, broken off by the upstream, or not seen to its end. */
@@ -18,7 +19,7 @@ export type StreamEnd = 'whole' | 'broken' | 'abandoned'
  * @throws AnswerNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
-  reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'>,
+  reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'> & CutReply,
   stream: ChatStream,
   answer: AnswerWriter,
 ): Promise<StreamEnd> {
@@ -50,10 +51,11 @@ const HELD_BYTES_MAX = 64 * 1024
 
 /** @returns whether the upstream broke off. */
 async function pump(
-  { body, completed }: Pick<UpstreamReply, 'body' | 'completed'>,
+  reply: Pick<UpstreamReply, 'body' | 'completed'> & CutReply,
   stream: ChatStream,
   client: Client,
 ): Promise<boolean> {
+  const { body, completed } = reply
   const { sender, answer } = client
   const chunks = body[Symbol.asyncIterator]()
   try {
@@ -79,6 +81,9 @@ async function pump(
     body.destroy()
     if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
       throw error
+    }
+    if (error instanceof EndlessEventError) {
+      reportCutAnswer(reply, 'event bytes')
     }
     if (!isBound(stream, answer)) {
       throw new AnswerNotBegunError('the upstream broke off before its first byte', { cause: error })

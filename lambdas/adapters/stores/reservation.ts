@@ -34,6 +34,7 @@ const reservationItem = z.object({
     prices: z.array(
       z.object({ resolution: z.enum([...RESOLUTIONS, 'any']), audio: tier, video_input: tier, price: z.string() }),
     ),
+    quantityMax: z.optional(z.number()),
   }),
   tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
   request: z.optional(z.string()),

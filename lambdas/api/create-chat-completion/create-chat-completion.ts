@@ -8,12 +8,14 @@ import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } fr
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { relayStream } from '#adapters/relay/relay-stream.ts'
+import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import type { ChatUsage } from '#core/relay/token-usage.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
@@ -96,8 +98,7 @@ async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill }:
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)
   } else {
-    request.note(tokensOf(read.usage))
-    bill.settle(chatCost(chat.model, read.usage))
+    settleByUsage(read.usage, reply, { request, chat, bill })
   }
   if (events === undefined) {
     sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
@@ -115,8 +116,7 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
     reply.failed()
   }
   if (stream.usage !== undefined) {
-    request.note(tokensOf(stream.usage))
-    bill.settle(chatCost(model, stream.usage))
+    settleByUsage(stream.usage, reply, { request, chat, bill })
   } else if (end === 'whole') {
     bill.settleByEstimate(bill.locked)
   } else if (end === 'abandoned' || stream.relayedTextBytes > 0) {
@@ -124,4 +124,17 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
     const { relayedTextBytes } = stream
     bill.settleByEstimate(brokenStreamCost(model, { bodyBytes, relayedTextBytes, locked: bill.locked }))
   }
+}
+
+/** Bills what the upstream reports, as far as its model can have used it. */
+function settleByUsage(
+  reported: ChatUsage,
+  { channel }: Pick<UpstreamReply, 'channel'>,
+  { request, chat, bill }: Omit<Exchange, 'answer'>,
+): void {
+  const { model, choices } = chat
+  const call = { requestId: request.requestId, channelId: channel.id, model, choices }
+  const usage = usageWithinBounds(reported, call)
+  request.note(tokensOf(usage))
+  bill.settle(chatCost(model, usage))
 }

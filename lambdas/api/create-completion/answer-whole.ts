@@ -1,6 +1,6 @@
 import type { Bill } from '#adapters/relay/bill-request.ts'
 import { replyDeadline } from '#adapters/relay/call-upstream.ts'
-import { readAnswer, sendWhole } from '#adapters/relay/read-answer.ts'
+import { readSuccess, sendWhole } from '#adapters/relay/read-answer.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { CallEnd, PromptEnd } from '#core/quota/completion-cost.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
@@ -51,16 +51,17 @@ type Asking = { readonly calls: UpstreamCalls; readonly deadline: number; readon
 async function askForPrompt(prompt: AskedPrompt, { calls, deadline, n }: Asking): Promise<void> {
   const { answers } = prompt
   for (let call = 0; call <= REPEATS_MAX; call += 1) {
-    const reply = await calls.call(prompt, { n: missingChoices(answers, n), deadline })
+    const missing = missingChoices(answers, n)
+    const reply = await calls.call(prompt, { n: missing, deadline })
     if (reply === undefined) {
       return
     }
-    const read = readChatChoices((await readAnswer(reply, ANSWER_BYTES_MAX)).toString('utf8'))
+    const read = readChatChoices((await readSuccess(reply, ANSWER_BYTES_MAX)).toString('utf8'))
     if (read === undefined) {
       reply.failed()
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }
-    answers.push(read)
+    answers.push({ ...read, usage: read.usage && calls.withinBounds(read.usage, reply, missing) })
     prompt.isUnderWay = false
     if (missingChoices(answers, n) === 0) {
       prompt.isWhole = true

@@ -1,5 +1,5 @@
 import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
-import { readAnswer } from '#adapters/relay/read-answer.ts'
+import { readSuccess } from '#adapters/relay/read-answer.ts'
 import { readLastBytes } from '#adapters/relay/read-last-bytes.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
@@ -14,12 +14,10 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
  * `[DONE]`. Whoever stops reading leaves the rest of the answer a moment to come, so that its connection can be used again.
  * @throws UpstreamFailedError, EndlessEventError, and what reading the body throws.
  */
-export async function* readEvents({
-  body,
-  contentType,
-}: Pick<UpstreamReply, 'body' | 'contentType'>): AsyncGenerator<string> {
+export async function* readEvents(reply: UpstreamReply): AsyncGenerator<string> {
+  const { body, contentType } = reply
   if (!isEventStream(contentType)) {
-    const text = (await readAnswer({ body }, ANSWER_BYTES_MAX)).toString('utf8')
+    const text = (await readSuccess(reply, ANSWER_BYTES_MAX)).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }

@@ -1,5 +1,6 @@
 import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import type { EventSender } from '#adapters/relay/event-sender.ts'
+import { reportCutAnswer } from '#adapters/relay/report-cut-answer.ts'
 import { UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
@@ -103,7 +104,7 @@ export class StreamedPrompts {
         return undefined
       }
       try {
-        const missing = await this.#relayReply(promptIndex, reply)
+        const missing = await this.#relayReply(promptIndex, reply, call.n)
         prompt.isUnderWay = false
         return missing
       } catch (error) {
@@ -117,13 +118,18 @@ export class StreamedPrompts {
     }
   }
 
-  async #relayReply(promptIndex: number, reply: UpstreamReply): Promise<number> {
-    const { stream } = this.#streamed
-    for await (const payload of readEvents(reply)) {
-      await this.#send(stream.push(promptIndex, payload))
-      if (stream.isDone(promptIndex)) {
-        break
+  async #relayReply(promptIndex: number, reply: UpstreamReply, n: number): Promise<number> {
+    const { stream, calls } = this.#streamed
+    try {
+      for await (const payload of readEvents(reply)) {
+        await this.#send(stream.push(promptIndex, payload))
+        if (stream.isDone(promptIndex)) {
+          break
+        }
       }
+    } finally {
+      // A call that breaks off is billed by its usage too.
+      stream.limitUsage(promptIndex, (usage) => calls.withinBounds(usage, reply, n))
     }
     const { text, missing } = stream.endCall(promptIndex)
     reply.completed()
@@ -142,6 +148,9 @@ export class StreamedPrompts {
     reply.body.destroy()
     if (!isUpstreamsFault(error)) {
       throw error
+    }
+    if (error instanceof EndlessEventError) {
+      reportCutAnswer(reply, 'event bytes')
     }
     if (!this.#streamed.calls.isEnded) {
       reply.failed()

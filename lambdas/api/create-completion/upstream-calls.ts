@@ -1,6 +1,8 @@
 import { ABANDONED_MILLISECONDS_MAX } from '#adapters/relay/bound-when-gone.ts'
 import { ClientGoneError, callUpstream, type UpstreamCall, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
+import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
+import type { ChatUsage } from '#core/relay/token-usage.ts'
 import type { CompletionExchange, PromptRun } from './completion-exchange.ts'
 
 /** An upstream's 4xx about the request, to be relayed as it is. */
@@ -98,6 +100,13 @@ export class UpstreamCalls {
       throw new UpstreamRefusalError(reply, (await readAnswer(reply, REFUSAL_BYTES_MAX)).toString('utf8'))
     }
     return reply
+  }
+
+  /** What a call for `n` completions reported, within the bounds of its model; what was above them is counted and logged. */
+  withinBounds(usage: ChatUsage, { channel }: Pick<UpstreamReply, 'channel'>, n: number): ChatUsage {
+    const { request, completion } = this.#exchange
+    const call = { requestId: request.requestId, channelId: channel.id, model: completion.model, choices: n }
+    return usageWithinBounds(usage, call)
   }
 
   /** The same promise, which no longer holds anyone up when the calls end. @throws CallsEndedError */

@@ -3,10 +3,12 @@ import { callChannel } from '#adapters/relay/call-channel.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
 import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
 import { replaceMembers } from '#core/json-members.ts'
 import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
+import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
 import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
 
 const OPERATION = 'create-embedding'
@@ -39,7 +41,13 @@ export async function createEmbedding(
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }
-    const { pieces, promptTokens } = read
+    const { pieces, promptTokens: reported } = read
+    const tokensMax = embeddingTokensMax(model, asked.inputs)
+    if (reported !== undefined && reported > tokensMax) {
+      const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
+      reportUsageAboveBound(call, { promptTokens: reported })
+    }
+    const promptTokens = reported === undefined ? undefined : Math.min(reported, tokensMax)
     request.note({ inputTokens: promptTokens })
     const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
     if (billedAtEstimate) {

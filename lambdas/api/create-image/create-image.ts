@@ -3,6 +3,7 @@ import { callChannel } from '#adapters/relay/call-channel.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
+import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
 import { readImageAnswer } from '#core/relay/image-answer.ts'
@@ -30,6 +31,10 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     const read = readImageAnswer(await readBilledAnswer(reply, { answer, bill }), { publicModel: model.id })
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
+    }
+    if (read.images > image.count) {
+      const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
+      reportUsageAboveBound(call, { images: read.images })
     }
     bill.settle(settledImageCost(image, read.images))
     await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })

@@ -77,6 +77,7 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
   if (model === undefined) {
     throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
   }
+  const tier = requestedTier(request)
   const jobId = context.newJobId()
   const createdAt = Math.trunc(context.nowMilliseconds() / 1000)
   return {
@@ -91,8 +92,8 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
     requestId,
     request: placeRequest({ tenantId: caller.tenantId, jobId }, requestText),
     estimate: estimateVideoCost(request, model),
-    snapshot: snapshotPrices(model),
-    tier: requestedTier(request),
+    snapshot: snapshotPrices(model, tier),
+    tier,
     idempotency: undefined,
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DURATION_SECONDS, RESOLUTIONS } from '../contract/video-parameters.ts'
+import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../contract/video-parameters.ts'
 import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
 import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
@@ -55,7 +55,7 @@ const videoModel = strictObject({
     .number()
     .int()
     .min(0)
-    .max(600)
+    .max(INPUT_VIDEO_SECONDS_MAX)
     .default(0)
     .meta({ description: 'Longest reference video that the upstream accepts; part of the estimate.' }),
   reference_limits: referenceLimits

@@ -13,6 +13,9 @@ export type AspectRatio = (typeof ASPECT_RATIOS)[number]
 /** Seconds of output video, before a model's own limits. */
 export const DURATION_SECONDS = { min: 3, max: 15, default: 5 } as const
 
+/** Seconds of a reference video, before a model's own limit. */
+export const INPUT_VIDEO_SECONDS_MAX = 600
+
 /** A video job as a client asked for it, every default filled in. Wire names; `callback_url` never leaves for an upstream. */
 export type VideoJobRequest = {
   readonly model: string

@@ -2,9 +2,8 @@ import type { VideoModel } from '../catalogue/model.ts'
 import type { VideoPriceTier } from '../catalogue/video-price.ts'
 import type { VideoJobRequest } from '../contract/video-parameters.ts'
 import type { Microcredits } from './money.ts'
-import { snapshotPrices } from './price-snapshot.ts'
-import { type DecimalQuantity, videoCost, wholeQuantity } from './video-cost.ts'
-import { completionTokensMax } from './video-tokens.ts'
+import { videoCost, wholeQuantity } from './video-cost.ts'
+import { longestQuantity } from './video-quantity.ts'
 
 /** The price tier that a request asks for. */
 export function requestedTier(request: VideoJobRequest): VideoPriceTier {
@@ -20,20 +19,10 @@ export function requestedTier(request: VideoJobRequest): VideoPriceTier {
  * from the widest frame of the tier and the longest input that the model takes.
  */
 export function estimateVideoCost(request: VideoJobRequest, model: VideoModel): Microcredits {
-  return videoCost(snapshotPrices(model), requestedTier(request), quantityMax(request, model))
-}
-
-function quantityMax(request: VideoJobRequest, model: VideoModel): DecimalQuantity {
-  const outputSeconds = model.output_follows_input ? model.durations.max : request.duration
-  const inputSeconds = request.video_urls.length > 0 ? model.input_video_seconds_max : 0
-  switch (model.billing) {
-    case 'token':
-      return wholeQuantity(completionTokensMax(request.resolution, outputSeconds, inputSeconds))
-    case 'per_second':
-      return wholeQuantity(outputSeconds + inputSeconds)
-    case 'per_request':
-      return wholeQuantity(1)
-    default:
-      return model.billing satisfies never
-  }
+  const quantity = longestQuantity(model.billing, {
+    outputSeconds: model.output_follows_input ? model.durations.max : request.duration,
+    inputSeconds: request.video_urls.length > 0 ? model.input_video_seconds_max : 0,
+    resolutions: [request.resolution],
+  })
+  return videoCost(model, requestedTier(request), wholeQuantity(quantity))
 }

@@ -3,20 +3,23 @@ import type { VideoResult } from '../jobs/video-result.ts'
 import type { Microcredits } from './money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuantity } from './video-cost.ts'
+import { anyVideoQuantityMax } from './video-quantity.ts'
 
-/** More tokens than this is no usage but a fault: hundreds of times the largest clip. */
-const COMPLETION_TOKENS_MAX = 1_000_000_000n
-
-/** More seconds than this is no usage but a fault: the longest edit bills 75. */
-const BILLABLE_SECONDS_MAX = 3600n
+/**
+ * A clip is a frame longer than it is said to be, and its length may come rounded up: less than a second above the bound is
+ * no fault to hear about. It is not billed either.
+ */
+const ROUNDED_SECONDS = 1
 
 /** What is billed, and what an operator should hear about it. */
 export type Settlement = {
   readonly amount: Microcredits
   /** The upstream reported no usage, or none that can be believed: the locked estimate was billed. */
   readonly billedAtEstimate: boolean
-  /** A usage was there but refused (negative, absurd, not a number), whatever was billed in its place. */
+  /** A usage was there but refused (negative, no number, too long for one), whatever was billed in its place. */
   readonly usageRefused: boolean
+  /** The usage was above what the model can have used, which was billed in its place. */
+  readonly usageAboveBound: boolean
   /** The formula's result exceeded the reservation; the difference may take the balance below zero. */
   readonly overdraft: Microcredits
 }
@@ -31,48 +34,53 @@ type SettlementInput = {
   readonly durationSeconds: string | undefined
 }
 
-/** Applies the billing formula of the job's frozen prices to what the upstream reports. */
+/**
+ * Applies the billing formula of the job's frozen prices to what the upstream reports, as far as the model can have used it
+ * (docs/decisions, "Usage that cannot be believed").
+ */
 export function settleVideoCost(input: SettlementInput): Settlement {
-  const { quantity, usageRefused } = billedQuantity(input)
+  const { quantity, ...flags } = billedQuantity(input)
   const amount = quantity === undefined ? input.estimate : costAtReportedTier(input, quantity)
-  return outcome(input, amount, { billedAtEstimate: quantity === undefined, usageRefused })
+  const overdraft = amount > input.estimate ? amount - input.estimate : 0n
+  return { amount, overdraft: overdraft as Microcredits, billedAtEstimate: quantity === undefined, ...flags }
 }
 
-function outcome(
-  { estimate }: SettlementInput,
-  amount: Microcredits,
-  flags: Pick<Settlement, 'billedAtEstimate' | 'usageRefused'>,
-): Settlement {
-  const overdraft = amount > estimate ? amount - estimate : 0n
-  return { amount, overdraft: overdraft as Microcredits, ...flags }
+type BilledQuantity = Pick<Settlement, 'usageRefused' | 'usageAboveBound'> & {
+  readonly quantity: DecimalQuantity | undefined
 }
 
-type BilledQuantity = { readonly quantity: DecimalQuantity | undefined; readonly usageRefused: boolean }
-
-function billedQuantity({ snapshot, result, durationSeconds }: SettlementInput): BilledQuantity {
+function billedQuantity({ snapshot, requested, result, durationSeconds }: SettlementInput): BilledQuantity {
+  const most = snapshot.quantityMax ?? anyVideoQuantityMax(snapshot.billing, requested)
   switch (snapshot.billing) {
     case 'per_request':
-      return { quantity: wholeQuantity(1), usageRefused: false }
+      return { quantity: wholeQuantity(1), usageRefused: false, usageAboveBound: false }
     case 'token':
-      return firstBelievable([result.completionTokens], COMPLETION_TOKENS_MAX)
+      return firstBelievable([result.completionTokens], { most, faultAbove: most })
     case 'per_second':
-      return firstBelievable([result.billableSeconds, durationSeconds], BILLABLE_SECONDS_MAX)
+      return firstBelievable([result.billableSeconds, durationSeconds], { most, faultAbove: most + ROUNDED_SECONDS })
     default:
       return snapshot.billing satisfies never
   }
 }
 
-/** The first usage between nothing and the bound. One that was passed over on the way there is a fault to hear about. */
-function firstBelievable(texts: readonly (string | undefined)[], most: bigint): BilledQuantity {
+type Bounds = { readonly most: number; readonly faultAbove: number }
+
+/** The first usage above nothing, and no more than the bound. One that was passed over on the way there is a fault to hear about. */
+function firstBelievable(texts: readonly (string | undefined)[], { most, faultAbove }: Bounds): BilledQuantity {
   let usageRefused = false
   for (const text of texts) {
     const quantity = parseQuantity(text)
-    if (quantity !== undefined && quantity.numerator > 0n && quantity.numerator <= most * quantity.denominator) {
-      return { quantity, usageRefused }
+    if (quantity !== undefined && quantity.numerator > 0n) {
+      const bounded = isAbove(quantity, most) ? wholeQuantity(most) : quantity
+      return { quantity: bounded, usageRefused, usageAboveBound: isAbove(quantity, faultAbove) }
     }
     usageRefused ||= !isLeftOut(text, quantity)
   }
-  return { quantity: undefined, usageRefused }
+  return { quantity: undefined, usageRefused, usageAboveBound: false }
+}
+
+function isAbove({ numerator, denominator }: DecimalQuantity, most: number): boolean {
+  return numerator > BigInt(most) * denominator
 }
 
 /** Zero and empty text mean that the upstream left the number out. */

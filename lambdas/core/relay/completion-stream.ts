@@ -107,6 +107,12 @@ export class CompletionStream {
     return { text, missing: missing.length }
   }
 
+  /** Replaces what the call under way has reported by what `limit` makes of it. Called before the call ends. */
+  limitUsage(promptIndex: number, limit: (usage: ChatUsage) => ChatUsage): void {
+    const prompt = this.#prompt(promptIndex)
+    prompt.callUsage = prompt.callUsage && limit(prompt.callUsage)
+  }
+
   /** The next events are those of a call from its beginning. */
   restartCall(promptIndex: number): void {
     const prompt = this.#prompt(promptIndex)

@@ -1,12 +1,9 @@
 /** What an upstream says a chat has used. */
 export type ChatUsage = { readonly promptTokens: number; readonly completionTokens: number }
 
-/** More tokens than this is no usage but a fault: hundreds of times the largest context. */
-const TOKENS_MAX = 1_000_000_000
-
 /**
  * Reads `usage` of a chat answer: `prompt_tokens` and `completion_tokens`, or what `total_tokens` leaves for a missing one.
- * Undefined when there is none, or none that can be believed. A zero is a zero, but for parts that are both zero beside a
+ * Undefined when there is none, or no whole number. A zero is a zero, but for parts that are both zero beside a
  * total that is not.
  */
 export function readChatUsage(usage: unknown): ChatUsage | undefined {
@@ -34,9 +31,12 @@ export function believedUsage(usage: ChatUsage | undefined, isGenerated: boolean
   return isGenerated && usage?.promptTokens === 0 && usage.completionTokens === 0 ? undefined : usage
 }
 
-/** A whole number of tokens that can be believed; undefined for anything else. */
+/**
+ * A whole number of tokens; undefined for anything else. It may be far above anything that a model can use: whoever bills it
+ * bounds it first (`core/quota/usage-bounds.ts`).
+ */
 export function tokenCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }
 
 function difference(total: number | undefined, part: number | undefined): number | undefined {

@@ -1,3 +1,4 @@
+import { reportRefusedResult } from '#adapters/jobs/report-refused-result.ts'
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
 import type { PollOutcome } from '#adapters/providers/video-provider.ts'
 import { recordFailure, recordPoll } from '#adapters/stores/job-progress.ts'
@@ -35,6 +36,7 @@ export async function judgePoll(
     case 'succeeded': {
       const pollText = await storePollText(outcome.text, job, context)
       if (outcome.result.videoUrl === undefined) {
+        reportRefusedResult(job, 'success without a url')
         await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, pollText })
         throw new ResultNotAVideoError('the upstream reports success without a video')
       }

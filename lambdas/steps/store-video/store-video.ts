@@ -1,3 +1,4 @@
+import { reportRefusedResult } from '#adapters/jobs/report-refused-result.ts'
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import { nowSeconds, type StepContext } from '#adapters/jobs/step-context.ts'
 import { DownloadError } from '#adapters/outbound/download-errors.ts'
@@ -80,11 +81,15 @@ async function judgeFailure(error: unknown, job: VideoJob, context: StepContext)
   logger.warn('store failed', { ...jobFacts(job), reason })
   count('store_failed', { channel: job.channelId ?? 'none' })
   if (error instanceof NotAVideoError) {
+    reportRefusedResult(job, reason)
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo })
     return new ResultNotAVideoError(error.message, { cause: error })
   }
   // No later try mends what the guard refused, or a file above the cap.
   const isFinal = error instanceof DownloadError && !error.isRetryable
+  if (isFinal) {
+    reportRefusedResult(job, reason)
+  }
   if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored })
     return new ResultNotStoredError(reason, { cause: error })

@@ -5,6 +5,7 @@ import { ChatStream } from '#core/relay/chat-stream.ts'
 import { FakeAnswer } from '../../api/fake-answer.ts'
 import { FakeBody } from '../../api/fake-body.ts'
 import { ROLE_CHOICES, roleEvent } from '../../core/relay/role-chunks.ts'
+import { relayChannel } from './relay-channel.ts'
 
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
 
@@ -12,7 +13,8 @@ function start() {
   const body = new FakeBody()
   const answer = new FakeAnswer()
   const told: string[] = []
-  const reply = { body, failed: () => void told.push('failed'), completed: () => void told.push('completed') }
+  const tell = { failed: () => void told.push('failed'), completed: () => void told.push('completed') }
+  const reply = { ...tell, body, channel: relayChannel('main'), upstreamRequestId: undefined }
   const stream = new ChatStream({ publicModel: 'upstream-chat', relaysUsage: false, choices: 1 })
   return { body, answer, told, over: relayStream(reply, stream, answer) }
 }

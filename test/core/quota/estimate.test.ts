@@ -31,7 +31,7 @@ type Reported = { completionTokens?: string; billableSeconds?: string; durationS
 function settle(asked: VideoJobRequest, model: VideoModel, reported: Reported) {
   return settleVideoCost({
     estimate: estimateVideoCost(asked, model),
-    snapshot: snapshotPrices(model),
+    snapshot: snapshotPrices(model, requestedTier(asked)),
     requested: requestedTier(asked),
     result: {
       videoUrl: 'https://result.example.test/v.mp4',

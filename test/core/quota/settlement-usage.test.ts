@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { ESTIMATE, settle, snapshot } from './settling.ts'
 
-const billed = (amount: string) => ({ amount, overdraft: '0', billedAtEstimate: false, usageRefused: false })
+const NOT_ODD = { billedAtEstimate: false, usageRefused: false, usageAboveBound: false }
+const billed = (amount: string) => ({ amount, overdraft: '0', ...NOT_ODD })
+const atBound = (amount: string) => ({ ...billed(amount), usageAboveBound: true })
 const atEstimate = (usageRefused: boolean) => ({ ...billed(ESTIMATE), billedAtEstimate: true, usageRefused })
 
 describe('token billing', () => {
-  const tokens = snapshot('token', { price: '7.00' })
+  const tokens = { ...snapshot('token', { price: '7.00' }), quantityMax: 1_000_000 }
 
   it.each([
     ['108900', '0.7623'],
@@ -24,21 +26,19 @@ describe('token billing', () => {
     },
   )
 
-  it.each([
-    '-5',
-    String(JSON.parse('1e309')),
-    String(1e18),
-    String(1e21),
-    'NaN',
-    '"12"',
-    '1e3',
-    '+5',
-    '1000000001',
-    ' 12',
-    '٣',
-  ])('refuses %s tokens, bills the estimate and says so', (completionTokens) => {
-    expect(settle({ snapshot: tokens, result: { completionTokens } })).toStrictEqual(atEstimate(true))
-  })
+  it.each(['-5', String(JSON.parse('1e309')), String(1e18), String(1e21), 'NaN', '"12"', '1e3', '+5', ' 12', '٣'])(
+    'refuses %s tokens, bills the estimate and says so',
+    (completionTokens) => {
+      expect(settle({ snapshot: tokens, result: { completionTokens } })).toStrictEqual(atEstimate(true))
+    },
+  )
+
+  it.each(['1000001', '1000000001', '1000000000000'])(
+    'bills the bound of the model for %s tokens, and says so',
+    (usage) => {
+      expect(settle({ snapshot: tokens, result: { completionTokens: usage } })).toStrictEqual(atBound('7'))
+    },
+  )
 
   it('does not bill tokens by the second', () => {
     const result = { billableSeconds: '5' }
@@ -55,7 +55,7 @@ describe('token billing', () => {
 })
 
 describe('per-second billing', () => {
-  const seconds = snapshot('per_second', { price: '0.14' })
+  const seconds = { ...snapshot('per_second', { price: '0.14' }), quantityMax: 75 }
 
   it.each([
     ['5', '0.7'],
@@ -80,7 +80,22 @@ describe('per-second billing', () => {
     )
   })
 
-  it.each(['-5', 'Infinity', '3601', 'NaN'])(
+  it.each(['76.1', '3600', '999999999999999'])('bills the bound of the model for %s seconds, and says so', (usage) => {
+    const settlement = settle({ snapshot: seconds, estimate: '10.5', result: { billableSeconds: usage } })
+    expect(settlement).toStrictEqual(atBound('10.5'))
+  })
+
+  it.each(['75.04', '76'])('bills the bound for %s seconds, whose excess is rounding, and finds no fault', (usage) => {
+    const settlement = settle({ snapshot: seconds, estimate: '10.5', result: { billableSeconds: usage } })
+    expect(settlement).toStrictEqual(billed('10.5'))
+  })
+
+  it('bounds the length of the file too, which an upstream may have made up', () => {
+    const settlement = settle({ snapshot: seconds, estimate: '10.5', durationSeconds: '4294967' })
+    expect(settlement).toStrictEqual(atBound('10.5'))
+  })
+
+  it.each(['-5', 'Infinity', '1e9', 'NaN'])(
     'takes the length of the video for %s seconds, and says so',
     (billableSeconds) => {
       const settlement = settle({ snapshot: seconds, result: { billableSeconds }, durationSeconds: '5' })

@@ -1,0 +1,53 @@
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { CountedFact } from '#core/telemetry/counted-facts.ts'
+import type { AlarmDefinition } from './alarm-definition.ts'
+import type { ServiceMetrics } from './service-metrics.ts'
+
+type Channel = GatewayConfig['channels'][number]
+
+type ChannelAlarm = Pick<AlarmDefinition, 'name' | 'meaning'> & {
+  readonly fact: CountedFact
+  readonly isFor: (channel: Channel) => boolean
+}
+
+const CHANNEL_ALARMS: readonly ChannelAlarm[] = [
+  {
+    name: 'UsageAboveBound',
+    meaning: 'The upstream reports more usage than its model can have; no more than the model can use was billed.',
+    fact: 'usage_above_bound',
+    isFor: () => true,
+  },
+  {
+    name: 'AnswerCutShort',
+    meaning: 'An answer of the upstream was longer than the gateway takes; its client did not get it whole.',
+    fact: 'answer_cut_short',
+    isFor: isRelayed,
+  },
+  {
+    name: 'ResultRefused',
+    meaning:
+      'The upstream reports success with a result that is no video or may not be fetched; nobody was billed for it.',
+    fact: 'result_refused',
+    isFor: (channel) => !isRelayed(channel),
+  },
+]
+
+/**
+ * Alarms on what one upstream does alone: each channel of the configuration has its own, which names it, so that whoever is
+ * woken knows whom to ask. They cost as many metrics as there are channels.
+ */
+export function channelAlarms(metrics: ServiceMetrics, { channels }: GatewayConfig): readonly AlarmDefinition[] {
+  return CHANNEL_ALARMS.flatMap(({ name, meaning, fact, isFor }) =>
+    channels.filter(isFor).map(({ id }) => ({
+      name,
+      meaning,
+      channel: id,
+      metric: metrics.sumOfChannel(fact, { channel: id, minutes: 5 }),
+      threshold: 1,
+    })),
+  )
+}
+
+function isRelayed({ provider }: Channel): boolean {
+  return provider === 'openai'
+}
