@@ -13,6 +13,10 @@ const DOLLARS = {
   storedGigabyteMonth: 0.023,
   /** CloudFront to Europe and North America, first 10 TB. */
   cdnGigabyte: 0.085,
+  /** A million requests of CloudFront over https, to Europe and North America. */
+  cdnRequests: 1,
+  /** A million reads of S3 Standard: the CDN keeps nothing, so that each of its requests is one. */
+  objectReads: 0.4,
 } as const
 
 /** Videos live for a week and are gone a day or two later. */
@@ -64,14 +68,14 @@ export function costOfThousandJobs({ polls, openSeconds, assumptions }: Course):
     ),
     line(
       'S3 requests',
-      `${parts === 1 ? 1 : parts + 2} writes`,
-      (parts === 1 ? 1 : parts + 2) * DOLLARS_PER_MILLION.objectWrites,
+      `${parts === 1 ? 1 : parts + 2} writes, ${downloads} reads`,
+      (parts === 1 ? 1 : parts + 2) * DOLLARS_PER_MILLION.objectWrites + downloads * DOLLARS.objectReads,
     ),
     line('S3 storage', `${videoMegabytes} MB, nine days`, stored * DOLLARS.storedGigabyteMonth * STORED_MONTHS * 1e6),
     line(
       'CloudFront',
-      `${(videoMegabytes * downloads).toFixed(0)} MB out`,
-      stored * downloads * DOLLARS.cdnGigabyte * 1e6,
+      `${(videoMegabytes * downloads).toFixed(0)} MB out, ${downloads} requests`,
+      stored * downloads * DOLLARS.cdnGigabyte * 1e6 + downloads * DOLLARS.cdnRequests,
     ),
   ]
 }

@@ -16,8 +16,6 @@ export type FunctionNeeds = {
   readonly readsConfiguration?: true
   /** Signs video urls. */
   readonly signsUrls?: true
-  /** Takes deleted videos out of the CDN. */
-  readonly invalidatesCdn?: true
   /** Sends the upstreams' keys. */
   readonly callsUpstreams?: true
   /** Counts tokens exactly: gets the vocabulary beside its code. */
@@ -79,7 +77,6 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     ...api,
     table: ['GetItem', 'UpdateItem'],
     objects: { 'v/': ['DeleteObject'] },
-    invalidatesCdn: true,
   },
   'list-models': catalogue,
   'get-model': catalogue,
@@ -94,11 +91,10 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
 
 const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true } as const
 
-/** Ending a job: status, ledger row and balance in one transaction, and what a deleted job left in bucket and CDN. */
+/** Ending a job: status, ledger row and balance in one transaction, and what a deleted job left in the bucket. */
 const resolution = {
   table: ['GetItem', 'PutItem', 'UpdateItem'],
   objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
-  invalidatesCdn: true,
 } as const
 
 /** The tasks of the state machine. */

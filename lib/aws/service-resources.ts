@@ -89,7 +89,4 @@ function giveDelivery(created: GatewayFunction, needs: FunctionNeeds, { delivery
   if (needs.signsUrls) {
     delivery.allowSigning(created)
   }
-  if (needs.invalidatesCdn) {
-    delivery.allowInvalidation(created)
-  }
 }

@@ -12,7 +12,6 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront'
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
-import type { IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import type { CustomDomain } from '../config/stage-settings.ts'
@@ -22,6 +21,12 @@ const TRANSPORT_SECURITY_DAYS = 365
 
 /** What CloudFront has is named once in an account, whatever the region of the stack; at most 64 characters. */
 const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
+
+/**
+ * A deleted video is not served from the next request on. A copy at the edge would have to be invalidated, which costs 12,500
+ * times what it saves at each fetch (docs/decisions, "Nothing is kept at the CDN's edges").
+ */
+const NOTHING_KEPT = CachePolicy.CACHING_DISABLED
 
 type VideoCdnProps = {
   readonly bucket: IBucket
@@ -36,12 +41,10 @@ export class VideoCdn extends Construct {
   readonly baseUrl: string
   /** What the operator has to write into the zone of a name of the team's own. */
   readonly dnsRecord: string | undefined
-  readonly distributionId: string
-  readonly #distribution: Distribution
 
   constructor(scope: Construct, id: string, props: VideoCdnProps) {
     super(scope, id)
-    this.#distribution = new Distribution(this, 'Distribution', {
+    const distribution = new Distribution(this, 'Distribution', {
       comment: 'Reelgate videos',
       defaultBehavior: {
         origin: S3BucketOrigin.withOriginAccessControl(props.bucket, {
@@ -51,23 +54,18 @@ export class VideoCdn extends Construct {
         }),
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
         allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-        cachePolicy: CachePolicy.CACHING_OPTIMIZED,
+        cachePolicy: NOTHING_KEPT,
         compress: false,
         trustedKeyGroups: [props.keyGroup],
         responseHeadersPolicy: createHeadersPolicy(this),
       },
       ...domainOf(this, props.customDomain),
     })
-    const { distributionDomainName } = this.#distribution
+    const { distributionDomainName } = distribution
     const { domainName } = props.customDomain ?? {}
     this.baseUrl = `https://${domainName ?? distributionDomainName}`
     this.dnsRecord = domainName && `${domainName} CNAME ${distributionDomainName}`
-    this.distributionId = this.#distribution.distributionId
     this.#acknowledge(props.customDomain)
-  }
-
-  grantInvalidation(grantee: IGrantable): void {
-    this.#distribution.grantCreateInvalidation(grantee)
   }
 
   #acknowledge(customDomain: CustomDomain | undefined): void {

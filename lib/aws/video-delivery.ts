@@ -14,8 +14,6 @@ export type VideoDelivery = {
   readonly signingKeys: SigningKeyResources | undefined
   /** Lets a function sign urls of videos. */
   allowSigning(signer: GatewayFunction): void
-  /** Lets a function take deleted videos out of caches. */
-  allowInvalidation(cleaner: GatewayFunction): void
 }
 
 /** Signed urls of the CDN, whose keys lie in a secret. */
@@ -33,10 +31,6 @@ export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): Vi
         CDN_SIGNING_KEY_SECRET_ARN: secretArn,
       })
     },
-    allowInvalidation(cleaner) {
-      cdn.grantInvalidation(cleaner)
-      cleaner.setEnvironment({ DISTRIBUTION_ID: cdn.distributionId })
-    },
   }
 }
 
@@ -49,9 +43,6 @@ export function bucketDelivery(bucket: VideoBucket): VideoDelivery {
     allowSigning(signer) {
       bucket.grantObjects(signer, ['GetObject'], 'v/')
       signer.setEnvironment({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: bucket.bucket.bucketName })
-    },
-    allowInvalidation(cleaner) {
-      cleaner.setEnvironment({ VIDEO_DELIVERY: 'bucket' })
     },
   }
 }

@@ -25,8 +25,8 @@ const startInput = z.object({ name: z.string(), input: z.string() })
 const executionInput = z.object({ executionArn: z.string() })
 
 /**
- * Speaks as much of the Step Functions and CloudFront wire as the handlers use, so that they run with the real SDK clients:
- * `StartExecution`, `DescribeExecution`, `StopExecution`, and `CreateInvalidation` (there is no cache to invalidate here).
+ * Speaks as much of the Step Functions wire as the handlers use, so that they run with the real SDK client:
+ * `StartExecution`, `DescribeExecution` and `StopExecution`.
  */
 export function startAwsFront(engine: Executions): Promise<LocalServer> {
   return listen((request, response) => {
@@ -38,10 +38,6 @@ export function startAwsFront(engine: Executions): Promise<LocalServer> {
 
 async function answer(request: IncomingMessage, response: ServerResponse, engine: Executions): Promise<void> {
   const body = await readBody(request, REQUEST_BYTES_MAX)
-  if (request.url?.includes('/invalidation')) {
-    response.writeHead(201, { 'content-type': 'text/xml' }).end('<Invalidation><Id>local</Id></Invalidation>')
-    return
-  }
   const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1]
   const { status, json } = run(operation, JSON.parse(body.toString('utf8')), engine)
   response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(json))

@@ -40,7 +40,7 @@ describe('what an operation asks of AWS', () => {
     ['list, 20 of 20', '1 GetItem, 1 Query, 7 R, 0 W'],
     ['list, 100 of 1000', '1 GetItem, 1 Query, 29 R, 0 W'],
     ['delete, running', '1 GetItem, 1 UpdateItem, 1 R, 2 W'],
-    ['delete, succeeded', '1 CreateInvalidation, 1 DeleteObject, 1 GetItem, 2 UpdateItem, 1 R, 6 W'],
+    ['delete, succeeded', '1 DeleteObject, 1 GetItem, 2 UpdateItem, 1 R, 6 W'],
     ['submit', '3 GetItem, 1 TransactWriteItems, 1 UpdateItem, 2.5 R, 5 W'],
     ['poll, unchanged', '2 GetItem, 1 UpdateItem, 1.5 R, 1 W'],
     ['poll, changed', '2 GetItem, 2 UpdateItem, 1.5 R, 2 W'],

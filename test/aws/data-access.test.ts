@@ -58,18 +58,16 @@ describe('what the roles of the stack may do with its data', () => {
     expect(placesOf('secretsmanager')).toEqual(secrets.sort())
   })
 
-  it('is allowed on this state machine, its executions, this distribution and this queue, and nowhere else', () => {
+  it('is allowed on this state machine, its executions and this queue, and on no distribution', () => {
     const machine = only('AWS::StepFunctions::StateMachine')
     const account = '<AWS::Region>:<AWS::AccountId>'
     expect(placesOf('states')).toEqual([
       `<${machine}>`,
       `arn:<AWS::Partition>:states:${account}:execution:<${machine}.Name>:*`,
     ])
-    // CloudFront has no resources for public keys and key groups; distributions are named.
+    // CloudFront has no resources for public keys and key groups.
     const keys = /^cloudfront:\w+(PublicKeys?|KeyGroups?)$/
-    expect(placesOf('cloudfront', (action) => !keys.test(action))).toEqual([
-      `arn:<AWS::Partition>:cloudfront::<AWS::AccountId>:distribution/<${only('AWS::CloudFront::Distribution')}>`,
-    ])
+    expect(placesOf('cloudfront', (action) => !keys.test(action))).toEqual([])
     expect(placesOf('sqs')).toEqual([`<${only('AWS::SQS::Queue')}.Arn>`])
   })
 

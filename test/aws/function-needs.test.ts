@@ -76,10 +76,7 @@ describe('what a function may reach', () => {
 
   it.each([
     ['states', ['api/create-video-job', 'reconcile']],
-    [
-      'cloudfront',
-      ['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile', 'cdn-signing-key'],
-    ],
+    ['cloudfront', ['cdn-signing-key']],
     [
       'secretsmanager',
       [
@@ -123,7 +120,7 @@ describe('what a function is told', () => {
     ['api/create-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
-    ['api/delete-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['api/delete-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
     ['api/list-models', ['TABLE_NAME']],
     ['api/get-model', ['TABLE_NAME']],
     ['api/create-chat-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
@@ -136,10 +133,10 @@ describe('what a function is told', () => {
     ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
     ['steps/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['steps/settle-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
-    ['steps/fail-video-job', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'TABLE_NAME']],
+    ['steps/settle-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['steps/fail-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
     ['webhook', [...signing, 'TABLE_NAME']],
-    ['reconcile', ['BUCKET_NAME', 'DISTRIBUTION_ID', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
   ])('%s has these variables and no other', (folder, names) => {
     const variables = Object.keys(functionOf(folder).properties.Environment.Variables)

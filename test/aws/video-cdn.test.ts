@@ -26,6 +26,11 @@ describe('VideoCdn', () => {
     expect(configuration.CacheBehaviors).toBeUndefined()
   })
 
+  it('keeps no copy at an edge: a deleted video is not served from the next request on, and no invalidation is paid', () => {
+    // AWS's policy CachingDisabled: all three lifetimes are 0. With a lifetime of 1 s or more even `private` is kept so long.
+    expect(configuration.DefaultCacheBehavior.CachePolicyId).toBe('4135ea2d-6df8-44a3-9df3-4b5a84be39ad')
+  })
+
   it('answers over https only', () => {
     expect(configuration.DefaultCacheBehavior.ViewerProtocolPolicy).toBe('https-only')
   })

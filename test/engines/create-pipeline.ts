@@ -1,5 +1,3 @@
-import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront'
-import { mockClient } from 'aws-sdk-client-mock'
 import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
 import { requireVideoJob } from '#adapters/jobs/require-job.ts'
 import type { StepContext } from '#adapters/jobs/step-context.ts'
@@ -110,16 +108,4 @@ async function findLeftovers(job: JobKey, { table, catalogue }: StepContext): Pr
     found.push(`the clean-up index holds ${due.jobId}`)
   }
   return found
-}
-
-/** Answers invalidations in place of the CDN and lists the paths that were taken out. */
-export function mockCdn(): { readonly invalidated: () => string[] } {
-  process.env.DISTRIBUTION_ID = 'TEST'
-  const cdn = mockClient(CloudFrontClient).resolves({})
-  return {
-    invalidated: () =>
-      cdn
-        .commandCalls(CreateInvalidationCommand)
-        .flatMap(({ args: [{ input }] }) => input.InvalidationBatch?.Paths?.Items ?? []),
-  }
 }

@@ -66,7 +66,6 @@ export async function startMeteredService() {
     TABLE_NAME: engine.table.name,
     BUCKET_NAME: bucket.bucket.name,
     STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
-    DISTRIBUTION_ID: 'METERED',
     CDN_BASE_URL: 'https://videos.example.com',
     CDN_KEY_PAIR_ID: 'K1METERED',
     CDN_SIGNING_KEY: openCdnKey(join(directory, 'key.pem')).privateKeyPem,

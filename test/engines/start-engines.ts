@@ -1,6 +1,6 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { captureTelemetry } from './counted-facts.ts'
-import { createPipeline, mockCdn, type Pipeline } from './create-pipeline.ts'
+import { createPipeline, type Pipeline } from './create-pipeline.ts'
 import { startResultServer } from './result-files.ts'
 import { startTestBucket } from './start-test-bucket.ts'
 import { startTestTable } from './start-test-table.ts'
@@ -15,7 +15,6 @@ type PipelineChanges = {
 /** Everything a test of the pipeline needs, once per test file; `pipeline` gives each test a table of its own. */
 export async function startEngines(routes: Parameters<typeof startResultServer>[0] = {}) {
   const telemetry = captureTelemetry()
-  const cdn = mockCdn()
   const [tables, bucket, results] = await Promise.all([startTestTable(), startTestBucket(), startResultServer(routes)])
   const pipeline = async ({ config, channels, credits }: PipelineChanges = {}): Promise<Pipeline> => {
     const catalogue = testCatalogue({ trusted_origins: [results.origin], ...config }, channels)
@@ -25,7 +24,7 @@ export async function startEngines(routes: Parameters<typeof startResultServer>[
   const close = async () => {
     await Promise.all([tables.close(), bucket.close(), results.stop()])
   }
-  return { ...telemetry, ...cdn, bucket, results, tables, pipeline, close }
+  return { ...telemetry, bucket, results, tables, pipeline, close }
 }
 
 export type Engines = Awaited<ReturnType<typeof startEngines>>

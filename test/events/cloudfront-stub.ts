@@ -7,7 +7,7 @@ const LIST_BOUNDS = '<MaxItems>100</MaxItems><Quantity>1</Quantity>'
 /** Public keys and key groups, each as the XML of its configuration, by id. */
 export type CloudFrontKeys = { readonly publicKeys: Map<string, string>; readonly keyGroups: Map<string, string> }
 
-/** As much of CloudFront as functions use, in its own XML: invalidations, public keys and key groups. Nothing is checked. */
+/** As much of CloudFront as functions use, in its own XML: public keys and key groups. Nothing is checked. */
 export function startCloudFrontStub({ publicKeys, keyGroups }: CloudFrontKeys): Promise<LocalServer> {
   return listen(async (request, response) => {
     const body = (await readBody(request, REQUEST_BYTES_MAX)).toString('utf8')
@@ -16,9 +16,7 @@ export function startCloudFrontStub({ publicKeys, keyGroups }: CloudFrontKeys): 
       response.writeHead(200, { 'content-type': 'text/xml', etag: 'E1' }).end(`<?xml version="1.0"?>${text}`)
     const isKeys = collection === 'public-key'
     const store = isKeys ? publicKeys : keyGroups
-    if (collection === 'distribution') {
-      response.writeHead(201, { 'content-type': 'text/xml' }).end('<Invalidation><Id>stub</Id></Invalidation>')
-    } else if (request.method === 'POST' || request.method === 'PUT') {
+    if (request.method === 'POST' || request.method === 'PUT') {
       const keptId = id ?? `${isKeys ? 'KSTUB' : 'GSTUB'}${store.size + 1}`
       store.set(keptId, body.replace(/<\?xml[^>]*>/, ''))
       send(isKeys ? publicKey(keptId, store) : keyGroup(keptId, store))

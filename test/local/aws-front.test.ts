@@ -1,4 +1,3 @@
-import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront'
 import {
   DescribeExecutionCommand,
   ExecutionAlreadyExists,
@@ -88,17 +87,5 @@ describe('the Step Functions wire', () => {
     })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ __type: 'UnknownOperationException' })
-  })
-})
-
-describe('the CloudFront wire', () => {
-  it('takes every invalidation: there is no cache here', async () => {
-    const cdn = new CloudFrontClient(settings(front.port))
-    const command = new CreateInvalidationCommand({
-      DistributionId: 'LOCAL',
-      InvalidationBatch: { CallerReference: 'a', Paths: { Quantity: 1, Items: ['/v/a'] } },
-    })
-    expect((await cdn.send(command)).Invalidation?.Id).toBe('local')
-    cdn.destroy()
   })
 })

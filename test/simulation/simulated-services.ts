@@ -1,4 +1,3 @@
-import { CloudFrontClient, CreateInvalidationCommand } from '@aws-sdk/client-cloudfront'
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { mockClient } from 'aws-sdk-client-mock'
@@ -14,7 +13,7 @@ export type Services = {
 
 let present: Services | undefined
 
-/** From now on the clients of S3, Step Functions and CloudFront talk to this history. */
+/** From now on the clients of S3 and Step Functions talk to this history. */
 export function useServices(services: Services): void {
   present = services
 }
@@ -32,14 +31,10 @@ export function mockServices(): void {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
-    DISTRIBUTION_ID: 'simulated',
     STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:000000000000:stateMachine:video',
   })
   mockExecutions()
   mockBucket()
-  mockClient(CloudFrontClient)
-    .on(CreateInvalidationCommand)
-    .callsFake(() => services().faults.pass('invalidate', async () => ({})))
 }
 
 function mockExecutions(): void {

@@ -1,11 +1,10 @@
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { invalidateVideo } from '../cdn/invalidate-video.ts'
 import { recordCleanedUp } from '../stores/job-deletion.ts'
 import type { Table } from '../stores/table.ts'
 import { deleteObject, type OpenBucket } from '../stores/video-bucket.ts'
 
 /**
- * Removes what a deleted job left: the object and its CDN copy. An open job keeps its mark, because its execution may
+ * Removes what a deleted job left: the object, of which the CDN keeps no copy. An open job keeps its mark, because its execution may
  * still be storing; whoever ends it calls this again, and Reconcile calls it for any mark that is left.
  */
 export async function cleanUpDeletedJob(
@@ -15,9 +14,6 @@ export async function cleanUpDeletedJob(
   await deleteObject(await openBucket(), job.videoKey)
   if (!isTerminal(job)) {
     return
-  }
-  if (job.status === 'succeeded') {
-    await invalidateVideo(job.videoKey)
   }
   await recordCleanedUp(table, job)
 }
