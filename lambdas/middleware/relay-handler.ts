@@ -4,6 +4,7 @@ import { measureRequest } from '#adapters/relay/measure-request.ts'
 import { openRelayContext, type RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { IGNORED_HEADER, ignoredHeader } from '#core/contract/ignored-fields.ts'
 import {
   InvalidApiKeyError,
   InvalidRequestError,
@@ -75,17 +76,17 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
   // API Gateway lets a client choose its request id, and this one names money: Lambda's own is nobody's to choose.
   const requestId = lambda.awsRequestId
   const facts: Record<string, unknown> = { gatewayRequestId: event.requestContext?.requestId }
-  const limits: Record<string, string> = {}
+  const added: Record<string, string> = {}
   writer.beforeOpen = (headers) => {
     const elapsed = Math.round(performance.now() - startedAt)
     facts.firstByteMilliseconds = elapsed
-    return { ...headers, ...limits, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
+    return { ...headers, ...added, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
   }
   const tellFailure = onlyOnce((error, { isBilled }) =>
     answerError(error, { path: event.path, requestId, writer, isBilled }),
   )
   try {
-    await relayEvent({ relay, event, requestId, facts, limits, tellFailure }, writer)
+    await relayEvent({ relay, event, requestId, facts, added, tellFailure }, writer)
   } catch (error) {
     tellFailure(error, NOT_BILLED)
   }
@@ -108,12 +109,12 @@ type Headed = {
 type RelayedEvent = Pick<Served, 'relay' | 'event'> &
   Pick<RelayRequest, 'requestId' | 'tellFailure'> & {
     readonly facts: Record<string, unknown>
-    /** Headers that say what the key has left. */
-    readonly limits: Record<string, string>
+    /** Headers that say what the key has left, and what of the body was ignored. */
+    readonly added: Record<string, string>
   }
 
 async function relayEvent(
-  { relay, event, requestId, facts, limits, tellFailure }: RelayedEvent,
+  { relay, event, requestId, facts, added, tellFailure }: RelayedEvent,
   writer: AnswerWriter,
 ): Promise<void> {
   const context = openRelayContext()
@@ -131,12 +132,20 @@ async function relayEvent(
     }
   }
   try {
-    await countRequest(context.rates, found.caller, (left) => Object.assign(limits, rateHeaders(left)))
+    await countRequest(context.rates, found.caller, (left) => Object.assign(added, rateHeaders(left)))
     const body = await readBody(event)
     const sessionId = headerOf(event, 'x-session-id')
     const note = (more: Readonly<Record<string, unknown>>) => Object.assign(facts, more)
-    const request = { requestId, caller: found.caller, confirmCaller, ...body, sessionId, tellFailure, note }
-    await relay(request, writer, context)
+    const tellIgnored = (names: readonly string[]) => {
+      delete added[IGNORED_HEADER]
+      Object.assign(added, ignoredHeader(names))
+    }
+    const { caller } = found
+    await relay(
+      { requestId, caller, confirmCaller, ...body, sessionId, tellFailure, tellIgnored, note },
+      writer,
+      context,
+    )
   } catch (error) {
     // A key that was revoked in the last minute is told so, and not what is wrong with the request.
     if (!writer.isOpen && movesNoMoney(error)) {

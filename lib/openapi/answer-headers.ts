@@ -13,6 +13,9 @@ export const HEADERS = {
     description: '`false`: do not try again by yourself; it could be billed again.',
     schema: { type: 'string', enum: ['false'] },
   },
+  'x-reelgate-ignored': text(
+    'Fields of the body that were ignored, such as `durration, messages.content.cache_control`: each percent-encoded, at most 20 of them and 1 KB. Absent where there are none.',
+  ),
   'x-ratelimit-limit-requests': text('Requests a minute that the key may make. Of a key with a limit of its own.'),
   'x-ratelimit-remaining-requests': text('Requests that are left now. Of a key with a limit of its own.'),
   'x-ratelimit-reset-requests': text(

@@ -1,5 +1,5 @@
 import type { Parameter } from './openapi-types.ts'
-import type { OperationDocument } from './operation-document.ts'
+import type { HeaderName, OperationDocument } from './operation-document.ts'
 
 const SESSION: Parameter = {
   name: 'X-Session-ID',
@@ -8,6 +8,8 @@ const SESSION: Parameter = {
   schema: { type: 'string' },
   example: 'conversation-7',
 }
+
+const IGNORED: readonly HeaderName[] = ['x-reelgate-ignored']
 
 const BILLED =
   'An upper bound of the price is locked while the request runs; what the upstream reports is billed. A request that fails before its first byte costs nothing.'
@@ -24,6 +26,7 @@ export const RELAY_OPERATIONS = {
       description: 'The completion, or with `stream` its events.',
       schema: 'ChatCompletion',
       events: 'ChatCompletionChunk',
+      headers: IGNORED,
     },
   },
   'create-completion': {
@@ -36,6 +39,7 @@ export const RELAY_OPERATIONS = {
       description: 'The completions of all prompts, or with `stream` their events as they come.',
       schema: 'Completion',
       events: 'Completion',
+      headers: IGNORED,
     },
   },
   'create-embedding': {
@@ -44,7 +48,7 @@ export const RELAY_OPERATIONS = {
     description: BILLED,
     parameters: [SESSION],
     request: 'CreateEmbeddingRequest',
-    answer: { description: 'A vector for each input.', schema: 'EmbeddingList' },
+    answer: { description: 'A vector for each input.', schema: 'EmbeddingList', headers: IGNORED },
   },
   'create-image': {
     tag: 'Images',
@@ -52,6 +56,6 @@ export const RELAY_OPERATIONS = {
     description: `A prompt that the content policy of the upstream forbids is a 400 in its own words. ${BILLED}`,
     parameters: [SESSION],
     request: 'CreateImageRequest',
-    answer: { description: 'The images.', schema: 'ImageList' },
+    answer: { description: 'The images.', schema: 'ImageList', headers: IGNORED },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>

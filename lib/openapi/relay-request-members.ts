@@ -35,7 +35,7 @@ export const CHAT_MESSAGE_MEMBERS: DescribedMembers = {
   role: { description: '`developer` is what newer clients write for `system`.' },
   content: {
     description:
-      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`; other types are relayed. Only an assistant may leave it out.',
+      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`; of other types only what the operator lets pass is relayed. Only an assistant may leave it out.',
   },
   name: { description: 'Name of the writer.' },
   tool_calls: { description: 'Calls that an assistant made; of no other role.' },

@@ -3,6 +3,7 @@ import { completionBodySchema } from '#core/contract/completion-body.ts'
 import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
 import { imageBodySchema } from '#core/contract/image-request.ts'
 import { videoJobBodySchema } from '#core/contract/video-job-body.ts'
+import { listedFields, type PassingList } from '#core/relay/passing-fields.ts'
 import { type DescribedMembers, type JsonSchema, toJsonSchemas } from './json-schema.ts'
 import {
   CHAT_MEMBERS,
@@ -17,20 +18,42 @@ import { VIDEO_JOB_MEMBERS } from './video-request-members.ts'
 /** Members that a handler reads by hand, without a zod schema. */
 const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
 
-const RELAYED = 'Members that are not listed are relayed untouched. A member written twice is refused.'
+/** What else of the OpenAI API an upstream gets, and what becomes of the rest. */
+function relayed(list: PassingList, schema: { readonly shape: object }, byHand: readonly string[] = []): string {
+  const described = new Set([...Object.keys(schema.shape), ...byHand])
+  const more = [...listedFields(list).fields.keys()].filter((name) => !described.has(name))
+  const passing = more.length === 0 ? '' : `Relayed besides: ${more.map((name) => `\`${name}\``).join(', ')}. `
+  return `${passing}Any other field is ignored, unless the operator lets it pass. A field written twice is refused.`
+}
 
 const REQUESTS = {
   CreateVideoJobRequest: {
     schema: videoJobBodySchema,
     members: VIDEO_JOB_MEMBERS,
-    description: 'Unknown members are ignored.',
+    description: 'Unknown fields are ignored.',
   },
-  CreateChatCompletionRequest: { schema: chatBodySchema, members: CHAT_MEMBERS, description: RELAYED },
+  CreateChatCompletionRequest: {
+    schema: chatBodySchema,
+    members: CHAT_MEMBERS,
+    description: relayed('chat', chatBodySchema),
+  },
   ChatMessage: { schema: chatMessageSchema, members: CHAT_MESSAGE_MEMBERS, description: 'One message.' },
   ChatTool: { schema: chatToolSchema, members: CHAT_TOOL_MEMBERS, description: 'A function that the model may call.' },
-  CreateCompletionRequest: { schema: completionBodySchema, members: COMPLETION_MEMBERS, description: RELAYED },
-  CreateEmbeddingRequest: { schema: embeddingBodySchema, members: EMBEDDING_MEMBERS, description: RELAYED },
-  CreateImageRequest: { schema: imageBodySchema, members: IMAGE_MEMBERS, description: RELAYED },
+  CreateCompletionRequest: {
+    schema: completionBodySchema,
+    members: COMPLETION_MEMBERS,
+    description: relayed('completions', completionBodySchema),
+  },
+  CreateEmbeddingRequest: {
+    schema: embeddingBodySchema,
+    members: EMBEDDING_MEMBERS,
+    description: relayed('embeddings', embeddingBodySchema, READ_BY_HAND.CreateEmbeddingRequest),
+  },
+  CreateImageRequest: {
+    schema: imageBodySchema,
+    members: IMAGE_MEMBERS,
+    description: relayed('images', imageBodySchema),
+  },
 } as const
 
 export type RequestName = keyof typeof REQUESTS

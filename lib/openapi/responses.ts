@@ -26,8 +26,9 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   504: ['x-should-retry'],
 }
 
-/** What upstreams say against a request of theirs is relayed, also where a part of it was billed before. */
+/** What upstreams say against a request of theirs is relayed, also where a part of it was billed before or ignored. */
 const RELAYED_STATUSES: readonly number[] = [400, 404, 405, 413]
+const RELAYED_HEADERS = ['x-should-retry', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
 
 function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
@@ -116,16 +117,15 @@ export function errorResponses(): Record<string, ResponseObject> {
   const shapes = (['video', 'openai'] as const).flatMap((shape) =>
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {
       const rate = Number(status) === UNAUTHORIZED ? [] : RATE
-      const relayed =
-        shape === 'openai' && RELAYED_STATUSES.includes(Number(status)) ? (['x-should-retry'] as const) : []
+      const relayed = shape === 'openai' && RELAYED_STATUSES.includes(Number(status)) ? RELAYED_HEADERS : []
       const headers = headersOf([...ALWAYS, ...(ERROR_HEADERS[Number(status)] ?? []), ...relayed, ...rate])
       const content = { 'application/json': { schema: errorSchema(shape, Number(status)), examples } }
       return [name, { description, headers, content }] as const
     }),
   )
   const others = Object.entries(OTHERS).map(([name, description]) => {
-    const retry = name === 'OtherError' ? (['x-should-retry'] as const) : []
-    const headers = headersOf(['x-request-id', 'Retry-After', ...retry])
+    const relayed = name === 'OtherError' ? RELAYED_HEADERS : []
+    const headers = headersOf(['x-request-id', 'Retry-After', ...relayed])
     const content = { 'application/json': { schema: schemaReference('Error'), examples: PLATFORM_EXAMPLES } }
     return [name, { description, headers, content }] as const
   })

@@ -93,7 +93,7 @@ export const VIDEO_OPERATIONS = {
       'Locks an upper bound of the price and submits the job upstream. The answer waits a few seconds for the upstream’s submit answer. What has a price is never changed: a length or resolution that the model does not have is refused.',
     parameters: [IDEMPOTENCY_KEY],
     request: 'CreateVideoJobRequest',
-    answer: { description: 'The job is made.', schema: 'CreatedVideoJob' },
+    answer: { description: 'The job is made.', schema: 'CreatedVideoJob', headers: ['x-reelgate-ignored'] },
     callbacks: JOB_ENDED,
   },
   'list-video-jobs': {

@@ -43,7 +43,7 @@ describe('create-embedding 200', () => {
 
   it('puts the upstream’s model in and the public one out, and changes nothing else', async () => {
     answerWith(vectors([0.1, 0.2]))
-    const body = `{"input":["héllo"], "model":"${MODEL}", "extra":1.0}`
+    const body = `{"input":["héllo"], "model":"${MODEL}", "dimensions":1.0e1}`
     const { text } = await rig.send(body, { operation })
     expect(rig.upstreams[0]?.calls.at(-1)?.text).toBe(body.replace(MODEL, 'upstream-embedding'))
     expect(text).toBe(JSON.stringify(vectors([0.1, 0.2])).replace('upstream-embedding', MODEL))

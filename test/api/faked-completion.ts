@@ -168,6 +168,7 @@ function requestOf(json: object, { notes, failures }: Told): RelayRequest {
     json,
     sessionId: undefined,
     tellFailure: (_, { isBilled }) => void failures.push({ isBilled }),
+    tellIgnored: () => undefined,
     note: (facts) => void Object.assign(notes, facts),
   }
 }

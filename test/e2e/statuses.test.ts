@@ -36,6 +36,16 @@ describe('every status of every video route, over HTTP', () => {
     expect(json).not.toHaveProperty('url')
   })
 
+  it('create-video-job 201: names the fields that it ignored, also where an idempotency key finds the job again', async () => {
+    const ignored = 'durration, seconds, %C5%BFize'
+    const body = { ...GOOD, durration: 5, seconds: '5', ſize: '720x1280' }
+    for (let count = 0; count < 2; count += 1) {
+      const { status, headers } = await gateway.api.create(body, { 'idempotency-key': 'ignored-fields' })
+      expect({ status, ignored: headers.get('x-reelgate-ignored') }).toStrictEqual({ status: 201, ignored })
+    }
+    expect((await gateway.api.create(GOOD)).headers.get('x-reelgate-ignored')).toBeNull()
+  })
+
   it.each([
     ['an empty body', ''],
     ['null', 'null'],

@@ -59,9 +59,11 @@ export type RelayRig = {
   close(): Promise<void>
 }
 
+type ChannelMembers = Readonly<Record<string, unknown>>
+
 type RigOptions = {
-  /** Members of every channel. */
-  readonly channel?: Readonly<Record<string, unknown>>
+  /** Members of every channel, or of the one with this index. */
+  readonly channel?: ChannelMembers | ((index: number) => ChannelMembers)
   readonly channels?: number
 }
 
@@ -140,7 +142,7 @@ function loadHandler({ operation = 'create-chat-completion' }: Call) {
   return import(`#lambdas/api/${operation}/handler.ts`)
 }
 
-function relayConfig(upstreams: readonly RelayUpstream[], channel: Readonly<Record<string, unknown>>) {
+function relayConfig(upstreams: readonly RelayUpstream[], channel: NonNullable<RigOptions['channel']>) {
   const models = {
     [CHAT]: 'upstream-chat',
     [FREE]: 'upstream-free',
@@ -160,7 +162,7 @@ function relayConfig(upstreams: readonly RelayUpstream[], channel: Readonly<Reco
       priority: index,
       // The failures of one test open no breaker for the next.
       breaker: { failures: 1000 },
-      ...channel,
+      ...(typeof channel === 'function' ? channel(index) : channel),
     })),
     models: [
       { ...chat, id: CHAT, prices: [{ input_per_million: '1000', output_per_million: '2000' }] },

@@ -1,4 +1,5 @@
 import { callUpstream, type UpstreamReply } from './call-upstream.ts'
+import type { WriteBody } from './post-to-channel.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayRequest } from './relay-request.ts'
 
@@ -11,7 +12,7 @@ type ChannelCall = {
   readonly failedChannels?: readonly string[]
   /** A `performance.now()` until when all channels together may stay silent. */
   readonly deadline?: number
-  readonly body: (upstreamModelId: string) => string
+  readonly body: WriteBody
 }
 
 /** Calls an upstream for a client's request, and notes for its log line which one answered. @throws as {@link callUpstream} */

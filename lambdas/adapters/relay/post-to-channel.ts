@@ -18,6 +18,9 @@ export type ChannelContext = {
   readonly nowMilliseconds: () => number
 }
 
+/** Writes the JSON text that a channel gets: the upstream has its own id of the model, and the channel says what passes. */
+export type WriteBody = (upstreamModelId: string, channel: RelayChannel) => string
+
 /** What a request sends, whichever channel it goes to. */
 export type ChannelRequest = {
   /** Public id of the model. */
@@ -36,8 +39,7 @@ export type ChannelRequest = {
    * nor the log hears of a failure. An answer that has been handed out is its reader's to destroy.
    */
   readonly givenUp?: AbortSignal
-  /** The JSON text for a channel, by the upstream's own id of the model. */
-  readonly body: (upstreamModelId: string) => string
+  readonly body: WriteBody
 }
 
 /** Where a request goes, and how long the head of its answer may take, besides the channel's own timeouts. */
@@ -57,7 +59,7 @@ export async function postToChannel(
   { channel, remainingMilliseconds }: Target,
 ): Promise<ChannelAnswer> {
   const deadline = performance.now() + remainingMilliseconds
-  const body = request.body(channel.models[request.modelId] ?? request.modelId)
+  const body = request.body(channel.models[request.modelId] ?? request.modelId, channel)
   let credential: string
   try {
     credential = await context.credential(channel)

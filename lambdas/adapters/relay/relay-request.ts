@@ -19,6 +19,11 @@ export type RelayRequest = {
    * tries again by itself.
    */
   readonly tellFailure: (error: unknown, how: { readonly isBilled: boolean }) => void
+  /**
+   * Says in a header of the response which fields of the body were left out of what the upstream got. The last word counts:
+   * each channel decides anew.
+   */
+  readonly tellIgnored: (names: readonly string[]) => void
   /** Collects what the log line of the request says besides status and duration; never prompts, answers or keys. */
   readonly note: (facts: Readonly<Record<string, string | number | boolean | undefined>>) => void
 }

@@ -15,6 +15,7 @@ import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import { passingFields } from '#core/relay/passing-fields.ts'
 import type { ChatUsage } from '#core/relay/token-usage.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
@@ -47,7 +48,12 @@ export async function createChatCompletion(
         path: '/chat/completions',
         failedChannels,
         deadline,
-        body: (upstreamModel) => upstreamChatBody(request.bodyText, { upstreamModel, chat }),
+        body: (upstreamModel, channel) => {
+          const passing = passingFields('chat', channel.pass_members.chat)
+          const { text, ignored } = upstreamChatBody(request.bodyText, { upstreamModel, chat, passing })
+          request.tellIgnored(ignored)
+          return text
+        },
       })
       try {
         return await relayReply(reply, exchange)

@@ -11,6 +11,8 @@ export type CompletionExchange = {
   readonly answer: AnswerWriter
   readonly context: RelayContext
   readonly writeCall: WriteCompletionCall
+  /** Fields that any channel of the model lets pass besides the listed ones: no call is longer than one with all of them. */
+  readonly addedAnywhere: readonly string[]
   /** What stands for an id and a time that an upstream leaves out. */
   readonly fallback: CompletionHead
 }

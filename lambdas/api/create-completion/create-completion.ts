@@ -26,7 +26,8 @@ export async function createCompletion(
   request.note({ model: model.id, stream, prompts: prompts.length })
   const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
   const writeCall = prepareCompletionCalls(bodyText, completion)
-  const exchange = { request, completion, answer, context, writeCall, fallback }
+  const addedAnywhere = context.catalogue.relayChannels(model.id).flatMap((channel) => channel.pass_members.chat)
+  const exchange = { request, completion, answer, context, writeCall, addedAnywhere, fallback }
   const billed = { request, operation: 'create-completion', model, estimate: completionEstimate(exchange) }
   await billRequest(context, billed, async (bill) => {
     try {

@@ -10,6 +10,8 @@ import { replaceMembers } from '#core/json-members.ts'
 import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
 import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
+import { keepPassingFields } from '#core/relay/keep-passing-fields.ts'
+import { passingFields } from '#core/relay/passing-fields.ts'
 
 const OPERATION = 'create-embedding'
 
@@ -31,7 +33,12 @@ export async function createEmbedding(
       gone: answer.gone,
       modelId: model.id,
       path: '/embeddings',
-      body: (upstreamModel) => replaceMembers(request.bodyText, new Map([['model', JSON.stringify(upstreamModel)]])),
+      body: (upstreamModel, channel) => {
+        const passing = passingFields('embeddings', channel.pass_members.embeddings)
+        const { text, ignored } = keepPassingFields(request.bodyText, passing)
+        request.tellIgnored(ignored)
+        return replaceMembers(text, new Map([['model', JSON.stringify(upstreamModel)]]))
+      },
     })
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, answer)

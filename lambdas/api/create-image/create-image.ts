@@ -7,6 +7,7 @@ import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
 import { readImageAnswer } from '#core/relay/image-answer.ts'
+import { passingFields } from '#core/relay/passing-fields.ts'
 
 const OPERATION = 'create-image'
 
@@ -23,7 +24,12 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
       gone: answer.gone,
       modelId: model.id,
       path: '/images/generations',
-      body: (upstreamModel) => imageRequestBody(request.bodyText, upstreamModel, image),
+      body: (upstreamModel, channel) => {
+        const passing = passingFields('images', channel.pass_members.images)
+        const { text, ignored } = imageRequestBody(request.bodyText, { upstreamModel, image, passing })
+        request.tellIgnored(ignored)
+        return text
+      },
     })
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, answer)

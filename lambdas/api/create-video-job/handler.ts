@@ -6,6 +6,8 @@ import { once } from '#adapters/once.ts'
 import { openTable } from '#adapters/stores/table.ts'
 import { openBucket } from '#adapters/stores/video-bucket.ts'
 import { readIdempotencyKey } from '#core/contract/idempotency-key.ts'
+import { ignoredHeader } from '#core/contract/ignored-fields.ts'
+import { unknownVideoFields } from '#core/contract/video-job-body.ts'
 import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
@@ -31,6 +33,7 @@ export const handler = apiHandler(
   async (event, lambda) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
     const command = { caller: callerOf(event), body: event.json, idempotencyKey, requestId: requestIdOf(event, lambda) }
-    return jsonResult(201, await createVideoJob(command, context))
+    const result = jsonResult(201, await createVideoJob(command, context))
+    return { ...result, headers: { ...result.headers, ...ignoredHeader(unknownVideoFields(event.json)) } }
   },
 )

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { passMembers } from './pass-members.ts'
 import { strictObject } from './strict-object.ts'
 
 /** An id that appears in logs, metrics and table keys. */
@@ -118,6 +119,7 @@ const openaiChannel = strictObject({
   provider: z.literal('openai'),
   timeouts: timeouts.default({ connect_seconds: 5, first_byte_seconds: 240, idle_seconds: 120 }),
   breaker: breaker.default({ failures: 5, pause_seconds: 10 }),
+  pass_members: passMembers.default({ chat: [], embeddings: [], images: [] }),
 })
 
 /** One upstream account under one base url. */

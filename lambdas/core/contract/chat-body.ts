@@ -148,7 +148,7 @@ export const chatToolSchema = z.looseObject(
 
 const TOOL_CHOICE_SENTENCE = 'tool_choice must be auto, none, required or an object that names a function'
 
-/** The body of `POST /v1/chat/completions` as the interface lists it. Members that are not listed are relayed untouched. */
+/** The body of `POST /v1/chat/completions` as the interface lists it. What else passes is in `passing-fields.ts`. */
 export const chatBodySchema = z.looseObject(
   {
     model: z.string('model must be a text: the id of a chat model'),

@@ -4,7 +4,7 @@ import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
 import { type ChatBody, chatBodySchema, imageUrlOf } from './chat-body.ts'
 import { parseBody } from './request-issues.ts'
 
-/** What the gateway itself needs to know of a chat request; the body goes upstream as the client wrote it. */
+/** What the gateway itself needs to know of a chat request; what passes of the body goes upstream as the client wrote it. */
 export type ChatRequest = {
   readonly model: ChatModel
   readonly stream: boolean

@@ -52,7 +52,7 @@ function promptSentence(value: unknown): string {
 
 /**
  * The body of `POST /v1/completions` as the interface lists it, and the members of the older completion interface that
- * chat has no word for. Members that are not listed are relayed untouched.
+ * chat has no word for. What else passes is in `passing-fields.ts`.
  *
  * Log probabilities come back null, so asking for them is refused (zero asks for nothing). The best of many is chosen by
  * them: to answer with fewer draws than were asked for, in silence, would be another product than the one meant.

@@ -7,7 +7,7 @@ import { parseBody } from './request-issues.ts'
 /** The interface, "POST /v1/completions (legacy)". */
 const MAX_TOKENS_DEFAULT = 16
 
-/** What a legacy completion asks for, every default filled in. What is not here is relayed as it came. */
+/** What a legacy completion asks for, every default filled in. What else passes is relayed as it came. */
 export type CompletionRequest = {
   readonly model: ChatModel
   /** One chat call each. An empty text is an empty message, which an upstream may refuse. */

@@ -16,7 +16,7 @@ export type EmbeddingInputs =
   /** Tokens of each input; the ids themselves go upstream as they are. */
   | { readonly kind: 'tokens'; readonly counts: readonly number[] }
 
-/** What the gateway itself needs to know of an embedding request; the body goes upstream as the client wrote it. */
+/** What the gateway itself needs to know of an embedding request; what passes of the body goes upstream as the client wrote it. */
 export type EmbeddingRequest = {
   readonly model: EmbeddingModel
   readonly inputs: EmbeddingInputs
@@ -45,7 +45,7 @@ export const embeddingBodySchema = z.looseObject(
 
 /**
  * Checks the body of `POST /v1/embeddings` (interface, section of that name) up to the length of its inputs in tokens,
- * which `boundInputTokens` checks. Members that are not listed are relayed untouched.
+ * which `boundInputTokens` checks. What else passes is in `passing-fields.ts`.
  * @throws InvalidRequestError saying what to mend, never repeating an input; ModelNotFoundError. Nothing was reserved yet.
  */
 export function parseEmbeddingRequest(json: unknown, { catalogue, allowedModels }: Context): EmbeddingRequest {

@@ -4,6 +4,8 @@ import type { ImageModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import { spliceInjected } from '../jobs/passthrough.ts'
 import { withoutMembers } from '../json-members.ts'
+import { keepPassingFields, type PassedBody } from '../relay/keep-passing-fields.ts'
+import type { PassingFields } from '../relay/passing-fields.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What an image request comes to, every default that has a price filled in. */
@@ -47,7 +49,7 @@ type ImageBody = z.infer<typeof imageBodySchema>
 
 /**
  * Checks the body of `POST /v1/images/generations` (interface, section of that name) against what its model offers.
- * Members that are not listed are relayed untouched.
+ * What else passes is in `passing-fields.ts`.
  * @throws InvalidRequestError naming each member that needs mending; ModelNotFoundError. Nothing was reserved yet.
  */
 export function parseImageRequest(json: unknown, { catalogue, allowedModels }: Context): ImageRequest {
@@ -68,17 +70,25 @@ export function parseImageRequest(json: unknown, { catalogue, allowedModels }: C
   }
 }
 
+type ImageCall = {
+  readonly upstreamModel: string
+  readonly image: ImageRequest
+  /** What the channel lets pass. */
+  readonly passing: PassingFields
+}
+
 /**
- * The body for an upstream: the client's own text with the upstream's model id, and with everything that decides the price
+ * The body for an upstream: what passes of the client's own, with the upstream's model id and everything that decides the price
  * written out, so that price and product agree whatever the upstream's defaults are. A model without qualities or styles is
  * sent none, the defaults of a client neither: its upstream need not know the parameter. Else style and response format,
  * which have no price, go as the client wrote them or left them out.
  */
-export function imageRequestBody(bodyText: string, upstreamModelId: string, request: ImageRequest): string {
-  const { model, count, size, quality } = request
+export function imageRequestBody(bodyText: string, { upstreamModel, image, passing }: ImageCall): PassedBody {
+  const { model, count, size, quality } = image
+  const passed = keepPassingFields(bodyText, passing)
   const unknown = CHOICES_WITH_DEFAULT.filter((path) => model[OFFERED_IN[path]].length === 0)
-  const text = unknown.length === 0 ? bodyText : withoutMembers(bodyText, new Set(unknown))
-  return spliceInjected(text, { model: upstreamModelId, n: count, size, quality })
+  const text = unknown.length === 0 ? passed.text : withoutMembers(passed.text, new Set(unknown))
+  return { text: spliceInjected(text, { model: upstreamModel, n: count, size, quality }), ignored: passed.ignored }
 }
 
 /** Interface, images: `n`. */

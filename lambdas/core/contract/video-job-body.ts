@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isJsonObject } from '#core/json-object.ts'
 import { PROMPT_UNITS_MAX, promptUnits } from '../jobs/prompt-length.ts'
 import { imageReference, isImageReference, linkReference } from './reference-url.ts'
 import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS } from './video-parameters.ts'
@@ -79,6 +80,11 @@ export const videoJobBodySchema = z.object(
   },
   SENTENCES.body,
 )
+
+/** Names of a body that no video job has. They are ignored, and the response says so. */
+export function unknownVideoFields(body: unknown): readonly string[] {
+  return isJsonObject(body) ? Object.keys(body).filter((name) => !Object.hasOwn(videoJobBodySchema.shape, name)) : []
+}
 
 /** The body of a video job with its defaults filled in, before the limits of its model are looked at. */
 export type VideoJobBody = z.infer<typeof videoJobBodySchema>

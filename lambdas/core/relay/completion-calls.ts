@@ -1,5 +1,8 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
 import { topLevelMembers } from '../json-members.ts'
+import { keepPassingFields, type PassedBody } from './keep-passing-fields.ts'
+import { passingFields } from './passing-fields.ts'
+import { askForUsage } from './stream-options.ts'
 
 /**
  * Members that this gateway answers for: written anew for each chat call, or without a meaning in chat. A client's own
@@ -20,44 +23,53 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'best_of',
 ])
 
-/** One chat call: the prompt it is for, and how many completions of it. */
-type CompletionCall = { readonly promptIndex: number; readonly n: number }
+/** One chat call: the prompt it is for, how many completions of it, and for whom it is written. */
+export type CompletionCall = {
+  readonly promptIndex: number
+  readonly n: number
+  /** The id that the upstream knows. */
+  readonly model: string
+  /** The fields that the channel adds to those that pass. */
+  readonly added: readonly string[]
+}
 
-/** Writes the body of a chat call, as JSON text. `model` is the id that the upstream knows. */
-export type WriteCompletionCall = (call: CompletionCall & { readonly model: string }) => string
+/** Writes the body of a chat call, as JSON text. */
+export type WriteCompletionCall = (call: CompletionCall) => PassedBody
 
 /**
- * Prepares the chat calls of a legacy completion: each prompt is the one message of a user. Every other member of the
- * request keeps its bytes, so that a seed of 64 bits stays whole. An upstream's stream is always asked for its usage,
- * because it is billed.
+ * Prepares the chat calls of a legacy completion: each prompt is the one message of a user. Every other field that passes
+ * keeps its bytes, so that a seed of 64 bits stays whole. An upstream's stream is always asked for its usage, because it is
+ * billed.
  * @param bodyText the request as it came: one valid JSON object.
  */
 export function prepareCompletionCalls(bodyText: string, request: CompletionRequest): WriteCompletionCall {
-  const common = [
-    [request.maxTokensMember, String(request.maxTokens)],
-    ...relayedMembers(bodyText),
-    ...(request.stream ? STREAM_MEMBERS : []),
-  ].map(([name, json]) => `,${JSON.stringify(name)}:${json}`)
-  const rest = common.join('')
-  return ({ promptIndex, n, model }) => {
+  const commonOf = new Map<readonly string[], PassedBody>()
+  return ({ promptIndex, n, model, added }) => {
+    const common = commonOf.get(added) ?? commonFields(bodyText, request, added)
+    commonOf.set(added, common)
     const content = request.prompts[promptIndex] ?? ''
     const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
-    return `${JSON.stringify(members).slice(0, -1)}${rest}}`
+    return { text: `${JSON.stringify(members).slice(0, -1)}${common.text}}`, ignored: common.ignored }
   }
 }
 
-const STREAM_MEMBERS = [
-  ['stream', 'true'],
-  ['stream_options', '{"include_usage":true}'],
-] as const
-
-/** Of a repeated name the last counts, as with any parser. */
-function relayedMembers(bodyText: string): ReadonlyMap<string, string> {
-  const members = new Map<string, string>()
-  for (const { name, valueStart, valueEnd } of topLevelMembers(bodyText)) {
-    if (!OWN_MEMBERS.has(name)) {
-      members.set(name, bodyText.slice(valueStart, valueEnd))
-    }
+/** What all calls for a channel have in common, each field behind a comma. */
+function commonFields(bodyText: string, request: CompletionRequest, added: readonly string[]): PassedBody {
+  const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', added))
+  const passed = new Map<string, string>()
+  for (const { name, valueStart, valueEnd } of topLevelMembers(text)) {
+    passed.set(name, text.slice(valueStart, valueEnd))
   }
-  return members
+  const streaming: [string, string][] = request.stream
+    ? [
+        ['stream', 'true'],
+        ['stream_options', askForUsage(passed.get('stream_options'))],
+      ]
+    : []
+  const fields = [
+    [request.maxTokensMember, String(request.maxTokens)],
+    ...[...passed].filter(([name]) => !OWN_MEMBERS.has(name)),
+    ...streaming,
+  ]
+  return { text: fields.map(([name, json]) => `,${JSON.stringify(name)}:${json}`).join(''), ignored }
 }

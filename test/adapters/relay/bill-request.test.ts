@@ -21,6 +21,7 @@ async function failing(run: (bill: Bill) => void, estimate: Microcredits = micro
     json: {},
     sessionId: undefined,
     tellFailure: (_: unknown, { isBilled }: { readonly isBilled: boolean }) => void told.push(isBilled),
+    tellIgnored: () => undefined,
     note: () => undefined,
   }
   const ledger = {

@@ -10,11 +10,14 @@ export function completionRequest(members: object) {
   return parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null })
 }
 
+/** Of a channel without `pass_members`. */
+export const NOTHING_ADDED: readonly string[] = []
+
 /** The chat call of one prompt, parsed. */
-export function chatCall(members: object, { promptIndex = 0, n = 1 } = {}): unknown {
+export function chatCall(members: object, { promptIndex = 0, n = 1, added = NOTHING_ADDED } = {}): unknown {
   const text = JSON.stringify({ model: CHAT_MODEL, prompt: 'Once', ...members })
   const write = prepareCompletionCalls(text, completionRequest(members))
-  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat' }))
+  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat', added }).text)
 }
 
 export const FALLBACK = { id: 'cmpl-request', created: 1_700_000_000 }

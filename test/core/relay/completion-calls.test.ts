@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { CHAT_MODEL, chatCall, completionRequest } from './completing.ts'
+import { CHAT_MODEL, chatCall, completionRequest, NOTHING_ADDED } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 
 describe('prepareCompletionCalls', () => {
@@ -19,8 +19,8 @@ describe('prepareCompletionCalls', () => {
     })
   })
 
-  it('relays every other member, and none that chat has no word for', () => {
-    const relayed = { temperature: 0.5, top_p: 1, stop: ['\n'], presence_penalty: 1, user: 'u', seed: 3, top_k: 4 }
+  it('relays every listed field and those that the channel adds, and none that chat has no word for', () => {
+    const relayed = { temperature: 0.5, top_p: 1, stop: ['\n'], presence_penalty: 1, user: 'u', seed: 3 }
     const dropped = {
       echo: true,
       suffix: 'x',
@@ -30,18 +30,21 @@ describe('prepareCompletionCalls', () => {
       stream_options: {},
       stream: false,
     }
-    expect(chatCall({ ...relayed, ...dropped, max_tokens: 9 })).toStrictEqual({
-      model: 'upstream-chat',
-      messages: [{ role: 'user', content: 'Once' }],
-      max_tokens: 9,
-      ...relayed,
-    })
+    const call = { model: 'upstream-chat', messages: [{ role: 'user', content: 'Once' }], max_tokens: 9 }
+    const members = { ...relayed, ...dropped, top_k: 4, max_tokens: 9 }
+    expect(chatCall(members)).toStrictEqual({ ...call, ...relayed })
+    expect(chatCall(members, { added: ['top_k'] })).toStrictEqual({ ...call, ...relayed, top_k: 4 })
   })
 
   it('always asks a stream for its usage', () => {
     const stream = { stream: true, stream_options: { include_usage: true } }
     expect(chatCall({ stream: true })).toMatchObject(stream)
     expect(chatCall({ stream: true, stream_options: { include_usage: false } })).toMatchObject(stream)
+  })
+
+  it('keeps what else the client wants of its stream', () => {
+    const streamed = { stream: true, stream_options: { include_obfuscation: false, Include_Usage: false } }
+    expect(chatCall(streamed)).toHaveProperty('stream_options', { include_obfuscation: false, include_usage: true })
   })
 
   it('bounds the tokens by the newer member where the client wrote that alone', () => {
@@ -53,7 +56,7 @@ describe('prepareCompletionCalls', () => {
   it('keeps the bytes of what it relays: a seed of 64 bits stays whole', () => {
     const text = `{ "seed" : 9007199254740993 ,"model":"${CHAT_MODEL}", "\\u0070rompt":"Once", "temperature":1.0 }`
     const write = prepareCompletionCalls(text, completionRequest({}))
-    expect(write({ promptIndex: 0, n: 1, model: 'up' })).toBe(
+    expect(write({ promptIndex: 0, n: 1, model: 'up', added: NOTHING_ADDED }).text).toBe(
       '{"model":"up","messages":[{"role":"user","content":"Once"}],"max_tokens":16,"seed":9007199254740993,"temperature":1.0}',
     )
   })
@@ -61,7 +64,7 @@ describe('prepareCompletionCalls', () => {
   it('writes any prompt and any model id as JSON', () => {
     const prompt = 'a "quoted"\n\u2028 😀 \ud800'
     const write = prepareCompletionCalls('{}', completionRequest({ prompt }))
-    const written = write({ promptIndex: 0, n: 1, model: 'a"b' })
+    const written = write({ promptIndex: 0, n: 1, model: 'a"b', added: NOTHING_ADDED }).text
     expect(JSON.parse(written)).toMatchObject({ model: 'a"b', messages: [{ role: 'user', content: prompt }] })
     expect(written.isWellFormed()).toBe(true)
   })

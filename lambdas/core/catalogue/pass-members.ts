@@ -1,0 +1,103 @@
+import * as z from 'zod'
+import { listedFields, type PassingFields, type RelayedApi } from '../relay/passing-fields.ts'
+import { strictObject } from './strict-object.ts'
+
+/** No body of any upstream has more. */
+const ADDED_MAX = 100
+
+const FIELD_PATH = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})*$/
+
+const fieldPath = z
+  .string()
+  .regex(
+    FIELD_PATH,
+    'use names of letters, digits, underscores and hyphens, with dots between them: messages.content.cache_control',
+  )
+
+function added(api: RelayedApi, routes: string) {
+  return z
+    .array(fieldPath)
+    .max(ADDED_MAX)
+    .superRefine((paths, context) => {
+      for (const [index, path] of paths.entries()) {
+        const message = addedFieldProblem(api, paths.slice(0, index), path)
+        if (message !== undefined) {
+          context.addIssue({ code: 'custom', path: [index], message })
+        }
+      }
+    })
+    .default([])
+    .meta({ description: `Fields that pass to this upstream besides those of the OpenAI API: ${routes}.` })
+}
+
+/** What a channel lets pass of a request besides the listed fields; a dotted path for a field of an inner object. */
+export const passMembers = strictObject({
+  chat: added('chat', 'chat and legacy completions'),
+  embeddings: added('embeddings', 'embeddings'),
+  images: added('images', 'images'),
+})
+
+/**
+ * Names by which upstreams let a client choose another model than the one that is priced, or more output than is locked.
+ * They stay with the gateway, whatever a channel says.
+ */
+const GATEWAYS_OWN: readonly string[] = [
+  'models',
+  'fallbacks',
+  'fallback_models',
+  'route',
+  'best_of',
+  'num_choices',
+  'candidate_count',
+  'max_output_tokens',
+  'max_new_tokens',
+  'prompt',
+  'messages',
+  'input',
+  'echo',
+  'suffix',
+]
+
+/** Why a channel cannot add a field; undefined when it can. */
+function addedFieldProblem(api: RelayedApi, earlier: readonly string[], path: string): string | undefined {
+  const names = path.split('.')
+  const parent = names
+    .slice(0, -1)
+    .reduce<PassingFields | string>(
+      (fields, name) => (typeof fields === 'string' ? fields : innerFields(fields, name)),
+      listedFields(api),
+    )
+  if (typeof parent === 'string') {
+    return parent
+  }
+  const name = names.at(-1) ?? ''
+  if (parent.fields.has(name)) {
+    return `${path} passes anyway; leave it out`
+  }
+  const taken = [...parent.fields.keys()].find((known) => folded(known) === folded(name))
+  if (taken !== undefined) {
+    return `an upstream that ignores case and underscores takes ${path} for ${taken}, which passes as it is listed; leave it out`
+  }
+  if (parent.path === '' && GATEWAYS_OWN.some((own) => folded(own) === folded(name))) {
+    return `${path} would let a client change the model or the amount that is billed; leave it out`
+  }
+  const twice = earlier.find((other) => folded(other) === folded(path))
+  return twice === undefined
+    ? undefined
+    : `${path} and ${twice} are one name to an upstream that ignores case and underscores; leave one out`
+}
+
+function innerFields({ path, fields }: PassingFields, name: string): PassingFields | string {
+  const inner = fields.get(name)
+  const here = path === '' ? name : `${path}.${name}`
+  if (inner === 'whole') {
+    return `${here} passes whole, with every field in it; leave this out`
+  }
+  const objects = [...fields].flatMap(([known, value]) => (value === 'whole' ? [] : [known]))
+  return inner ?? `${here} is no listed object; write ${here} alone, or one of ${objects.join(', ')} before the dot`
+}
+
+/** What names have in common that loose upstreams take for one: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
+function folded(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
