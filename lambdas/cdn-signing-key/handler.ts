@@ -8,6 +8,7 @@ import type { SigningKey } from '#core/cdn/signing-keys.ts'
 import { answerCloudFormation, type Outcome } from './answer-cloudformation.ts'
 import { CloudFrontClient } from './cloudfront-client.ts'
 import { KeyGroup } from './key-group.ts'
+import { retryPassingErrors } from './retry-passing-errors.ts'
 import {
   ensureKeys,
   KeyChangeRefusedError,
@@ -100,10 +101,10 @@ async function run(event: CloudFormationCustomResourceEvent): Promise<Outcome> {
     }
     const context = contextOf(physicalIdOf(event))
     if (event.RequestType === 'Delete') {
-      await removeAll(context)
+      await retryPassingErrors(() => removeAll(context))
       return { Status: 'SUCCESS', Data: {} }
     }
-    const { keyGroupId, keys } = await ensure(context)
+    const { keyGroupId, keys } = await retryPassingErrors(() => ensure(context))
     return { Status: 'SUCCESS', Data: { KeyGroupId: keyGroupId, KeyPairId: keys[0]?.keyPairId ?? '' } }
   } catch (error) {
     const Reason = withoutMessage(error).name

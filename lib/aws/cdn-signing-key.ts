@@ -7,8 +7,9 @@ import { acknowledge } from './acknowledge.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { GatewayFunction } from './gateway-function.ts'
 
-const TIMEOUT_SECONDS = 60
-/** Lambda's two retries of the event fit in; CloudFormation alone would wait for an hour. */
+/** A minute of patience with permissions that are not known yet, the steps themselves, and the answer. */
+const TIMEOUT_SECONDS = 120
+/** Lambda's two retries of the event, one and two minutes later, fit in; CloudFormation alone would wait for an hour. */
 const ANSWER_MINUTES = 10
 /** Two primes of 1024 bits take a second or so at this share of a CPU. */
 const MEMORY_MEGABYTES = 512

@@ -86,6 +86,16 @@ describe('a time limit', () => {
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })
 
+  it('of patience with new permissions ends inside its function, whose retries end inside what CloudFormation waits', () => {
+    const patience = seconds('lambdas/cdn-signing-key/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
+    const answer = seconds('lambdas/cdn-signing-key/answer-cloudformation.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
+    const once = functionSeconds('cdn-signing-key')
+    expect(patience + answer + MARGIN_SECONDS).toBeLessThanOrEqual(once)
+    // Lambda runs an event that failed twice more, after one minute and after two.
+    const [group] = resourcesOf(template, 'Custom::CdnKeyGroup')
+    expect(3 * once + 60 + 120).toBeLessThan(Number(group?.properties.ServiceTimeout))
+  })
+
   it('of API Gateway is that of the functions behind it, which is the most that it waits', () => {
     const waits = resourcesOf(template, 'AWS::ApiGateway::Method').map(({ properties }) => properties.Integration)
     const secondsOf = (mode: string | undefined) =>

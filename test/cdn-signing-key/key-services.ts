@@ -33,12 +33,17 @@ const fault = (message: string) => ({ message, $metadata: {} })
 export class FakeSecret {
   readonly #versions = new Map<string, string>()
   #currentId = 'first'
+  /** Runs before each reading, and may throw. */
+  beforeRead: () => void = () => undefined
   /** Runs before a label is moved: what a second writer does in between. */
   beforeMove: () => void = () => undefined
 
   constructor() {
     const client = mockClient(SecretsManagerClient)
-    client.on(GetSecretValueCommand).callsFake(() => ({ SecretString: this.text, VersionId: this.#currentId }))
+    client.on(GetSecretValueCommand).callsFake(() => {
+      this.beforeRead()
+      return { SecretString: this.text, VersionId: this.#currentId }
+    })
     client.on(PutSecretValueCommand).callsFake((input) => {
       this.#versions.set(input.ClientRequestToken, input.SecretString)
       this.#currentId = input.VersionStages.includes('AWSCURRENT') ? input.ClientRequestToken : this.#currentId

@@ -1,0 +1,135 @@
+import { createServer, type Server } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { handler } from '#lambdas/cdn-signing-key/handler.ts'
+import { retryPassingErrors } from '#lambdas/cdn-signing-key/retry-passing-errors.ts'
+import { FakeCloudFront, FakeSecret } from './key-services.ts'
+
+const GROUP_NAME = 'Reelgate-dev-video-urls-eu-west-1'
+/** Pauses are so many times as short; the clock, by which nothing gives up early, goes on as ever. */
+const HURRY = 40
+
+const environment = { ...process.env }
+const answers: Record<string, unknown>[] = []
+let server: Server
+let secret: FakeSecret
+let cloudFront: FakeCloudFront
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks = await request.toArray()
+    answers.push(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  Object.assign(process.env, { CDN_SIGNING_KEY_SECRET_ARN: 'arn:secret', CDN_KEY_GROUP_NAME: GROUP_NAME })
+})
+
+afterAll(async () => {
+  process.env = environment
+  await new Promise((resolve) => server.close(resolve))
+})
+
+beforeEach(() => {
+  secret = new FakeSecret()
+  cloudFront = new FakeCloudFront()
+  answers.length = 0
+  jest.spyOn(console, 'warn').mockImplementation(() => {})
+  jest.spyOn(console, 'error').mockImplementation(() => {})
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+/** Sends an event of CloudFormation, with short pauses. @returns what CloudFormation was told. */
+async function send(RequestType: 'Create' | 'Delete') {
+  const address = server.address()
+  const event = {
+    RequestType,
+    ServiceToken: 'arn:function',
+    ResponseURL: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/answer`,
+    StackId: 'stack',
+    RequestId: 'request',
+    LogicalResourceId: 'KeyGroup',
+    PhysicalResourceId: GROUP_NAME,
+    ResourceType: 'Custom::CdnKeyGroup',
+    ResourceProperties: { ServiceToken: 'arn:function', KeyGroupName: GROUP_NAME },
+  }
+  const realTimer = globalThis.setTimeout
+  const hurriedTimer = (callback: () => void, milliseconds = 0) => realTimer(callback, milliseconds / HURRY)
+  Object.assign(globalThis, { setTimeout: hurriedTimer })
+  try {
+    await handler(event)
+  } finally {
+    Object.assign(globalThis, { setTimeout: realTimer })
+  }
+  return answers.at(-1)
+}
+
+/** Fails so many times, and counts its calls. */
+function failing(name: string, times = Number.POSITIVE_INFINITY) {
+  let calls = 0
+  const run = () => {
+    calls += 1
+    if (calls <= times) {
+      throw Object.assign(new Error('arn:role is not authorized'), { name })
+    }
+  }
+  return { run, calls: () => calls }
+}
+
+describe('a stack whose permissions are not known everywhere yet', () => {
+  it.each(['AccessDeniedException', 'ThrottlingException'])(
+    'gets its key when the secret answers %s for a while',
+    async (name) => {
+      secret.beforeRead = failing(name, 3).run
+      expect(await send('Create')).toMatchObject({ Status: 'SUCCESS', Data: { KeyPairId: 'K1' } })
+    },
+  )
+
+  it.each(['AccessDenied', 'Throttling', 'TooManyRequestsException'])(
+    'gets one key, and not one for each try, when CloudFront answers %s for a while',
+    async (name) => {
+      cloudFront.before = { CreatePublicKey: failing(name, 2).run, CreateKeyGroup: failing(name, 2).run }
+      expect(await send('Create')).toMatchObject({ Status: 'SUCCESS' })
+      expect([secret.keys.length, cloudFront.publicKeys.size, cloudFront.groups.size]).toEqual([1, 1, 1])
+    },
+  )
+
+  it('is tried for about a minute, and then told which permission is missing for good', async () => {
+    const { run, calls } = failing('AccessDenied')
+    let milliseconds = 0
+    const clock = {
+      now: () => milliseconds,
+      pause: async (pause: number) => {
+        milliseconds += pause
+      },
+    }
+    await expect(retryPassingErrors(async () => run(), clock)).rejects.toMatchObject({ name: 'AccessDenied' })
+    expect(calls()).toBeGreaterThan(8)
+    expect(milliseconds).toBeGreaterThan(50_000)
+    expect(milliseconds).toBeLessThanOrEqual(60_000)
+  })
+
+  it('goes all the same when the permission to read is late', async () => {
+    await send('Create')
+    secret.beforeRead = failing('AccessDeniedException', 2).run
+    expect(await send('Delete')).toMatchObject({ Status: 'SUCCESS' })
+    expect(cloudFront.publicKeys.size).toBe(0)
+  })
+})
+
+describe('what no wait mends', () => {
+  it.each(['TooManyPublicKeys', 'InvalidArgument', 'Error'])('fails at once (%s)', async (name) => {
+    const { run, calls } = failing(name)
+    cloudFront.before = { CreatePublicKey: run }
+    expect(await send('Create')).toMatchObject({ Status: 'FAILED', Reason: name })
+    expect(calls()).toBe(1)
+  })
+
+  it('includes an operator who may not: the command line is answered at once', async () => {
+    const { run, calls } = failing('AccessDeniedException')
+    secret.beforeRead = run
+    await expect(handler({ action: 'list' })).rejects.toThrow('could not be changed or listed')
+    expect(calls()).toBe(1)
+  })
+})
