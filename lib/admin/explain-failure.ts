@@ -7,6 +7,8 @@ const EXPLAINED = new Set([
   'TenantStateChangedError',
   'NoDynamoDbEngineError',
   'DataDirectoryInUseError',
+  'DataDirectoryUnusableError',
+  'BrokenStateFileError',
   'InvalidAmountError',
   'InvalidLocalKeyError',
   'RangeError',

@@ -1,7 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
-import type { TokenRanksFile } from '#adapters/tokens/token-ranks.ts'
+import { BrokenTokenRanksError, parseTokenRanks, type TokenRanksFile } from '#adapters/tokens/token-ranks.ts'
+import { replaceFile } from './replace-file.ts'
+
+/** Functions of a deployment read it as a user of their own. */
+const ALL_READ = 0o644
 
 /**
  * Writes the vocabulary of cl100k_base as `lambdas/adapters/tokens/read-ranks.ts` reads it: `TOKENIZER_RANKS_FILE`, or
@@ -15,7 +19,26 @@ export function writeTokenizerRanks(file: string): void {
     lengths: Buffer.from(tokens.map((token) => token.length)).toString('base64'),
   }
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, JSON.stringify(content))
+  replaceFile(file, JSON.stringify(content), ALL_READ)
+}
+
+/** Writes the vocabulary where there is none, or one that a crash has cut; writing takes longer than looking. */
+export function keepTokenizerRanks(file: string): void {
+  if (!isWhole(file)) {
+    writeTokenizerRanks(file)
+  }
+}
+
+function isWhole(file: string): boolean {
+  try {
+    parseTokenRanks(existsSync(file) ? readFileSync(file, 'utf8') : '')
+    return true
+  } catch (error) {
+    if (error instanceof BrokenTokenRanksError) {
+      return false
+    }
+    throw error
+  }
 }
 
 /** Each line holds a mark, the rank of its first token, and tokens in base64. @throws RangeError for a gap or a token of 256 bytes. */

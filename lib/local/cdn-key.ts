@@ -1,20 +1,41 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import { SIGNING_KEY_BITS } from '#core/cdn/signing-keys.ts'
+import { replaceFile } from '../config/replace-file.ts'
 
 /** The key pair behind signed video urls: on AWS a CloudFront key group, here a file of the data directory. */
 export type CdnKey = { readonly keyPairId: string; readonly privateKeyPem: string; readonly publicKeyPem: string }
 
 const LOCAL_KEY_PAIR_ID = 'K1LOCALKEYPAIR'
 
-/** Reads the key pair of a data directory, or makes one: urls stay valid over a restart. */
+/**
+ * Reads the key pair of a data directory, or makes one: urls stay valid over a restart. A file that holds no key is told on
+ * stderr and replaced, which ends the urls that were signed before.
+ */
 export function openCdnKey(file: string): CdnKey {
-  if (!existsSync(file)) {
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: SIGNING_KEY_BITS })
-    writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+  const kept = existsSync(file) ? readKey(file) : undefined
+  return kept ?? makeKey(file)
+}
+
+function readKey(file: string): CdnKey | undefined {
+  const text = readFileSync(file, 'utf8')
+  try {
+    return keyOf(text)
+  } catch {
+    // What is wrong may quote the key.
+    console.error(`${file} holds no key: it is made anew, and urls of videos that were signed before are refused`)
+    return undefined
   }
-  const privateKeyPem = readFileSync(file, 'utf8')
-  const publicKeyPem = publicKeyOf(privateKeyPem)
-  return { keyPairId: LOCAL_KEY_PAIR_ID, privateKeyPem, publicKeyPem }
+}
+
+function makeKey(file: string): CdnKey {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: SIGNING_KEY_BITS })
+  const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  replaceFile(file, privateKeyPem, 0o600)
+  return keyOf(privateKeyPem)
+}
+
+function keyOf(privateKeyPem: string): CdnKey {
+  return { keyPairId: LOCAL_KEY_PAIR_ID, privateKeyPem, publicKeyPem: publicKeyOf(privateKeyPem) }
 }

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
 import { makeTenant } from '#adapters/admin/create-tenant.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { getTenant, type Tenant, TenantExistsError } from '#adapters/stores/tenant-store.ts'
-import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
+import { bearerKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import type { Microcredits } from '#core/quota/money.ts'
+import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 
 /** A key that could never be used. */
@@ -48,9 +49,13 @@ function requireUsable(key: string): void {
   }
 }
 
+/** A file that was emptied or cut holds no key that would be taken: then a new one is made. */
 function keptKey(file: string): string {
-  if (!existsSync(file)) {
-    writeFileSync(file, generateApiKey(), { mode: 0o600 })
+  const kept = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (keyIdOf(kept) !== undefined && isPlausibleKey(kept)) {
+    return kept
   }
-  return readFileSync(file, 'utf8')
+  const key = generateApiKey()
+  replaceFile(file, key, 0o600)
+  return key
 }

@@ -18,9 +18,12 @@ class NoDynamoDbEngineError extends Error {
 /** The engine answers within tens of milliseconds; a machine under load may need longer. */
 const START_MILLISECONDS_MAX = 10_000
 
+/** Another process may take a port that was free a moment ago; that it happens thrice is something else. */
+const PORTS_MAX = 3
+
 /**
  * Starts dynoxide (bundled for Linux x64, else the one on PATH) over a file, or uses the endpoint that the environment names.
- * @throws NoDynamoDbEngineError where there is none of them.
+ * @throws NoDynamoDbEngineError where there is none of them, or it does not start.
  */
 export async function startDynamoDbEngine(databaseFile: string, environment: Environment): Promise<DynamoDbEngine> {
   const endpoint = environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL
@@ -33,11 +36,18 @@ export async function startDynamoDbEngine(databaseFile: string, environment: Env
       `no DynamoDB engine for ${process.platform}-${process.arch}: install dynoxide on PATH, or set AWS_ENDPOINT_URL_DYNAMODB to a running DynamoDB-compatible endpoint`,
     )
   }
-  const port = await findFreePort()
-  const child = spawnTethered(binary, ['--host', '127.0.0.1', '--port', String(port), '--db-path', databaseFile])
-  const url = `http://127.0.0.1:${port}`
-  await waitUntilAnswering(url, child)
-  return { endpoint: url, close: () => stop(child) }
+  for (let attempt = 1; ; attempt += 1) {
+    const engine = new EngineProcess(binary, databaseFile, await findFreePort())
+    if (await engine.isAnswering()) {
+      return { endpoint: engine.url, close: () => engine.close() }
+    }
+    await engine.close()
+    if (!engine.lacksPort || attempt === PORTS_MAX) {
+      throw new NoDynamoDbEngineError(
+        `the DynamoDB engine did not start over ${databaseFile}: ${engine.lastWords || 'it did not answer in time'}`,
+      )
+    }
+  }
 }
 
 function findBinary(environment: Environment): string | undefined {
@@ -71,32 +81,76 @@ function isExecutable(file: string): boolean {
 const TETHER =
   'exec 3<&0; "$0" "$@" </dev/null & engine=$!; (cat <&3 >/dev/null; kill "$engine" 2>/dev/null) & wait "$engine"'
 
-function spawnTethered(binary: string, parameters: string[]): ChildProcess {
-  return spawn('/bin/sh', ['-c', TETHER, binary, ...parameters], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  })
-}
+/** Of what the engine says the end alone is kept: why it stopped. */
+const WORDS_MAX = 2_000
 
-async function waitUntilAnswering(url: string, child: ChildProcess): Promise<void> {
-  const giveUpAt = Date.now() + START_MILLISECONDS_MAX
-  while (Date.now() < giveUpAt && child.exitCode === null) {
-    try {
-      await fetch(url)
-      return
-    } catch {
+/** How long an engine that answers is waited for to say so itself: of another version it may say nothing. */
+const SILENT_MILLISECONDS_MAX = 500
+
+/** One process of the engine on one port. */
+class EngineProcess {
+  readonly url: string
+  readonly #child: ChildProcess
+  #said = ''
+
+  constructor(binary: string, databaseFile: string, port: number) {
+    this.url = `http://127.0.0.1:${port}`
+    const parameters = ['--host', '127.0.0.1', '--port', String(port), '--db-path', databaseFile]
+    this.#child = spawn('/bin/sh', ['-c', TETHER, binary, ...parameters], {
+      stdio: ['pipe', 'ignore', 'pipe'],
+      detached: true,
+    })
+    this.#child.stderr?.on('data', (bytes: Buffer) => {
+      this.#said = `${this.#said}${bytes.toString('utf8')}`.slice(-WORDS_MAX)
+    })
+  }
+
+  /** The last line that it wrote. */
+  get lastWords(): string {
+    return this.#said.trim().split('\n').at(-1) ?? ''
+  }
+
+  get lacksPort(): boolean {
+    return /already in use/i.test(this.#said)
+  }
+
+  /** False when it ended, or took too long. */
+  async isAnswering(): Promise<boolean> {
+    const giveUpAt = Date.now() + START_MILLISECONDS_MAX
+    let answeredAt: number | undefined
+    while (Date.now() < giveUpAt && this.#child.exitCode === null) {
+      if (answeredAt === undefined && (await isReachable(this.url))) {
+        answeredAt = Date.now()
+      }
+      // Somebody else's engine may answer there, who took the port first: then ours is about to end.
+      if (answeredAt !== undefined && (this.#saysThatItListens || Date.now() - answeredAt > SILENT_MILLISECONDS_MAX)) {
+        return true
+      }
       await delay(10)
     }
+    return false
   }
-  child.stdin?.end()
-  throw new NoDynamoDbEngineError(`the DynamoDB engine did not start at ${url}`)
+
+  get #saysThatItListens(): boolean {
+    return /listening/i.test(this.#said)
+  }
+
+  async close(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) {
+      this.#child.stdin?.end()
+      return
+    }
+    const exited = once(this.#child, 'exit')
+    this.#child.stdin?.end()
+    await exited
+  }
 }
 
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) {
-    return
+async function isReachable(url: string): Promise<boolean> {
+  try {
+    await fetch(url)
+    return true
+  } catch {
+    return false
   }
-  const exited = once(child, 'exit')
-  child.stdin?.end()
-  await exited
 }

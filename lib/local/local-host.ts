@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
-import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
+import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { ApiFront } from './api-front.ts'
 import { loadApiHandlers } from './api-routes.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
@@ -57,6 +56,8 @@ export type LocalHost = DemoAccess & { readonly url: string; close(): Promise<vo
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   const { config } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
   requireCredentials(config)
+  // Table, bucket and journals hold prompts and balances: of what this process and its engines write, others read nothing.
+  process.umask(0o077)
   const data = new DataDirectory(options.dataDirectory)
   data.lock()
   const closers: (() => Promise<void> | void)[] = [() => data.release()]
@@ -99,13 +100,16 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
   data.writeJson('gateway.json', upstreams.config)
+  // It lies beside the state, as it does beside the code of a deployed function.
+  const ranksFile = data.file('cl100k_base.json')
+  keepTokenizerRanks(ranksFile)
   setEnvironment({
     dynamoDb: dynamoDb.endpoint,
     s3: s3.endpoint,
     aws: awsUrl,
     cdnKey,
     configFile: data.file('gateway.json'),
-    ranksFile: openRanks(data),
+    ranksFile,
   })
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
@@ -137,15 +141,6 @@ type HostEnvironment = {
   cdnKey: CdnKey
   configFile: string
   ranksFile: string
-}
-
-/** The vocabulary lies beside the state, as it does beside the code of a deployed function. */
-function openRanks(data: DataDirectory): string {
-  const file = data.file('cl100k_base.json')
-  if (!existsSync(file)) {
-    writeTokenizerRanks(file)
-  }
-  return file
 }
 
 /** What the stack gives its functions, pointed at the local engines. */

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import * as z from 'zod'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
@@ -13,7 +12,7 @@ import type { Simulator } from './simulators/simulator-server.ts'
 const SIMULATOR = 'simulator'
 
 const PORTS_FILE = 'simulator-ports.json'
-const ports = z.record(z.string(), z.number())
+const ports = z.record(z.string(), z.int().min(1).max(65_535))
 
 /** Simulated upstreams that are running. */
 export type SimulatedUpstreams = {
@@ -42,7 +41,7 @@ export async function startSimulators(
 ): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
   const trusted: string[] = []
-  const lastPorts = readPorts(data)
+  const lastPorts = data.readJson(PORTS_FILE, ports) ?? {}
   const simulated = config.channels.filter(({ base_url }) => base_url === SIMULATOR)
   const resolve = async (channel: Channel): Promise<Channel> => {
     const index = simulated.indexOf(channel)
@@ -97,9 +96,4 @@ function start(channel: Channel, options: StartOptions): Promise<Simulator> {
 
 function withoutState({ stateFile: _, ...place }: StartOptions): Omit<StartOptions, 'stateFile'> {
   return place
-}
-
-function readPorts(data: DataDirectory): Record<string, number> {
-  const file = data.file(PORTS_FILE)
-  return existsSync(file) ? ports.parse(JSON.parse(readFileSync(file, 'utf8'))) : {}
 }

@@ -103,6 +103,28 @@ describe('the local host as an operator meets it', () => {
     expect((await fetch(String(jobs[0]?.url))).status).toBe(200)
   })
 
+  it('starts right after a kill, over state files that were emptied or cut, and serves as before', async () => {
+    const first = await start()
+    const { dataDirectory, configFile } = first
+    await first.kill()
+    for (const name of ['host.json', 'simulator-ports.json', 'cl100k_base.json', 'cdn-key.pem', 'demo-key']) {
+      writeFileSync(join(dataDirectory, name), name === 'cl100k_base.json' ? '{"encoding":"cl100k_base","by' : '')
+    }
+    const second = await start({ dataDirectory, configFile })
+    const long = await fetch(`${second.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer e2e-key' },
+      body: JSON.stringify({ model: 'text-embedding-3-small', input: 'word '.repeat(4000) }),
+    })
+    expect(long.status).toBe(200)
+    expect(second.output()).toContain('simulator-ports.json is empty, cut or of another program: it is made anew')
+    expect(second.output()).not.toMatch(/\n\s+at /)
+    const id = String((await second.api.create(GOOD)).json.id)
+    const { url } = await second.api.until(id, 'succeeded', 'failed')
+    expect((await fetch(String(url))).status).toBe(200)
+    expect(await second.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
+  })
+
   it('runs beside another host, each with its own jobs and keys', async () => {
     const [left, right] = await Promise.all([start({ key: 'left' }), start({ key: 'right' })])
     const id = String((await left.api.create(GOOD)).json.id)

@@ -1,3 +1,5 @@
+import { parseJsonObject } from '#core/json-object.ts'
+
 /** What `cl100k_base.json` holds: every token in the order of its rank, written so that it loads fast. */
 export type TokenRanksFile = {
   readonly encoding: 'cl100k_base'
@@ -5,6 +7,28 @@ export type TokenRanksFile = {
   readonly bytes: string
   /** The length of each token in bytes, one byte for each, in base64. */
   readonly lengths: string
+}
+
+/** What should hold the vocabulary is empty, cut or something else: texts counted by it would be billed wrongly. */
+export class BrokenTokenRanksError extends Error {
+  override readonly name = 'BrokenTokenRanksError'
+}
+
+/** Tokens of cl100k_base. */
+const TOKENS = 100_256
+
+/** Reads what `TokenRanksFile` was written as. @throws BrokenTokenRanksError unless all of it is there. */
+export function parseTokenRanks(text: string): TokenRanksFile {
+  const { encoding, bytes, lengths } = parseJsonObject(text) ?? {}
+  if (encoding !== 'cl100k_base' || typeof bytes !== 'string' || typeof lengths !== 'string') {
+    throw new BrokenTokenRanksError('the file of the tokenizer is empty or cut: deploy, or start the host, again')
+  }
+  const each = Buffer.from(lengths, 'base64')
+  const sum = each.reduce((total, length) => total + length, 0)
+  if (each.length !== TOKENS || sum !== Buffer.byteLength(bytes, 'base64')) {
+    throw new BrokenTokenRanksError('the file of the tokenizer lacks tokens: deploy, or start the host, again')
+  }
+  return { encoding, bytes, lengths }
 }
 
 /** The rank of a token: the lower, the earlier two neighbours are merged into it. */

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as z from 'zod'
 import type { NewTask } from './simulated-task.ts'
@@ -31,7 +31,9 @@ export class TaskJournal<Details> {
     mkdirSync(dirname(this.#file), { recursive: true })
     const texts = existsSync(this.#file) ? readFileSync(this.#file, 'utf8').split('\n').slice(-LINES_MAX) : []
     const lines = texts.flatMap((text) => this.#parse(text) ?? [])
-    writeFileSync(this.#file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    // By rename: a crash in the middle must not cost the tasks that are kept.
+    writeFileSync(`${this.#file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    renameSync(`${this.#file}.new`, this.#file)
     return lines
   }
 
