@@ -34,7 +34,7 @@ export async function startStoreRig(bytesMax: number) {
   const [engine, origin, bucket] = await Promise.all([
     startTestTable(),
     startChild('video-origin.ts', []),
-    startChild('bucket-engine.ts', [join(directory, 'bucket'), BUCKET_NAME]),
+    startChild('bucket-engine.ts', [join(directory, 'bucket'), BUCKET_NAME, ...Object.values(CREDENTIALS)]),
   ])
   const environment = {
     ...process.env,

@@ -1,6 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { openTable, type Table } from '#adapters/stores/table.ts'
 import { type RunningHost, readRunningHost } from '#local/data-directory.ts'
+import { signWith } from '#local/engine-credentials.ts'
 import { stackName } from '../config/stack-name.ts'
 import { DeploymentNotFoundError, OutputNotFoundError } from './command-failed-error.ts'
 import { findResource, type ResourceMatch, readStackResources, type StackResource } from './stack-resources.ts'
@@ -94,13 +95,14 @@ function readHost(dataDirectory: string): ReadonlyMap<string, string> {
   }
   Object.assign(process.env, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
-    // The host's own when it finds none: its bucket takes no other.
-    AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? 'S3RVER',
-    AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? 'S3RVER',
     AWS_ENDPOINT_URL_DYNAMODB: host.dynamoDbEndpoint,
     ...(host.s3Endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: host.s3Endpoint }),
     ...(host.awsEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_SFN: host.awsEndpoint }),
   })
+  // A host whose engine somebody else runs takes what it finds in the environment, and so do we.
+  if (host.credentials !== undefined) {
+    signWith(host.credentials)
+  }
   return new Map(outputsOf(host).filter((output): output is [string, string] => output[1] !== undefined))
 }
 

@@ -1,13 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod'
+import type { EngineCredentials } from './engine-credentials.ts'
 import { type LocalServer, listen } from './http-server.ts'
 import { readBody } from './read-body.ts'
+import { isSignedWith } from './request-signature.ts'
 import {
   type Execution,
   ExecutionAlreadyExistsError,
   InvalidExecutionInputError,
   type StepFunctionsEngine,
 } from './step-functions-engine.ts'
+
+const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' }
 
 /** Step Functions refuses larger inputs. */
 const REQUEST_BYTES_MAX = 1_000_000
@@ -27,9 +31,15 @@ const executionInput = z.object({ executionArn: z.string() })
 /**
  * Speaks as much of the Step Functions wire as the handlers use, so that they run with the real SDK client:
  * `StartExecution`, `DescribeExecution` and `StopExecution`.
+ * What is not signed with the credentials is refused: other users of the machine reach this port too.
  */
-export function startAwsFront(engine: Executions): Promise<LocalServer> {
+export function startAwsFront(engine: Executions, credentials: EngineCredentials): Promise<LocalServer> {
   return listen((request, response) => {
+    if (!isSignedWith(request, credentials)) {
+      const { status, json } = failure('AccessDeniedException')
+      response.writeHead(status, { ...JSON_TYPE, connection: 'close' }).end(JSON.stringify(json))
+      return
+    }
     answer(request, response, engine).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
     })
@@ -40,7 +50,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, engine
   const body = await readBody(request, REQUEST_BYTES_MAX)
   const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1]
   const { status, json } = run(operation, JSON.parse(body.toString('utf8')), engine)
-  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(json))
+  response.writeHead(status, JSON_TYPE).end(JSON.stringify(json))
 }
 
 type Answer = { status: number; json: unknown }

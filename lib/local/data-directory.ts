@@ -27,9 +27,11 @@ const runningHost = z.object({
   tableName: z.string().optional(),
   s3Endpoint: z.string().optional(),
   bucketName: z.string().optional(),
-  /** Step Functions and CloudFront. */
+  /** Step Functions. */
   awsEndpoint: z.string().optional(),
   stateMachineArn: z.string().optional(),
+  /** What requests to the engines are signed with, until the host stops; left out where the environment has a pair of its own. */
+  credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }).optional(),
 })
 /** A host that is running: its process, and where its engines answer. */
 export type RunningHost = z.infer<typeof runningHost>

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Microcredits } from '#core/quota/money.ts'
@@ -14,6 +13,8 @@ import { createTable } from './create-table.ts'
 import { DataDirectory } from './data-directory.ts'
 import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
 import { startDynamoDbEngine } from './dynamodb-engine.ts'
+import { engineCredentials, giveSimulatorKey, signWith } from './engine-credentials.ts'
+import { setEnvironment } from './host-environment.ts'
 import { type LocalServer, listen } from './http-server.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { startS3Engine } from './s3-engine.ts'
@@ -22,7 +23,6 @@ import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-mac
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'
-const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 
 /** As on AWS (the schedule of `lib/aws/reconcile-schedule.ts`). */
 const RECONCILE_MILLISECONDS = 60_000
@@ -88,14 +88,15 @@ function requireCredentials(config: GatewayConfig): void {
 type Closers = (() => Promise<void> | void)[]
 
 async function startParts(options: LocalHostOptions, config: GatewayConfig, data: DataDirectory, closers: Closers) {
+  const { isGiven, ...credentials } = engineCredentials(process.env)
   const [dynamoDb, s3, upstreams] = await Promise.all([
     startDynamoDbEngine(data.file('table.sqlite'), process.env),
-    startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME }, process.env),
-    startSimulators(config, data),
+    startS3Engine({ directory: data.file('bucket'), bucketName: BUCKET_NAME, credentials }, process.env),
+    startSimulators(config, data, { apiKey: giveSimulatorKey() }),
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
   const machine = createVideoMachine()
-  const awsFront = await startAwsFront(machine)
+  const awsFront = await startAwsFront(machine, credentials)
   closers.push(awsFront.close)
   const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
@@ -103,7 +104,12 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   // It lies beside the state, as it does beside the code of a deployed function.
   const ranksFile = data.file('cl100k_base.json')
   keepTokenizerRanks(ranksFile)
+  if (!isGiven) {
+    signWith(credentials)
+  }
   setEnvironment({
+    tableName: TABLE_NAME,
+    bucketName: BUCKET_NAME,
     dynamoDb: dynamoDb.endpoint,
     s3: s3.endpoint,
     aws: awsUrl,
@@ -130,39 +136,10 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     bucketName: BUCKET_NAME,
     awsEndpoint: awsUrl,
     stateMachineArn: LOCAL_STATE_MACHINE_ARN,
+    // A pair of the environment is nothing to be written down.
+    ...(isGiven ? {} : { credentials }),
   })
   return { ...access, url }
-}
-
-type HostEnvironment = {
-  dynamoDb: string
-  s3: string
-  aws: string
-  cdnKey: CdnKey
-  configFile: string
-  ranksFile: string
-}
-
-/** What the stack gives its functions, pointed at the local engines. */
-function setEnvironment({ dynamoDb, s3, aws, cdnKey, configFile, ranksFile }: HostEnvironment): void {
-  const localCredentials = process.env.AWS_ACCESS_KEY_ID === undefined
-  Object.assign(process.env, {
-    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
-    ...(localCredentials ? { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' } : {}),
-    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
-    AWS_ENDPOINT_URL_S3: s3,
-    AWS_ENDPOINT_URL_SFN: aws,
-    TABLE_NAME,
-    BUCKET_NAME,
-    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
-    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
-    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
-    GATEWAY_CONFIG_FILE: configFile,
-    TOKENIZER_RANKS_FILE: ranksFile,
-    OPENAPI_FILE,
-    LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
-    POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
-  })
 }
 
 type ServeOptions = { readonly port: number; readonly cdnKey: CdnKey; readonly apiFront: ApiFront }

@@ -2,19 +2,29 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import S3rver from 's3rver'
+import account from 's3rver/lib/models/account.js'
 import type { Environment } from '../config/environment.ts'
 import { discardUnfinishedWrites, makeWritesAtomic } from './atomic-object-writes.ts'
+import type { EngineCredentials } from './engine-credentials.ts'
+import { isSignedWith } from './request-signature.ts'
 
 /** A running S3 engine, or one that somebody else runs. */
 export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
 
+type BucketPlace = {
+  readonly directory: string
+  readonly bucketName: string
+  /** The pair that requests are signed with; nothing else is answered. */
+  readonly credentials: EngineCredentials
+}
+
 /**
  * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
- * Added to it is what S3 does and s3rver does not: objects that are whole or not there, `If-None-Match: *`,
- * and giving up a multipart upload.
+ * Added to it is what S3 does and s3rver does not: signatures are checked, objects are whole or not there,
+ * `If-None-Match: *`, and giving up a multipart upload.
  */
 export async function startS3Engine(
-  { directory, bucketName }: { directory: string; bucketName: string },
+  { directory, bucketName, credentials }: BucketPlace,
   environment: Environment,
 ): Promise<S3Engine> {
   const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL
@@ -32,12 +42,26 @@ export async function startS3Engine(
     configureBuckets: existsSync(join(directory, bucketName)) ? [] : [{ name: bucketName }],
   })
   makeWritesAtomic(server.store)
-  server.middleware.unshift(abortUpload(directory), refuseOverwrite(directory))
+  // It knows one pair by itself; which one it is has been checked before it looks.
+  account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey)
+  server.middleware.unshift(requireSignature(credentials), abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
   return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() }
 }
 
 type Middleware = S3rver['middleware'][number]
+
+/** Otherwise it lists and serves everything to everybody who does not sign at all. */
+function requireSignature(credentials: EngineCredentials): Middleware {
+  return async (context, next) => {
+    if (isSignedWith(context.req, credentials)) {
+      return await next()
+    }
+    context.status = 403
+    context.type = 'application/xml'
+    context.body = ACCESS_DENIED
+  }
+}
 
 /** As s3rver makes them; nothing else may become part of a path. */
 const UPLOAD_ID = /^[0-9a-f]{32}$/
@@ -54,6 +78,9 @@ function abortUpload(directory: string): Middleware {
     context.status = 204
   }
 }
+
+const ACCESS_DENIED =
+  '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
 
 const PRECONDITION_FAILED =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message></Error>'

@@ -4,6 +4,7 @@ declare module 's3rver' {
 
   type Next = () => Promise<unknown>
   type KoaContext = {
+    readonly req: IncomingMessage
     readonly method: string
     readonly path: string
     readonly query: Record<string, string | undefined>
@@ -34,4 +35,10 @@ declare module 's3rver' {
     close(): Promise<void>
     callback(): (request: IncomingMessage, response: ServerResponse) => void
   }
+}
+
+/** The accounts whose requests it takes for signed ones. */
+declare module 's3rver/lib/models/account.js' {
+  const account: { readonly DUMMY_ACCOUNT: { createKeyPair(accessKeyId: string, secretAccessKey: string): void } }
+  export default account
 }

@@ -27,6 +27,8 @@ export type SimulatorPlace = {
   readonly host?: string
   /** Port of the first channel, the next one for each further; without it free ports, those of the last time if possible. */
   readonly portBase?: number
+  /** The one key that they take, and the variable of the environment in which the gateway finds it; without it any will do. */
+  readonly apiKey?: { readonly name: string; readonly value: string }
 }
 
 /**
@@ -37,7 +39,7 @@ export type SimulatorPlace = {
 export async function startSimulators(
   config: GatewayConfig,
   data: DataDirectory,
-  { host, portBase }: SimulatorPlace = {},
+  { host, portBase, apiKey }: SimulatorPlace = {},
 ): Promise<SimulatedUpstreams> {
   const simulators: Simulator[] = []
   const trusted: string[] = []
@@ -48,7 +50,11 @@ export async function startSimulators(
     if (index === -1) {
       return channel
     }
-    const options = { stateFile: data.file(`simulator-${channel.id}.json`), ...(host === undefined ? {} : { host }) }
+    const options = {
+      stateFile: data.file(`simulator-${channel.id}.json`),
+      ...(host === undefined ? {} : { host }),
+      ...(apiKey === undefined ? {} : { apiKey: apiKey.value }),
+    }
     const lastPort = lastPorts[channel.id] ?? 0
     const simulator =
       portBase === undefined
@@ -60,7 +66,7 @@ export async function startSimulators(
       // Videos are downloaded from their upstream; what is relayed holds its own bytes.
       trusted.push(simulator.baseUrl)
     }
-    return { ...channel, base_url: simulator.baseUrl, api_key: '' }
+    return { ...channel, base_url: simulator.baseUrl, api_key: apiKey === undefined ? '' : `\${${apiKey.name}}` }
   }
   const channels = await allOrNone(config.channels.map(resolve), simulators)
   data.writeJson(PORTS_FILE, lastPorts)
@@ -78,7 +84,12 @@ async function allOrNone<Value>(starts: readonly Promise<Value>[], simulators: r
   return ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
 }
 
-type StartOptions = { readonly stateFile: string; readonly host?: string; readonly port?: number }
+type StartOptions = {
+  readonly stateFile: string
+  readonly host?: string
+  readonly port?: number
+  readonly apiKey?: string
+}
 
 function start(channel: Channel, options: StartOptions): Promise<Simulator> {
   switch (channel.provider) {

@@ -17,7 +17,12 @@ export async function startGatedBucket() {
       .catch(() => response.destroy())
   })
   return {
-    endpoint: front.origin,
+    /** For the gateway that uses it. */
+    environment: {
+      AWS_ENDPOINT_URL_S3: front.origin,
+      AWS_ACCESS_KEY_ID: bucket.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: bucket.credentials.secretAccessKey,
+    },
     /** Holds the next write below a prefix from the moment that `arrived` resolves until `open` is called. */
     holdWrite: (prefix: string) => {
       const arrived = Promise.withResolvers<void>()

@@ -15,7 +15,7 @@ let left: Inhabitant
 let right: Inhabitant
 beforeAll(async () => {
   bucket = await startGatedBucket()
-  house = await startTwoTenants({ environment: { AWS_ENDPOINT_URL_S3: bucket.endpoint } })
+  house = await startTwoTenants({ environment: bucket.environment })
   left = house.left
   right = house.right
 })

@@ -14,11 +14,12 @@ export async function startExecutions() {
     }
     return machine.engine
   }
-  const front = await startAwsFront({
-    start: (name, input) => engine().start(name, input),
-    find: (name) => engine().find(name),
-    stop: (name) => engine().stop(name),
-  })
+  const executions = {
+    start: (name: string, input: string) => engine().start(name, input),
+    find: (name: string) => engine().find(name),
+    stop: (name: string) => engine().stop(name),
+  }
+  const front = await startAwsFront(executions, { accessKeyId: 'local', secretAccessKey: 'local' })
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import type { Bucket } from '#adapters/stores/video-bucket.ts'
+import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
 
 /** The local S3 engine over a directory of its own, once per test file. */
 export type TestBucket = {
   readonly endpoint: string
   readonly bucket: Bucket
+  /** What its requests are signed with. */
+  readonly credentials: EngineCredentials
   keys(prefix?: string): Promise<string[]>
   bytes(key: string): Promise<Buffer>
   close(): Promise<void>
@@ -17,17 +20,18 @@ export type TestBucket = {
 export async function startTestBucket(): Promise<TestBucket> {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-bucket-'))
   const name = 'reelgate-videos'
-  const engine = await startS3Engine({ directory, bucketName: name }, {})
+  const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+  const engine = await startS3Engine({ directory, bucketName: name, credentials }, {})
   const client = new S3Client({
     endpoint: engine.endpoint,
     region: 'us-east-1',
     forcePathStyle: true,
-    // The pair that the engine knows; it answers no other.
-    credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    credentials,
   })
   return {
     endpoint: engine.endpoint,
     bucket: { client, name },
+    credentials,
     keys: async (prefix = '') => {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: name, Prefix: prefix }))
       return Contents.map(({ Key }) => Key ?? '')

@@ -52,7 +52,7 @@ export async function startSampleService() {
     tasks: tasksOf(definition, invokeTask),
     onBroken: () => undefined,
   })
-  const awsFront = await startAwsFront(machine)
+  const awsFront = await startAwsFront(machine, CREDENTIALS)
   const config = sampleConfig(engines)
   const functions = new DeployedFunctions(config, localValues(engines, `http://127.0.0.1:${awsFront.port}`))
   const { receiver, secrets, cloudFrontKeys } = engines
@@ -85,7 +85,7 @@ async function startEngines(directory: string, clock: Clock) {
   const cloudFrontKeys: CloudFrontKeys = { publicKeys: new Map(), keyGroups: new Map() }
   const [dynamoDb, s3, secretsStub, cloudFront, receiver, upstream, relayUpstream] = await Promise.all([
     startDynamoDbEngine(join(directory, 'table.sqlite'), { PATH }),
-    startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME }, {}),
+    startS3Engine({ directory: join(directory, 'bucket'), bucketName: BUCKET_NAME, credentials: CREDENTIALS }, {}),
     startSecretsStub(secrets),
     startCloudFrontStub(cloudFrontKeys),
     startReceiver(),

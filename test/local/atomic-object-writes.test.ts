@@ -20,8 +20,8 @@ describe('an object in the local bucket', () => {
   let client: S3Client
 
   const start = async () => {
-    engine = await startS3Engine({ directory, bucketName: BUCKET }, {})
     const credentials = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+    engine = await startS3Engine({ directory, bucketName: BUCKET, credentials }, {})
     const { endpoint } = engine
     client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true, credentials, logger: SILENT })
   }

@@ -3,6 +3,7 @@ import {
   ExecutionAlreadyExists,
   ExecutionDoesNotExist,
   InvalidExecutionInput,
+  ListExecutionsCommand,
   SFNClient,
   StartExecutionCommand,
   StopExecutionCommand,
@@ -22,17 +23,19 @@ const engine = new StepFunctionsEngine({
   onBroken: () => {},
 })
 
-const settings = (port: number) => ({
+const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'a secret of this start' }
+
+const settings = (port: number, credentials = CREDENTIALS) => ({
   endpoint: `http://127.0.0.1:${port}`,
   region: 'us-east-1',
-  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  credentials,
   maxAttempts: 1,
 })
 
 let front: LocalServer
 let client: SFNClient
 beforeAll(async () => {
-  front = await startAwsFront(engine)
+  front = await startAwsFront(engine, CREDENTIALS)
   client = new SFNClient(settings(front.port))
 })
 afterAll(async () => {
@@ -80,12 +83,27 @@ describe('the Step Functions wire', () => {
   })
 
   it('does not speak the rest of it', async () => {
-    const answer = await fetch(`http://127.0.0.1:${front.port}`, {
-      method: 'POST',
-      headers: { 'x-amz-target': 'AWSStepFunctions.ListExecutions' },
-      body: '{}',
-    })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ __type: 'UnknownOperationException' })
+    const list = client.send(new ListExecutionsCommand({ stateMachineArn: LOCAL_STATE_MACHINE_ARN }))
+    await expect(list).rejects.toMatchObject({ name: 'UnknownOperationException' })
+  })
+
+  it('is for who has the secret of this start: nobody else starts, reads or stops an execution', async () => {
+    await start('five')
+    const before = engine.find('five')?.status
+    const headers = { 'x-amz-target': 'AWSStepFunctions.DescribeExecution' }
+    const body = JSON.stringify({ executionArn: arnOf('five') })
+    const unsigned = await fetch(`http://127.0.0.1:${front.port}`, { method: 'POST', headers, body })
+    expect(unsigned.status).toBe(400)
+    expect(await unsigned.json()).toEqual({ __type: 'AccessDeniedException', message: 'AccessDeniedException' })
+
+    const stranger = new SFNClient(settings(front.port, { ...CREDENTIALS, secretAccessKey: 'guessed' }))
+    const executionArn = arnOf('five')
+    const refused = { name: 'AccessDeniedException' }
+    await expect(stranger.send(new DescribeExecutionCommand({ executionArn }))).rejects.toMatchObject(refused)
+    await expect(stranger.send(new StopExecutionCommand({ executionArn }))).rejects.toMatchObject(refused)
+    const startSix = { stateMachineArn: LOCAL_STATE_MACHINE_ARN, name: 'six', input: '{}' }
+    await expect(stranger.send(new StartExecutionCommand(startSix))).rejects.toMatchObject(refused)
+    expect([engine.find('five')?.status, engine.find('six')]).toEqual([before, undefined])
+    stranger.destroy()
   })
 })

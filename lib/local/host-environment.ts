@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
+import type { CdnKey } from './cdn-key.ts'
+
+const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
+
+/** Where a started host has what its functions need. */
+export type HostEnvironment = {
+  readonly tableName: string
+  readonly bucketName: string
+  readonly dynamoDb: string
+  readonly s3: string
+  readonly aws: string
+  readonly cdnKey: CdnKey
+  readonly configFile: string
+  readonly ranksFile: string
+}
+
+/** What the stack gives its functions, pointed at the local engines. */
+export function setEnvironment({
+  tableName,
+  bucketName,
+  dynamoDb,
+  s3,
+  aws,
+  cdnKey,
+  configFile,
+  ranksFile,
+}: HostEnvironment): void {
+  Object.assign(process.env, {
+    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+    AWS_ENDPOINT_URL_DYNAMODB: dynamoDb,
+    AWS_ENDPOINT_URL_S3: s3,
+    AWS_ENDPOINT_URL_SFN: aws,
+    TABLE_NAME: tableName,
+    BUCKET_NAME: bucketName,
+    STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
+    CDN_KEY_PAIR_ID: cdnKey.keyPairId,
+    CDN_SIGNING_KEY: cdnKey.privateKeyPem,
+    GATEWAY_CONFIG_FILE: configFile,
+    TOKENIZER_RANKS_FILE: ranksFile,
+    OPENAPI_FILE,
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
+    POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
+  })
+}
