@@ -72,13 +72,13 @@ type Served = {
 
 /** One request from its key to its log line. Never rejects: what is left to say has been answered or logged. */
 async function serve({ operation, relay, event, lambda }: Served, writer: AnswerWriter & Headed): Promise<void> {
-  const startedAt = performance.now()
+  const receivedAt = performance.now()
   // API Gateway lets a client choose its request id, and this one names money: Lambda's own is nobody's to choose.
   const requestId = lambda.awsRequestId
   const facts: Record<string, unknown> = { gatewayRequestId: event.requestContext?.requestId }
   const added: Record<string, string> = {}
   writer.beforeOpen = (headers) => {
-    const elapsed = Math.round(performance.now() - startedAt)
+    const elapsed = Math.round(performance.now() - receivedAt)
     facts.firstByteMilliseconds = elapsed
     return { ...headers, ...added, 'x-request-id': requestId, 'openai-processing-ms': String(elapsed) }
   }
@@ -86,7 +86,7 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
     answerError(error, { path: event.path, requestId, writer, isBilled }),
   )
   try {
-    await relayEvent({ relay, event, requestId, facts, added, tellFailure }, writer)
+    await relayEvent({ relay, event, requestId, receivedAt, facts, added, tellFailure }, writer)
   } catch (error) {
     tellFailure(error, NOT_BILLED)
   }
@@ -94,7 +94,7 @@ async function serve({ operation, relay, event, lambda }: Served, writer: Answer
     operation,
     requestId,
     statusCode: writer.statusCode,
-    durationMilliseconds: Math.round(performance.now() - startedAt),
+    durationMilliseconds: Math.round(performance.now() - receivedAt),
     ...facts,
   })
   measureRequest(writer.statusCode, facts)
@@ -107,14 +107,14 @@ type Headed = {
 }
 
 type RelayedEvent = Pick<Served, 'relay' | 'event'> &
-  Pick<RelayRequest, 'requestId' | 'tellFailure'> & {
+  Pick<RelayRequest, 'requestId' | 'receivedAt' | 'tellFailure'> & {
     readonly facts: Record<string, unknown>
     /** Headers that say what the key has left, and what of the body was ignored. */
     readonly added: Record<string, string>
   }
 
 async function relayEvent(
-  { relay, event, requestId, facts, added, tellFailure }: RelayedEvent,
+  { relay, event, requestId, receivedAt, facts, added, tellFailure }: RelayedEvent,
   writer: AnswerWriter,
 ): Promise<void> {
   const context = openRelayContext()
@@ -142,7 +142,7 @@ async function relayEvent(
     }
     const { caller } = found
     await relay(
-      { requestId, caller, confirmCaller, ...body, sessionId, tellFailure, tellIgnored, note },
+      { requestId, receivedAt, caller, confirmCaller, ...body, sessionId, tellFailure, tellIgnored, note },
       writer,
       context,
     )

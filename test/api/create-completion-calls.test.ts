@@ -52,7 +52,7 @@ describe('the time that a prompt may take to be answered', () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', n: 2, stream })
     await run.settle()
-    jest.advanceTimersByTime(279_000)
+    jest.advanceTimersByTime(289_000)
     run.callFor('a').answer(stream ? {} : JSON_ANSWER)
     run.callFor('a').body.end(...(stream ? [word('Hi'), FINISH, USAGE_CHUNK, DONE] : [JSON.stringify(chatAnswer())]))
     await run.settle()

@@ -161,6 +161,7 @@ function requestOf(json: object, { notes, failures }: Told): RelayRequest {
   const bodyText = JSON.stringify(json)
   return {
     requestId: 'request-1',
+    receivedAt: performance.now(),
     caller: CALLER,
     confirmCaller: async () => undefined,
     bodyText,

@@ -74,7 +74,7 @@ describe('a time limit', () => {
 
   it('of a silent relay ends before that of API Gateway, which is five minutes at a regional endpoint', () => {
     const apiGateway = 300
-    const silence = seconds('lambdas/adapters/relay/call-upstream.ts', 'SILENCE_MILLISECONDS_MAX')
+    const silence = configuration.properties.answer_seconds.maximum
     const keepAlive = seconds('lambdas/adapters/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
     expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
     expect(keepAlive).toBeLessThan(silence)

@@ -42,6 +42,7 @@ describe('a valid configuration', () => {
       callback_allowlist: [],
       trusted_origins: [],
       submit_wait_seconds: 10,
+      answer_seconds: 290,
       queue_minutes: 60,
       max_video_bytes: 2_147_483_648,
     })

@@ -1,4 +1,4 @@
-import { callUpstream, type UpstreamReply } from './call-upstream.ts'
+import { callUpstream, type UpstreamCall, type UpstreamReply } from './call-upstream.ts'
 import type { WriteBody } from './post-to-channel.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayRequest } from './relay-request.ts'
@@ -10,8 +10,7 @@ type ChannelCall = {
   readonly modelId: string
   readonly path: string
   readonly failedChannels?: readonly string[]
-  /** A `performance.now()` until when all channels together may stay silent. */
-  readonly deadline?: number
+  readonly deadline: UpstreamCall['deadline']
   readonly body: WriteBody
 }
 

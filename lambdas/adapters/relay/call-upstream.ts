@@ -23,11 +23,8 @@ export type UpstreamCall = ChannelRequest & {
   readonly sessionId: string | undefined
   /** Channels that failed this request after `callUpstream` had returned their answer; they are left out. */
   readonly failedChannels?: readonly string[]
-  /**
-   * When the wait for the head of an answer ends, as a time of `performance.now()`: that of a first call for those that
-   * repeat it. {@link replyDeadline} from now where it is left out.
-   */
-  readonly deadline?: number
+  /** When the wait for the head of an answer ends: the {@link replyDeadline} of the request, also where a call is repeated. */
+  readonly deadline: number
 }
 
 /** An upstream's answer, to be relayed as it is: a 2xx, or a 4xx about the request. */
@@ -46,12 +43,14 @@ class CallGivenUpError extends Error {
   override readonly name = 'CallGivenUpError'
 }
 
-/** API Gateway cuts an answer that does not begin within 300 s; all channels of a request together have a little less. */
-const SILENCE_MILLISECONDS_MAX = 280_000
-
-/** By when a client that begins to wait now is to have heard of its request, as a time of `performance.now()`. */
-export function replyDeadline(): number {
-  return performance.now() + SILENCE_MILLISECONDS_MAX
+/**
+ * By when the client of a request is to hear of it, as a time of `performance.now()`: API Gateway cuts an answer after five
+ * minutes of silence, and whoever works on it then works for nobody. All channels of the request, and the body of an answer
+ * of which nothing can be sent before it is whole, have this one time together.
+ * @param since when its client began to wait.
+ */
+export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogue, 'config'> }, since: number): number {
+  return since + catalogue.config.answer_seconds * 1_000
 }
 
 /**
@@ -62,7 +61,7 @@ export function replyDeadline(): number {
  *   CallGivenUpError, and whatever `body` throws.
  */
 export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
-  const deadline = call.deadline ?? replyDeadline()
+  const { deadline } = call
   const failedBefore = call.failedChannels ?? []
   const channels = context.catalogue.relayChannels(call.modelId).filter(({ id }) => !failedBefore.includes(id))
   const failures: ChannelFailure[] = failedBefore.map(() => ({ kind: 'failed', reason: 'broken answer' }))

@@ -1,4 +1,4 @@
-import { UpstreamFailedError } from '#core/errors.ts'
+import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { Bill } from './bill-request.ts'
 import { boundWhenGone } from './bound-when-gone.ts'
 import type { UpstreamReply } from './call-upstream.ts'
@@ -16,13 +16,32 @@ class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError'
 }
 
-type ReadableAnswer = { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
+type ReadableAnswer = Pick<UpstreamReply, 'failed'> & { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
+
+type Bounds = {
+  readonly bytesMax?: number | undefined
+  /** By when it is to be whole, as a time of `performance.now()`; undefined where the client hears of it meanwhile. */
+  readonly deadline?: number | undefined
+  /** Fires when the client leaves: then nobody waits for the deadline, and another bound ends the answer. */
+  readonly gone?: AbortSignal
+}
 
 /**
  * The whole answer of an upstream, as bytes.
- * @throws UpstreamFailedError when it breaks off or is larger than any answer of this wire.
+ * @throws UpstreamFailedError when it breaks off or is larger than any answer of this wire; UpstreamTimeoutError when it is
+ *   not whole in time.
  */
-export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYTES_MAX): Promise<Buffer> {
+export async function readAnswer(reply: ReadableAnswer, bounds: Bounds = {}): Promise<Buffer> {
+  const { body } = reply
+  const { bytesMax = ANSWER_BYTES_MAX, deadline, gone } = bounds
+  let isLate = false
+  const late = () => {
+    if (gone?.aborted !== true) {
+      isLate = true
+      body.destroy()
+    }
+  }
+  const timer = deadline === undefined ? undefined : setTimeout(late, Math.max(0, deadline - performance.now()))
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -35,34 +54,42 @@ export async function readAnswer({ body }: ReadableAnswer, bytesMax = ANSWER_BYT
     }
   } catch (error) {
     body.destroy()
+    if (isLate) {
+      reply.failed('timeout')
+      throw new UpstreamTimeoutError({ cause: error })
+    }
     throw new UpstreamFailedError({ cause: error })
+  } finally {
+    clearTimeout(timer)
   }
   const [only] = chunks
   return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
 }
 
-/** As {@link readAnswer}, for a success: an operator hears of one that is too large, because its upstream charges for it. */
-export async function readSuccess(reply: Pick<UpstreamReply, 'body'> & CutReply, bytesMax?: number): Promise<Buffer> {
+/** As {@link readAnswer}, for a success: an operator hears of one that is too large or too slow, because its upstream charges for it. */
+export async function readSuccess(reply: ReadableAnswer & CutReply, bounds: Bounds): Promise<Buffer> {
   try {
-    return await readAnswer(reply, bytesMax)
+    return await readAnswer(reply, bounds)
   } catch (error) {
     if (error instanceof UpstreamFailedError && error.cause instanceof AnswerTooLargeError) {
       reportCutAnswer(reply, 'bytes')
+    } else if (error instanceof UpstreamTimeoutError) {
+      reportCutAnswer(reply, 'seconds')
     }
     throw error
   }
 }
 
-type Read = { readonly answer: AnswerWriter; readonly bill: Bill; readonly bytesMax?: number }
+type Read = Omit<Bounds, 'gone'> & { readonly answer: AnswerWriter; readonly bill: Bill }
 
 /**
  * As {@link readSuccess}, for a client who may leave meanwhile: then it is read on for a bounded time, and what did not come
  * in that time is billed at the estimate.
  */
-export async function readBilledAnswer(reply: UpstreamReply, { answer, bill, bytesMax }: Read): Promise<Buffer> {
+export async function readBilledAnswer(reply: UpstreamReply, { answer, bill, ...bounds }: Read): Promise<Buffer> {
   const stopWaiting = boundWhenGone(reply.body, answer.gone)
   try {
-    return await readSuccess(reply, bytesMax)
+    return await readSuccess(reply, { ...bounds, gone: answer.gone })
   } catch (error) {
     if (answer.gone.aborted) {
       bill.settleByEstimate(bill.locked)
@@ -85,8 +112,8 @@ export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
 }
 
 /** Relays what an upstream says against a request: status and body as they are. Nothing is billed for it. */
-export async function relayRefusal(reply: UpstreamReply, answer: AnswerWriter): Promise<void> {
-  const body = await readAnswer(reply, REFUSAL_BYTES_MAX)
+export async function relayRefusal(reply: UpstreamReply, answer: AnswerWriter, deadline: number): Promise<void> {
+  const body = await readAnswer(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })
   sendWhole(answer, { statusCode: reply.status, contentType: reply.contentType, body })
 }
 

@@ -4,6 +4,8 @@ import type { Caller } from '../stores/api-key-record.ts'
 export type RelayRequest = {
   /** The one id of this request: in logs, on the answer, in the ledger. */
   readonly requestId: string
+  /** When it came, as a time of `performance.now()`. */
+  readonly receivedAt: number
   /** Whom the key names; perhaps by a record that is up to a minute old. */
   readonly caller: Caller
   /** Proves by a fresh read that the key is still valid, where no reservation does. @throws InvalidApiKeyError */

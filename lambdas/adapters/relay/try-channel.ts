@@ -29,11 +29,11 @@ export type ChannelReply = {
    */
   readonly body: UpstreamAnswer['body']
   /**
-   * Tells the breaker what only the reader sees: the end of a stream was missing, or the upstream reported its own failure
-   * in it. Says nothing of an answer whose upstream was held up and then broke off, for that may be the reader's doing. May
+   * Tells the breaker what only the reader sees: the end of a stream was missing, the upstream reported its own failure in
+   * it, or (`timeout`) an answer was not there in time. Says nothing of an answer whose upstream was held up and then broke off, for that may be the reader's doing. May
    * be called after the last byte, and more than once.
    */
-  failed(): void
+  failed(how?: 'odd_body' | 'timeout'): void
   /**
    * Tells the breaker that the answer is complete for its reader, such as a stream after its `[DONE]`, whether or not its
    * upstream still keeps the connection. May be called after the last byte, and more than once.
@@ -80,7 +80,7 @@ function replyOf(
   let isComplete = false
   let isCounted = false
   let wasHeldUp = false
-  const fail = (errorClass: 'broken_answer' | 'odd_body') => {
+  const fail = (errorClass: 'broken_answer' | 'odd_body' | 'timeout') => {
     admitted.failed(nowMilliseconds())
     if (!isCounted) {
       isCounted = true
@@ -109,9 +109,9 @@ function replyOf(
     contentType: headers['content-type'],
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
-    failed: () => {
+    failed: (how = 'odd_body') => {
       if (!wasHeldUp) {
-        fail('odd_body')
+        fail(how)
       }
     },
     completed,

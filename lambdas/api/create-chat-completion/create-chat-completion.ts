@@ -37,9 +37,9 @@ export async function createChatCompletion(
     estimate: chatCostMax(chat.model, chat),
   }
   await billRequest(context, billed, async (bill) => {
-    const exchange = { request, chat, answer, bill }
+    const deadline = replyDeadline(context, request.receivedAt)
+    const exchange = { request, chat, answer, bill, deadline }
     const failedChannels: string[] = []
-    const deadline = replyDeadline()
     for (;;) {
       const reply = await callChannel(context, {
         request,
@@ -72,11 +72,12 @@ type Exchange = {
   readonly chat: ChatRequest
   readonly answer: AnswerWriter
   readonly bill: Bill
+  readonly deadline: number
 }
 
 async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<void> {
   if (!isSuccess(reply)) {
-    await relayRefusal(reply, exchange.answer)
+    await relayRefusal(reply, exchange.answer, exchange.deadline)
   } else if (exchange.chat.stream && isEventStream(reply.contentType)) {
     await relayEvents(reply, exchange)
   } else {
@@ -84,8 +85,8 @@ async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<voi
   }
 }
 
-async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill }: Exchange): Promise<void> {
-  const bytes = await readBilledAnswer(reply, { answer, bill, bytesMax: ANSWER_BYTES_MAX })
+async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill, deadline }: Exchange): Promise<void> {
+  const bytes = await readBilledAnswer(reply, { answer, bill, deadline, bytesMax: ANSWER_BYTES_MAX })
   const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
   if (read.kind === 'error') {
     reply.failed()
@@ -136,7 +137,7 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
 function settleByUsage(
   reported: ChatUsage,
   { channel }: Pick<UpstreamReply, 'channel'>,
-  { request, chat, bill }: Omit<Exchange, 'answer'>,
+  { request, chat, bill }: Pick<Exchange, 'request' | 'chat' | 'bill'>,
 ): void {
   const { model, choices } = chat
   const call = { requestId: request.requestId, channelId: channel.id, model, choices }

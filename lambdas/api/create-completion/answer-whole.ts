@@ -1,5 +1,4 @@
 import type { Bill } from '#adapters/relay/bill-request.ts'
-import { replyDeadline } from '#adapters/relay/call-upstream.ts'
 import { readSuccess, sendWhole } from '#adapters/relay/read-answer.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { CallEnd, PromptEnd } from '#core/quota/completion-cost.ts'
@@ -24,10 +23,12 @@ type AskedPrompt = PromptRun & { readonly answers: ChatChoices[] }
 export async function answerWhole(exchange: CompletionExchange, bill: Bill): Promise<void> {
   const { completion, answer, fallback } = exchange
   const calls = new UpstreamCalls(exchange)
-  const deadline = replyDeadline()
+  const deadline = calls.replyDeadline()
   const prompts = promptRuns(completion).map((prompt): AskedPrompt => ({ ...prompt, answers: [] }))
   try {
-    await forEachPrompt(prompts, calls, (prompt) => askForPrompt(prompt, { calls, deadline, n: completion.n }))
+    await forEachPrompt(prompts, calls, (prompt) =>
+      askForPrompt(prompt, { calls, deadline, gone: answer.gone, n: completion.n }),
+    )
   } catch (error) {
     if (!calls.isAbandoned) {
       if (error instanceof UpstreamRefusalError || error instanceof MissingCompletionsError) {
@@ -45,18 +46,24 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
   billPrompts(exchange, bill, prompts.map(promptEnd))
 }
 
-type Asking = { readonly calls: UpstreamCalls; readonly deadline: number; readonly n: number }
+type Asking = {
+  readonly calls: UpstreamCalls
+  readonly deadline: number
+  readonly gone: AbortSignal
+  readonly n: number
+}
 
 /** Upstreams that know no `n` give one completion, whatever was asked for: the rest is asked for again. */
-async function askForPrompt(prompt: AskedPrompt, { calls, deadline, n }: Asking): Promise<void> {
+async function askForPrompt(prompt: AskedPrompt, { calls, n, ...patience }: Asking): Promise<void> {
   const { answers } = prompt
   for (let call = 0; call <= REPEATS_MAX; call += 1) {
     const missing = missingChoices(answers, n)
-    const reply = await calls.call(prompt, { n: missing, deadline })
+    const reply = await calls.call(prompt, { n: missing, deadline: patience.deadline })
     if (reply === undefined) {
       return
     }
-    const read = readChatChoices((await readSuccess(reply, ANSWER_BYTES_MAX)).toString('utf8'))
+    const bytes = await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, ...patience })
+    const read = readChatChoices(bytes.toString('utf8'))
     if (read === undefined) {
       reply.failed()
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })

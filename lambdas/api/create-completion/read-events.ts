@@ -17,7 +17,7 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 export async function* readEvents(reply: UpstreamReply): AsyncGenerator<string> {
   const { body, contentType } = reply
   if (!isEventStream(contentType)) {
-    const text = (await readSuccess(reply, ANSWER_BYTES_MAX)).toString('utf8')
+    const text = (await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX })).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }

@@ -1,4 +1,4 @@
-import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import type { EventSender } from '#adapters/relay/event-sender.ts'
 import { reportCutAnswer } from '#adapters/relay/report-cut-answer.ts'
 import { UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
@@ -67,7 +67,7 @@ export class StreamedPrompts {
 
   async #relayCalls(prompt: PromptRun): Promise<void> {
     const { calls, completion } = this.#streamed
-    const deadline = replyDeadline()
+    const deadline = calls.replyDeadline()
     let missing = completion.n
     for (let call = 0; call <= REPEATS_MAX && missing > 0; call += 1) {
       const left = await this.#relayCall(prompt, { n: missing, deadline })

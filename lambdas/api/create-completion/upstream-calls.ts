@@ -1,5 +1,11 @@
 import { ABANDONED_MILLISECONDS_MAX } from '#adapters/relay/bound-when-gone.ts'
-import { ClientGoneError, callUpstream, type UpstreamCall, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import {
+  ClientGoneError,
+  callUpstream,
+  replyDeadline,
+  type UpstreamCall,
+  type UpstreamReply,
+} from '#adapters/relay/call-upstream.ts'
 import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
 import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
 import type { CompletionCall } from '#core/relay/completion-calls.ts'
@@ -75,6 +81,12 @@ export class UpstreamCalls {
     return this.#isAbandoned
   }
 
+  /** By when a prompt that is begun now is to be answered. A client that has bytes of a stream waits anew for each prompt. */
+  replyDeadline(): number {
+    const { context, answer, request } = this.#exchange
+    return replyDeadline(context, answer.isOpen ? performance.now() : request.receivedAt)
+  }
+
   /**
    * Calls an upstream for completions of one prompt.
    * @returns an answer of status 2xx; undefined when nothing was sent, because the client has left.
@@ -99,7 +111,8 @@ export class UpstreamCalls {
       throw error
     }
     if (!isSuccess(reply)) {
-      throw new UpstreamRefusalError(reply, (await readAnswer(reply, REFUSAL_BYTES_MAX)).toString('utf8'))
+      const bounds = { bytesMax: REFUSAL_BYTES_MAX, deadline: call.deadline }
+      throw new UpstreamRefusalError(reply, (await readAnswer(reply, bounds)).toString('utf8'))
     }
     return reply
   }

@@ -1,5 +1,6 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
+import { replyDeadline } from '#adapters/relay/call-upstream.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
@@ -27,12 +28,14 @@ export async function createEmbedding(
   const tokenBounds = await boundInputTokens(inputs, { model })
   request.note({ model: model.id, inputs: tokenBounds.length })
   const billed = { request, operation: OPERATION, model, estimate: embeddingCostMax(model, tokenBounds) }
+  const deadline = replyDeadline(context, request.receivedAt)
   await billRequest(context, billed, async (bill) => {
     const reply = await callChannel(context, {
       request,
       gone: answer.gone,
       modelId: model.id,
       path: '/embeddings',
+      deadline,
       body: (upstreamModel, channel) => {
         const passing = passingFields('embeddings', channel.pass_members.embeddings)
         const { text, ignored } = keepPassingFields(request.bodyText, passing)
@@ -41,10 +44,10 @@ export async function createEmbedding(
       },
     })
     if (!isSuccess(reply)) {
-      return await relayRefusal(reply, answer)
+      return await relayRefusal(reply, answer, deadline)
     }
     const asked = { publicModel: model.id, inputs: countInputs(inputs), encodingFormat }
-    const read = readEmbeddingAnswer(await readBilledAnswer(reply, { answer, bill }), asked)
+    const read = readEmbeddingAnswer(await readBilledAnswer(reply, { answer, bill, deadline }), asked)
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }

@@ -1,5 +1,6 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
+import { replyDeadline } from '#adapters/relay/call-upstream.ts'
 import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
@@ -18,12 +19,14 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
   const { model } = image
   request.note({ model: model.id, images: image.count })
   const billed = { request, operation: OPERATION, model, estimate: imageCostMax(image) }
+  const deadline = replyDeadline(context, request.receivedAt)
   await billRequest(context, billed, async (bill) => {
     const reply = await callChannel(context, {
       request,
       gone: answer.gone,
       modelId: model.id,
       path: '/images/generations',
+      deadline,
       body: (upstreamModel, channel) => {
         const passing = passingFields('images', channel.pass_members.images)
         const { text, ignored } = imageRequestBody(request.bodyText, { upstreamModel, image, passing })
@@ -32,9 +35,9 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
       },
     })
     if (!isSuccess(reply)) {
-      return await relayRefusal(reply, answer)
+      return await relayRefusal(reply, answer, deadline)
     }
-    const read = readImageAnswer(await readBilledAnswer(reply, { answer, bill }), { publicModel: model.id })
+    const read = readImageAnswer(await readBilledAnswer(reply, { answer, bill, deadline }), { publicModel: model.id })
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }

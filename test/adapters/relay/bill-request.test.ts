@@ -13,6 +13,7 @@ async function failing(run: (bill: Bill) => void, estimate: Microcredits = micro
   const told: boolean[] = []
   const resolved: string[] = []
   const request = {
+    receivedAt: 0,
     requestId: 'request-1',
     caller: { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null },
     confirmCaller: async () => undefined,

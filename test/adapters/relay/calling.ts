@@ -79,7 +79,8 @@ export function useCalling(): Calling {
       await upstream.stop()
       add(id, upstream.origin, members)
     },
-    call: (members) => callUpstream(contextOf(state, connections), { ...CALL, ...members }),
+    call: (members) =>
+      callUpstream(contextOf(state, connections), { ...CALL, deadline: performance.now() + 290_000, ...members }),
   }
 }
 
@@ -94,7 +95,7 @@ function fresh(): CallState {
   }
 }
 
-const CALL: UpstreamCall = {
+const CALL: Omit<UpstreamCall, 'deadline'> = {
   modelId: 'chat',
   path: '/chat/completions',
   tenantId: 'acme',

@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+
+const realTimer = globalThis.setTimeout
+/** Limits of minutes pass so many times as fast; those of the table and of a connection keep their time. */
+const FACTOR = 1_000
+/** That of the function stays as it is. */
+const HURRIED_MILLISECONDS_MAX = 300_000
+let hurriedFrom: number
+/** Of every timer that was set. */
+const delays: number[] = []
+
+let rig: RelayRig
+
+beforeAll(async () => {
+  rig = await startRelayRig({ channels: 2, channel: { timeouts: { first_byte_seconds: 280 } } })
+})
+afterAll(async () => {
+  await rig.close()
+})
+beforeEach(() => {
+  hurriedFrom = 200_000
+  delays.length = 0
+  const hurriedTimer = (callback: () => void, milliseconds = 0) => {
+    delays.push(milliseconds)
+    const isHurried = milliseconds > hurriedFrom && milliseconds <= HURRIED_MILLISECONDS_MAX
+    return realTimer(callback, isHurried ? milliseconds / FACTOR : milliseconds)
+  }
+  Object.assign(globalThis, { setTimeout: hurriedTimer })
+})
+afterEach(() => {
+  Object.assign(globalThis, { setTimeout: realTimer })
+})
+
+const CHAT_BODY = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
+const REQUESTS: readonly [string, RelayOperation, object][] = [
+  ['a chat', 'create-chat-completion', CHAT_BODY],
+  ['a chat whose upstream does not stream', 'create-chat-completion', { ...CHAT_BODY, stream: true }],
+  ['a completion', 'create-completion', { model: CHAT, prompt: ['a', 'b'], n: 2 }],
+  ['an embedding', 'create-embedding', { model: 'text-embedding-3-small', input: 'hi' }],
+  ['an image', 'create-image', { model: 'image-v2', prompt: 'hi' }],
+]
+
+/** Begins an answer, goes on with a blank each few milliseconds, and never ends it. */
+function trickle(response: ServerResponse, status = 200): Promise<unknown> {
+  response.writeHead(status, { 'content-type': 'application/json' }).write('{"id":')
+  const drops = setInterval(() => response.write(' '), 5)
+  response.once('close', () => clearInterval(drops))
+  return once(response, 'close')
+}
+
+describe('an answer that trickles', () => {
+  it.each(REQUESTS)('has one deadline over head and body, and is a 504: %s', async (_, operation, body) => {
+    const { id, key } = await rig.tenant('1')
+    const closed: Promise<unknown>[] = []
+    const before = rig.upstreams[1]?.calls.length
+    rig.upstreams[0]?.answerWith((response) => void closed.push(trickle(response)))
+    const { statusCode, headers, text } = await rig.send(body, { operation, key })
+    expect({ statusCode, code: JSON.parse(text).error.code }).toStrictEqual({
+      statusCode: 504,
+      code: 'upstream_timeout',
+    })
+    expect(headers).toMatchObject({ 'x-should-retry': 'false' })
+    await Promise.all(closed)
+    expect(await rig.balance(id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
+    expect(rig.upstreams[1]?.calls).toHaveLength(before ?? 0)
+  })
+
+  it.each(REQUESTS)('of an upstream that refuses is a 504 too: %s', async (_, operation, body) => {
+    rig.upstreams[0]?.answerWith((response) => void trickle(response, 422))
+    expect((await rig.send(body, { operation })).statusCode).toBe(504)
+  })
+
+  it('has what is left of the time of the request after a channel that failed', async () => {
+    const realNow = performance.now.bind(performance)
+    let passed = 0
+    performance.now = () => realNow() + passed
+    hurriedFrom = 10_000
+    rig.upstreams[0]?.answerWith((response) => {
+      passed = 270_000
+      delays.length = 0
+      response.writeHead(500).end()
+    })
+    rig.upstreams[1]?.answerWith((response) => void trickle(response))
+    try {
+      expect((await rig.send(CHAT_BODY)).statusCode).toBe(504)
+    } finally {
+      performance.now = realNow
+    }
+    const [wait] = delays.filter((delay) => delay > 10_000 && delay <= 20_000)
+    expect(wait).toBeGreaterThan(19_000)
+  })
+})
+
+describe('an answer that is whole in time', () => {
+  it('is not cut while a slow client reads it', async () => {
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
+    const read = () => new Promise<void>((resolve) => realTimer(resolve, 400))
+    const { statusCode, isCut } = await rig.send(CHAT_BODY, { client: { highWaterMark: 1, read } })
+    expect({ statusCode, isCut }).toStrictEqual({ statusCode: 200, isCut: false })
+  })
+})
