@@ -7,6 +7,7 @@ const NEVER_GONE = new AbortController().signal
 /** Collects an answer, for a function whose platform takes it in one piece. */
 export class BufferedAnswer implements AnswerWriter {
   readonly gone = NEVER_GONE
+  readonly isBuffered = true
   beforeOpen = (headers: AnswerHead['headers']): Record<string, string> => ({ ...headers })
   #head: AnswerHead | undefined
   readonly #chunks: Buffer[] = []

@@ -21,7 +21,7 @@ const cuts = () => telemetry.counted().filter((fact) => fact === 'answer_cut_sho
 
 describe('an answer that a bound of ours cuts short', () => {
   it.each<readonly [RelayOperation, object, number]>([
-    ['create-chat-completion', BODY, 33],
+    ['create-chat-completion', { ...BODY, stream: true }, 33],
     ['create-completion', COMPLETION, 17],
     ['create-completion', { ...COMPLETION, stream: true }, 17],
   ])('is counted once (%s %j)', async (operation, body, mebibytes) => {

@@ -1,7 +1,7 @@
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import type { Bill } from './bill-request.ts'
-import { boundWhenGone } from './bound-when-gone.ts'
+import { beginsAsObject, type PassingForm } from '#core/relay/passing-answer.ts'
 import type { UpstreamReply } from './call-upstream.ts'
+import { cutAnswer, type Unfinished } from './large-answer.ts'
 import type { AnswerWriter } from './relay-request.ts'
 import { type CutReply, reportCutAnswer } from './report-cut-answer.ts'
 
@@ -11,14 +11,10 @@ const ANSWER_BYTES_MAX = 160 * 1024 * 1024
 /** An error text of an upstream that goes to the client; no real one comes near. */
 export const REFUSAL_BYTES_MAX = 1024 * 1024
 
-/** An answer is larger than any of its wire that is held whole. */
-class AnswerTooLargeError extends Error {
-  override readonly name = 'AnswerTooLargeError'
-}
-
 type ReadableAnswer = Pick<UpstreamReply, 'failed'> & { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
 
-type Bounds = {
+/** How much of an answer is held, and for how long it is waited for. */
+export type Bounds = {
   readonly bytesMax?: number | undefined
   /** By when it is to be whole, as a time of `performance.now()`; undefined where the client hears of it meanwhile. */
   readonly deadline?: number | undefined
@@ -26,12 +22,8 @@ type Bounds = {
   readonly gone?: AbortSignal
 }
 
-/**
- * The whole answer of an upstream, as bytes.
- * @throws UpstreamFailedError when it breaks off or is larger than any answer of this wire; UpstreamTimeoutError when it is
- *   not whole in time.
- */
-export async function readAnswer(reply: ReadableAnswer, bounds: Bounds = {}): Promise<Buffer> {
+/** The whole answer of an upstream, or what was held of one that is larger. @throws as {@link readAnswer} */
+async function readUpTo(reply: ReadableAnswer, bounds: Bounds): Promise<Buffer | Unfinished> {
   const { body } = reply
   const { bytesMax = ANSWER_BYTES_MAX, deadline, gone } = bounds
   let isLate = false
@@ -42,15 +34,16 @@ export async function readAnswer(reply: ReadableAnswer, bounds: Bounds = {}): Pr
     }
   }
   const timer = deadline === undefined ? undefined : setTimeout(late, Math.max(0, deadline - performance.now()))
-  const chunks: Buffer[] = []
+  const rest = body[Symbol.asyncIterator]()
+  const held: Buffer[] = []
   let size = 0
   try {
-    for await (const chunk of body) {
-      size += chunk.length
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      size += next.value.length
+      held.push(next.value)
       if (size > bytesMax) {
-        throw new AnswerTooLargeError(`an answer of more than ${bytesMax} bytes`)
+        return { held, rest }
       }
-      chunks.push(chunk)
     }
   } catch (error) {
     body.destroy()
@@ -62,42 +55,53 @@ export async function readAnswer(reply: ReadableAnswer, bounds: Bounds = {}): Pr
   } finally {
     clearTimeout(timer)
   }
-  const [only] = chunks
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
+  const [only] = held
+  return held.length === 1 && only !== undefined ? only : Buffer.concat(held, size)
 }
 
-/** As {@link readAnswer}, for a success: an operator hears of one that is too large or too slow, because its upstream charges for it. */
-export async function readSuccess(reply: ReadableAnswer & CutReply, bounds: Bounds): Promise<Buffer> {
+/**
+ * The whole answer of an upstream, as bytes.
+ * @throws UpstreamFailedError when it breaks off or is larger than any answer of this wire; UpstreamTimeoutError when it is
+ *   not whole in time.
+ */
+export async function readAnswer(reply: ReadableAnswer, bounds: Bounds = {}): Promise<Buffer> {
+  const read = await readUpTo(reply, bounds)
+  if (Buffer.isBuffer(read)) {
+    return read
+  }
+  reply.body.destroy()
+  throw new UpstreamFailedError({ cause: new RangeError('the answer is larger than any of its kind') })
+}
+
+type Success = Bounds & { readonly form: PassingForm }
+
+/**
+ * As {@link readAnswer}, for a success, which its upstream bills: an operator hears of one that is cut.
+ * @throws AnswerTooLargeError, with what there is to bill.
+ */
+export async function readSuccess(reply: ReadableAnswer & CutReply, { form, ...bounds }: Success): Promise<Buffer> {
+  const read = await readSuccessUpTo(reply, bounds)
+  if (Buffer.isBuffer(read)) {
+    return read
+  }
+  throw await cutAnswer(reply, read, { form, deadline: bounds.deadline })
+}
+
+/** As {@link readSuccess}, but for one that is too large, of which it gives what was held. */
+export async function readSuccessUpTo(reply: ReadableAnswer & CutReply, bounds: Bounds): Promise<Buffer | Unfinished> {
   try {
-    return await readAnswer(reply, bounds)
+    const read = await readUpTo(reply, bounds)
+    if (Buffer.isBuffer(read) || beginsAsObject(read.held)) {
+      return read
+    }
   } catch (error) {
-    if (error instanceof UpstreamFailedError && error.cause instanceof AnswerTooLargeError) {
-      reportCutAnswer(reply, 'bytes')
-    } else if (error instanceof UpstreamTimeoutError) {
+    if (error instanceof UpstreamTimeoutError) {
       reportCutAnswer(reply, 'seconds')
     }
     throw error
   }
-}
-
-type Read = Omit<Bounds, 'gone'> & { readonly answer: AnswerWriter; readonly bill: Bill }
-
-/**
- * As {@link readSuccess}, for a client who may leave meanwhile: then it is read on for a bounded time, and what did not come
- * in that time is billed at the estimate.
- */
-export async function readBilledAnswer(reply: UpstreamReply, { answer, bill, ...bounds }: Read): Promise<Buffer> {
-  const stopWaiting = boundWhenGone(reply.body, answer.gone)
-  try {
-    return await readSuccess(reply, { ...bounds, gone: answer.gone })
-  } catch (error) {
-    if (answer.gone.aborted) {
-      bill.settleByEstimate(bill.locked)
-    }
-    throw error
-  } finally {
-    stopWaiting()
-  }
+  reply.body.destroy()
+  return refuseAnswer(reply, 'the answer is no JSON object')
 }
 
 /** A success that is no answer of this wire: the channel is at fault. @throws UpstreamFailedError always */

@@ -42,6 +42,8 @@ export interface AnswerWriter {
   /** The last byte has been handed over. */
   end(): void
   readonly isOpen: boolean
+  /** Nothing goes out before `end`: what is written is held. */
+  readonly isBuffered?: boolean
   /** The client has left, or the function's time is nearly up: nothing more is sent, and what is owed is settled soon. */
   readonly gone: AbortSignal
 }

@@ -9,13 +9,14 @@ import type { AnswerWriter } from './relay-request.ts'
 import { type CutReply, reportCutAnswer } from './report-cut-answer.ts'
 import { UpstreamBrokenError } from './upstream-body.ts'
 
-/** How a stream ended for its client: whole, broken off by the upstream, or not seen to its end. */
-export type StreamEnd = 'whole' | 'broken' | 'abandoned'
+/** How a stream ended for its client: whole, broken off by the upstream, cut by our own bound, or not seen to its end. */
+export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'
 
 /**
  * Relays a chat stream, event by event as it comes, and ends the answer. A comment is sent after each quarter of a minute
  * of silence. Nothing is relayed before something was generated or the answer is open, so that a failure before that can be
  * mended. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
+ * A stream that is cut before its first byte leaves the answer unopened.
  * @throws AnswerNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
@@ -28,8 +29,7 @@ export async function relayStream(
   const stopWaiting = boundWhenGone(reply.body, answer.gone)
   const client = { sender, answer, held: '' }
   try {
-    const isCut = await pump(reply, stream, client)
-    return finish(isCut, stream, client)
+    return finish(await pump(reply, stream, client), stream, client)
   } catch (error) {
     reply.failed()
     throw error
@@ -49,12 +49,12 @@ type Client = {
 /** More than this is not held back: an upstream may send nothing at great length. */
 const HELD_BYTES_MAX = 64 * 1024
 
-/** @returns whether the upstream broke off. */
+/** @returns how the reading ended: at the end of the stream, or before it. */
 async function pump(
   reply: Pick<UpstreamReply, 'body' | 'completed'> & CutReply,
   stream: ChatStream,
   client: Client,
-): Promise<boolean> {
+): Promise<'over' | 'broken' | 'cut'> {
   const { body, completed } = reply
   const { sender, answer } = client
   const chunks = body[Symbol.asyncIterator]()
@@ -73,10 +73,10 @@ async function pump(
           completed()
         }
         void readLastBytes(chunks, body)
-        return false
+        return 'over'
       }
     }
-    return false
+    return 'over'
   } catch (error) {
     body.destroy()
     if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
@@ -84,11 +84,12 @@ async function pump(
     }
     if (error instanceof EndlessEventError) {
       reportCutAnswer(reply, 'event bytes')
+      return 'cut'
     }
     if (!isBound(stream, answer)) {
       throw new AnswerNotBegunError('the upstream broke off before its first byte', { cause: error })
     }
-    return true
+    return 'broken'
   }
 }
 
@@ -107,9 +108,15 @@ function refuseBeforeTheFirstByte(stream: ChatStream, answer: AnswerWriter): voi
   }
 }
 
-function finish(isCut: boolean, stream: ChatStream, { sender, answer, held }: Client): StreamEnd {
+function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, answer, held }: Client): StreamEnd {
+  if (read === 'cut') {
+    if (answer.isOpen) {
+      sender.end(`data: ${BROKEN_ANSWER}\n\n`)
+    }
+    return 'cut'
+  }
   // The half of an event is of no use to anyone, whether the connection was cut or closed well.
-  const rest = isCut ? undefined : stream.end()
+  const rest = read === 'broken' ? undefined : stream.end()
   refuseBeforeTheFirstByte(stream, answer)
   if (!isBound(stream, answer)) {
     throw new AnswerNotBegunError('the upstream ended before its first byte')

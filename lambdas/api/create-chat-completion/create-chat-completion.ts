@@ -3,20 +3,23 @@ import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
 import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import { EventSender } from '#adapters/relay/event-sender.ts'
+import type { LargeAnswer } from '#adapters/relay/large-answer.ts'
 import { tokensOf } from '#adapters/relay/measure-request.ts'
-import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
+import { isSuccess, refuseAnswer, relayRefusal, sendWhole } from '#adapters/relay/read-answer.ts'
+import { readBilledAnswer } from '#adapters/relay/read-billed-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { relayStream } from '#adapters/relay/relay-stream.ts'
 import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 import { passingFields } from '#core/relay/passing-fields.ts'
-import type { ChatUsage } from '#core/relay/token-usage.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from '#core/relay/token-usage.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
@@ -86,7 +89,18 @@ async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<voi
 }
 
 async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill, deadline }: Exchange): Promise<void> {
-  const bytes = await readBilledAnswer(reply, { answer, bill, deadline, bytesMax: ANSWER_BYTES_MAX })
+  const bytes = await readBilledAnswer(reply, {
+    answer,
+    bill,
+    deadline,
+    bytesMax: ANSWER_BYTES_MAX,
+    form: { publicModel: chat.model.id, list: 'choices' },
+    passes: !chat.stream,
+    settleLarge: (large) => settleLarge(large, reply, { request, chat, bill }),
+  })
+  if (bytes === undefined) {
+    return
+  }
   const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
   if (read.kind === 'error') {
     reply.failed()
@@ -118,26 +132,45 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
   const { model, choices, includeUsage } = chat
   const stream = new ChatStream({ publicModel: model.id, relaysUsage: includeUsage, choices })
   const end = await relayStream(reply, stream, answer)
-  request.note({ streamEnd: end })
-  if (end === 'broken') {
+  request.note({ streamEnd: end === 'cut' ? 'broken' : end })
+  if (end === 'broken' || end === 'cut') {
     reply.failed()
   }
   if (stream.usage !== undefined) {
     settleByUsage(stream.usage, reply, { request, chat, bill })
-  } else if (end === 'whole') {
+  } else if (end === 'whole' || end === 'cut') {
     bill.settleByEstimate(bill.locked)
   } else if (end === 'abandoned' || stream.relayedTextBytes > 0) {
     const { bodyBytes } = request
     const { relayedTextBytes } = stream
     bill.settleByEstimate(brokenStreamCost(model, { bodyBytes, relayedTextBytes, locked: bill.locked }))
   }
+  if (!answer.isOpen) {
+    throw new UpstreamFailedError({ cause: new RangeError('an event is larger than any of a chat') })
+  }
 }
+
+/** Bills an answer that was too large to be held: by its usage, and without one as a stream that ended likewise. */
+function settleLarge(large: LargeAnswer, reply: UpstreamReply, exchange: Settled): void {
+  const { request, chat, bill } = exchange
+  const usage = believedUsage(readChatUsage(large.usage), large.entries > 0)
+  if (usage !== undefined) {
+    settleByUsage(usage, reply, exchange)
+  } else if (large.end === 'broken') {
+    const lengths = { bodyBytes: request.bodyBytes, relayedTextBytes: large.bytes }
+    bill.settleByEstimate(brokenStreamCost(chat.model, { ...lengths, locked: bill.locked }))
+  } else {
+    bill.settleByEstimate(bill.locked)
+  }
+}
+
+type Settled = Pick<Exchange, 'request' | 'chat' | 'bill'>
 
 /** Bills what the upstream reports, as far as its model can have used it. */
 function settleByUsage(
   reported: ChatUsage,
   { channel }: Pick<UpstreamReply, 'channel'>,
-  { request, chat, bill }: Pick<Exchange, 'request' | 'chat' | 'bill'>,
+  { request, chat, bill }: Settled,
 ): void {
   const { model, choices } = chat
   const call = { requestId: request.requestId, channelId: channel.id, model, choices }

@@ -6,7 +6,7 @@ import { ChatStreamBrokenError, CompletionStream } from '#core/relay/completion-
 import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
-import { StreamedPrompts } from './streamed-prompts.ts'
+import { CallCutError, StreamedPrompts } from './streamed-prompts.ts'
 import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
 /** How the stream ended for its client. */
@@ -14,8 +14,8 @@ type StreamEnd = 'whole' | 'broken' | 'abandoned'
 
 /**
  * Answers with one stream, in which the completions of all prompts come as they come. A failure before its first byte is
- * an error like any other, for which nothing is billed unless an upstream refused a prompt: those that were answered before
- * it are. After it, one event with the error ends the stream.
+ * an error like any other, for which nothing is billed unless an upstream refused a prompt or gave more than is held: what
+ * was answered is. After it, one event with the error ends the stream.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function answerStream(exchange: CompletionExchange, bill: Bill): Promise<void> {
@@ -33,7 +33,7 @@ export async function answerStream(exchange: CompletionExchange, bill: Bill): Pr
   } catch (error) {
     end = calls.isAbandoned ? 'abandoned' : 'broken'
     if (end === 'broken' && !answer.isOpen) {
-      if (error instanceof UpstreamRefusalError) {
+      if (error instanceof UpstreamRefusalError || error instanceof CallCutError) {
         billAnsweredPrompts(exchange, bill, { prompts, endOf: (prompt) => promptEnd(prompt, 'broken', stream) })
       }
       throw error instanceof ChatStreamBrokenError ? new UpstreamFailedError({ cause: error }) : error
@@ -56,11 +56,13 @@ function promptEnd(prompt: PromptRun, end: StreamEnd, stream: CompletionStream):
   if (prompt.isWhole) {
     return { kind: 'whole', usage }
   }
+  if (!prompt.isSent) {
+    return { kind: 'unsent' }
+  }
   const ended = answered.map((call) => ({ ...call, kind: 'ended' as const }))
-  const kind = end === 'abandoned' ? 'abandoned' : 'broken'
-  return prompt.isSent
-    ? { kind: 'partial', calls: prompt.isUnderWay ? [...ended, { ...underWay, kind }] : ended }
-    : { kind: 'unsent' }
+  const last = { ...underWay, kind: end === 'abandoned' ? ('abandoned' as const) : ('broken' as const) }
+  const { cut, isUnderWay } = prompt
+  return { kind: 'partial', calls: [...ended, ...(cut === undefined ? [] : [cut]), ...(isUnderWay ? [last] : [])] }
 }
 
 /** One event: the upstream's own words, where it has any about the request. */

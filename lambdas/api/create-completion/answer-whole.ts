@@ -1,5 +1,8 @@
 import type { Bill } from '#adapters/relay/bill-request.ts'
+import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import { AnswerTooLargeError } from '#adapters/relay/large-answer.ts'
 import { readSuccess, sendWhole } from '#adapters/relay/read-answer.ts'
+import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { CallEnd, PromptEnd } from '#core/quota/completion-cost.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
@@ -7,6 +10,7 @@ import { completionAnswer, missingChoices, sumOfUsages } from '#core/relay/compl
 import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns, REPEATS_MAX } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
+import { keepCut } from './keep-cut.ts'
 import { UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
 /** The largest chat answer that is held: all completions that a request may ask for, at any model's length, stay below. */
@@ -17,7 +21,7 @@ type AskedPrompt = PromptRun & { readonly answers: ChatChoices[] }
 
 /**
  * Answers when every prompt has its completions. The failure of one fails all; billed is nothing then, unless an upstream
- * refused a prompt or left completions out: the calls that were answered are.
+ * refused a prompt, left completions out, or gave more than is held: the calls that were answered are.
  * @throws UpstreamRefusalError, UpstreamFailedError, and what `callUpstream` throws. Nothing was sent to the client then.
  */
 export async function answerWhole(exchange: CompletionExchange, bill: Bill): Promise<void> {
@@ -27,11 +31,11 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
   const prompts = promptRuns(completion).map((prompt): AskedPrompt => ({ ...prompt, answers: [] }))
   try {
     await forEachPrompt(prompts, calls, (prompt) =>
-      askForPrompt(prompt, { calls, deadline, gone: answer.gone, n: completion.n }),
+      askForPrompt(prompt, { calls, deadline, gone: answer.gone, n: completion.n, model: completion.model }),
     )
   } catch (error) {
     if (!calls.isAbandoned) {
-      if (error instanceof UpstreamRefusalError || error instanceof MissingCompletionsError) {
+      if (isBilled(error)) {
         billAnsweredPrompts(exchange, bill, { prompts, endOf: promptEnd })
       }
       throw error
@@ -51,19 +55,20 @@ type Asking = {
   readonly deadline: number
   readonly gone: AbortSignal
   readonly n: number
+  readonly model: CompletionRequest['model']
 }
 
 /** Upstreams that know no `n` give one completion, whatever was asked for: the rest is asked for again. */
-async function askForPrompt(prompt: AskedPrompt, { calls, n, ...patience }: Asking): Promise<void> {
+async function askForPrompt(prompt: AskedPrompt, asking: Asking): Promise<void> {
+  const { calls, n, deadline } = asking
   const { answers } = prompt
   for (let call = 0; call <= REPEATS_MAX; call += 1) {
     const missing = missingChoices(answers, n)
-    const reply = await calls.call(prompt, { n: missing, deadline: patience.deadline })
+    const reply = await calls.call(prompt, { n: missing, deadline })
     if (reply === undefined) {
       return
     }
-    const bytes = await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, ...patience })
-    const read = readChatChoices(bytes.toString('utf8'))
+    const read = readChatChoices((await readCall(prompt, reply, { ...asking, n: missing })).toString('utf8'))
     if (read === undefined) {
       reply.failed()
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
@@ -78,6 +83,28 @@ async function askForPrompt(prompt: AskedPrompt, { calls, n, ...patience }: Aski
   throw new MissingCompletionsError()
 }
 
+/** One that is too large to be held is billed all the same. */
+async function readCall(
+  prompt: PromptRun,
+  reply: UpstreamReply,
+  { calls, n, model, ...patience }: Asking,
+): Promise<Buffer> {
+  try {
+    const form = { publicModel: model.id, list: 'choices' } as const
+    return await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, form, ...patience })
+  } catch (error) {
+    if (error instanceof AnswerTooLargeError) {
+      keepCut(prompt, error.answer, (usage) => calls.withinBounds(usage, reply, n))
+    }
+    throw error
+  }
+}
+
+/** Whether a failure leaves something to bill: the client's own doing, or work that its upstream has done. */
+function isBilled(error: unknown): boolean {
+  return [UpstreamRefusalError, MissingCompletionsError, AnswerTooLargeError].some((kind) => error instanceof kind)
+}
+
 /** An upstream that gives fewer completions than it was asked for, however often. It has done its work, and bills it. */
 class MissingCompletionsError extends UpstreamFailedError {
   constructor() {
@@ -85,7 +112,7 @@ class MissingCompletionsError extends UpstreamFailedError {
   }
 }
 
-function promptEnd({ isSent, isUnderWay, isWhole, answers }: AskedPrompt): PromptEnd {
+function promptEnd({ isSent, isUnderWay, isWhole, cut, answers }: AskedPrompt): PromptEnd {
   if (!isSent) {
     return { kind: 'unsent' }
   }
@@ -93,7 +120,7 @@ function promptEnd({ isSent, isUnderWay, isWhole, answers }: AskedPrompt): Promp
     return { kind: 'whole', usage: sumOfUsages(answers.map(({ usage }) => usage)) }
   }
   const ended = answers.filter(({ choices }) => choices.length > 0).map(endOf)
-  return { kind: 'partial', calls: isUnderWay ? [...ended, UNREAD] : ended }
+  return { kind: 'partial', calls: [...ended, ...(cut === undefined ? [] : [cut]), ...(isUnderWay ? [UNREAD] : [])] }
 }
 
 /** A call whose client left before its answer came. */

@@ -52,8 +52,9 @@ export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly P
 }
 
 /**
- * Says what a request comes to that fails as a whole because a prompt was refused, which is the client's doing, or because
- * an upstream leaves completions out: the calls that were answered have cost something.
+ * Says what a request comes to that fails as a whole because a prompt was refused, which is the client's doing, because an
+ * upstream leaves completions out, or because an answer is larger than what is held: the calls that were answered have cost
+ * something.
  */
 export function billAnsweredPrompts<Prompt extends PromptRun>(
   exchange: Billed,
@@ -68,7 +69,9 @@ export function billAnsweredPrompts<Prompt extends PromptRun>(
 }
 
 function answeredOf(end: PromptEnd): PromptEnd {
-  return end.kind === 'partial' ? { ...end, calls: end.calls.filter(({ kind }) => kind === 'ended') } : end
+  return end.kind === 'partial'
+    ? { ...end, calls: end.calls.filter(({ kind }) => kind === 'ended' || kind === 'cut') }
+    : end
 }
 
 /** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */

@@ -1,6 +1,7 @@
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
+import type { CallEnd } from '#core/quota/completion-cost.ts'
 import type { CompletionHead } from '#core/relay/completion-answer.ts'
 import type { WriteCompletionCall } from '#core/relay/completion-calls.ts'
 
@@ -24,13 +25,21 @@ export type PromptRun = {
   isSent: boolean
   /** One of its calls may be at work, and has not come to its end. */
   isUnderWay: boolean
+  /** A call of which more came than is held. */
+  cut: CallEnd | undefined
   /** It has all its completions. */
   isWhole: boolean
 }
 
 /** The prompts of a request before any of them is sent. */
 export function promptRuns({ prompts }: CompletionRequest): readonly PromptRun[] {
-  return prompts.map((_, promptIndex) => ({ promptIndex, isSent: false, isUnderWay: false, isWhole: false }))
+  return prompts.map((_, promptIndex) => ({
+    promptIndex,
+    isSent: false,
+    isUnderWay: false,
+    cut: undefined,
+    isWhole: false,
+  }))
 }
 
 /** Prompts whose upstreams are at work at the same time: a request is no burst on a channel. */

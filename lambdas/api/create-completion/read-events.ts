@@ -12,12 +12,13 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /**
  * The data of each event of an answer, as it comes. An upstream that does not stream gives a whole answer: one event, then
  * `[DONE]`. Whoever stops reading leaves the rest of the answer a moment to come, so that its connection can be used again.
- * @throws UpstreamFailedError, EndlessEventError, and what reading the body throws.
+ * @throws UpstreamFailedError, AnswerTooLargeError, EndlessEventError, and what reading the body throws.
  */
-export async function* readEvents(reply: UpstreamReply): AsyncGenerator<string> {
+export async function* readEvents(reply: UpstreamReply, publicModel: string): AsyncGenerator<string> {
   const { body, contentType } = reply
   if (!isEventStream(contentType)) {
-    const text = (await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX })).toString('utf8')
+    const form = { publicModel, list: 'choices' } as const
+    const text = (await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, form })).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }

@@ -1,5 +1,6 @@
 import type { UpstreamReply } from '#adapters/relay/call-upstream.ts'
 import type { EventSender } from '#adapters/relay/event-sender.ts'
+import { AnswerTooLargeError } from '#adapters/relay/large-answer.ts'
 import { reportCutAnswer } from '#adapters/relay/report-cut-answer.ts'
 import { UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
@@ -7,6 +8,7 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import { ChatStreamBrokenError, type CompletionStream } from '#core/relay/completion-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { PROMPTS_AT_ONCE, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
+import { keepCut } from './keep-cut.ts'
 import { readEvents } from './read-events.ts'
 import { type UpstreamCalls, UpstreamRefusalError } from './upstream-calls.ts'
 
@@ -109,6 +111,12 @@ export class StreamedPrompts {
         return missing
       } catch (error) {
         const broken = this.#giveUp(reply, error)
+        if (broken instanceof CallCutError) {
+          const large = error instanceof AnswerTooLargeError ? error.answer : undefined
+          const { usage } = stream.progress(promptIndex).underWay
+          keepCut(prompt, large ?? { usage }, (reported) => calls.withinBounds(reported, reply, call.n))
+          throw broken
+        }
         if (stream.hasBegun(promptIndex) || !calls.mayCall) {
           throw broken
         }
@@ -121,7 +129,7 @@ export class StreamedPrompts {
   async #relayReply(promptIndex: number, reply: UpstreamReply, n: number): Promise<number> {
     const { stream, calls } = this.#streamed
     try {
-      for await (const payload of readEvents(reply)) {
+      for await (const payload of readEvents(reply, this.#streamed.completion.model.id)) {
         await this.#send(stream.push(promptIndex, payload))
         if (stream.isDone(promptIndex)) {
           break
@@ -155,6 +163,9 @@ export class StreamedPrompts {
     if (!this.#streamed.calls.isEnded) {
       reply.failed()
     }
+    if (error instanceof EndlessEventError || error instanceof AnswerTooLargeError) {
+      return new CallCutError(undefined, { cause: error })
+    }
     return error instanceof ChatStreamBrokenError ? error : new ChatStreamBrokenError(undefined, { cause: error })
   }
 
@@ -175,6 +186,9 @@ export class StreamedPrompts {
     await calls.unlessEnded(this.#firstWaveReplied.promise)
   }
 }
+
+/** Our own bound cut what an upstream sends. It would send the same again, and so would another. */
+export class CallCutError extends ChatStreamBrokenError {}
 
 function isUpstreamsFault(error: unknown): boolean {
   return [ChatStreamBrokenError, UpstreamBrokenError, UpstreamFailedError, EndlessEventError].some(

@@ -1,16 +1,18 @@
-import { billRequest } from '#adapters/relay/bill-request.ts'
+import { type Bill, billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
-import { replyDeadline } from '#adapters/relay/call-upstream.ts'
-import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { replyDeadline, type UpstreamReply } from '#adapters/relay/call-upstream.ts'
+import { isSuccess, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { readBilledAnswer } from '#adapters/relay/read-billed-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
+import type { EmbeddingModel } from '#core/catalogue/model.ts'
 import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
 import { replaceMembers } from '#core/json-members.ts'
 import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
-import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
+import { readEmbeddingAnswer, readPromptTokens } from '#core/relay/embedding-answer.ts'
 import { keepPassingFields } from '#core/relay/keep-passing-fields.ts'
 import { passingFields } from '#core/relay/passing-fields.ts'
 
@@ -47,26 +49,51 @@ export async function createEmbedding(
       return await relayRefusal(reply, answer, deadline)
     }
     const asked = { publicModel: model.id, inputs: countInputs(inputs), encodingFormat }
-    const read = readEmbeddingAnswer(await readBilledAnswer(reply, { answer, bill, deadline }), asked)
+    const settling = { request, reply, bill, model, inputs: asked.inputs }
+    const bytes = await readBilledAnswer(reply, {
+      answer,
+      bill,
+      deadline,
+      form: { publicModel: model.id, list: 'data' },
+      // What comes as numbers may have to be made base64, which takes the whole of it.
+      passes: encodingFormat === 'float',
+      settleLarge: ({ usage }) => settle(readPromptTokens(usage), settling),
+    })
+    if (bytes === undefined) {
+      return
+    }
+    const read = readEmbeddingAnswer(bytes, asked)
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }
-    const { pieces, promptTokens: reported } = read
-    const tokensMax = embeddingTokensMax(model, asked.inputs)
-    if (reported !== undefined && reported > tokensMax) {
-      const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
-      reportUsageAboveBound(call, { promptTokens: reported })
-    }
-    const promptTokens = reported === undefined ? undefined : Math.min(reported, tokensMax)
-    request.note({ inputTokens: promptTokens })
-    const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
-    if (billedAtEstimate) {
-      bill.settleByEstimate(amount)
-    } else {
-      bill.settle(amount)
-    }
-    await sendPieces(answer, { statusCode: reply.status, pieces })
+    settle(read.promptTokens, settling)
+    await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
   })
+}
+
+type Settling = {
+  readonly request: RelayRequest
+  readonly reply: UpstreamReply
+  readonly bill: Bill
+  readonly model: EmbeddingModel
+  readonly inputs: number
+}
+
+/** Bills what the upstream reports, as far as its model can have used it. */
+function settle(reported: number | undefined, { request, reply, bill, model, inputs }: Settling): void {
+  const tokensMax = embeddingTokensMax(model, inputs)
+  if (reported !== undefined && reported > tokensMax) {
+    const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
+    reportUsageAboveBound(call, { promptTokens: reported })
+  }
+  const promptTokens = reported === undefined ? undefined : Math.min(reported, tokensMax)
+  request.note({ inputTokens: promptTokens })
+  const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
+  if (billedAtEstimate) {
+    bill.settleByEstimate(amount)
+  } else {
+    bill.settle(amount)
+  }
 }
 
 function countInputs(inputs: EmbeddingInputs): number {

@@ -1,7 +1,8 @@
 import { billRequest } from '#adapters/relay/bill-request.ts'
 import { callChannel } from '#adapters/relay/call-channel.ts'
 import { replyDeadline } from '#adapters/relay/call-upstream.ts'
-import { isSuccess, readBilledAnswer, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { isSuccess, refuseAnswer, relayRefusal, sendPieces } from '#adapters/relay/read-answer.ts'
+import { readBilledAnswer } from '#adapters/relay/read-billed-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
@@ -37,15 +38,29 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     if (!isSuccess(reply)) {
       return await relayRefusal(reply, answer, deadline)
     }
-    const read = readImageAnswer(await readBilledAnswer(reply, { answer, bill, deadline }), { publicModel: model.id })
+    const settle = (images: number) => {
+      if (images > image.count) {
+        const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
+        reportUsageAboveBound(call, { images })
+      }
+      bill.settle(settledImageCost(image, images))
+    }
+    const bytes = await readBilledAnswer(reply, {
+      answer,
+      bill,
+      deadline,
+      form: { publicModel: model.id, list: 'data' },
+      passes: true,
+      settleLarge: ({ entries }) => settle(entries),
+    })
+    if (bytes === undefined) {
+      return
+    }
+    const read = readImageAnswer(bytes, { publicModel: model.id })
     if (read.kind === 'unusable') {
       refuseAnswer(reply, read.reason)
     }
-    if (read.images > image.count) {
-      const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
-      reportUsageAboveBound(call, { images: read.images })
-    }
-    bill.settle(settledImageCost(image, read.images))
+    settle(read.images)
     await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
   })
 }

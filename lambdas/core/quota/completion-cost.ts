@@ -24,9 +24,10 @@ export type PromptEnd =
 export type CallEnd = {
   /**
    * `ended`: with completions. `broken`: a stream failed, or was given up because another prompt failed. `abandoned`: a stream
-   * was not read to its end, because the client had left. `unread`: a whole answer did not come for the same reason.
+   * was not read to its end, because the client had left. `unread`: a whole answer did not come for the same reason. `cut`:
+   * it was larger than what is held.
    */
-  readonly kind: 'ended' | 'broken' | 'abandoned' | 'unread'
+  readonly kind: 'ended' | 'broken' | 'abandoned' | 'unread' | 'cut'
   readonly usage: ChatUsage | undefined
   /** Generated text that has come of it, in UTF-8. */
   readonly textBytes: number
@@ -91,7 +92,7 @@ function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly Cal
   const locked = promptCostMax(model, bounds)
   const reported = sumOf(billed.flatMap(({ usage }) => usage ?? []))
   const most = larger(locked, chatCost(model, reported))
-  const isUnread = billed.some(({ kind, usage }) => kind === 'unread' && usage === undefined)
+  const isUnread = billed.some(({ kind, usage }) => (kind === 'unread' || kind === 'cut') && usage === undefined)
   return { actual: isUnread || used > most ? most : used, isEstimated: true }
 }
 

@@ -81,8 +81,8 @@ function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Aske
   return { entries: entries ?? [], edits, promptTokens }
 }
 
-/** An embedding has no output, so the total is the prompt. No input is empty: nought tokens mean that they were left out. */
-function readPromptTokens(usage: unknown): number | undefined {
+/** Tokens of the value of a `usage`; undefined for none that can be believed. An embedding has no output, so the total is the prompt. No input is empty: nought tokens mean that they were left out. */
+export function readPromptTokens(usage: unknown): number | undefined {
   if (typeof usage !== 'object' || usage === null) {
     return undefined
   }

@@ -1,0 +1,230 @@
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_BRACKET = 0x5b
+const CLOSE_BRACKET = 0x5d
+const OPEN_BRACE = 0x7b
+const CLOSE_BRACE = 0x7d
+
+const WHITESPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+
+/** The three bytes of a byte order mark, with which some upstreams begin an answer. */
+const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
+
+/** By byte: whether it begins a text, or begins or ends an object or a list. */
+const IS_STRUCTURE = Array.from({ length: 256 }, (_, byte) =>
+  [QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET].includes(byte),
+)
+
+/** No name that is looked for, and no usage, is longer. */
+const CAPTURED_BYTES_MAX = 16 * 1024
+
+/** What a large answer is looked at for. */
+export type PassingForm = {
+  /** The model id that the client knows. */
+  readonly publicModel: string
+  /** The top-level list that holds what was asked for. */
+  readonly list: 'choices' | 'data'
+}
+
+/**
+ * A JSON answer that goes on while it comes, because it is larger than what is held whole. Every top-level `model` gets the
+ * public id, wherever it stands, and what there is to bill is kept; all other bytes stay. It holds a few kilobytes, however
+ * large the answer is, and judges no value: nobody could take back what was sent.
+ */
+export class PassingAnswer {
+  readonly #model: Uint8Array
+  readonly #list: string
+  #begins: 'later' | 'as an object' | 'as something else' = 'later'
+  #depth = 0
+  #isInString = false
+  #isEscaped = false
+  /** Of the top level: what comes next, or what is under way. */
+  #place: 'before name' | 'in name' | 'before value' | 'in value' = 'before name'
+  #name: unknown
+  /** Bytes of a name or of a usage, while they come. */
+  #captured: number[] | undefined
+  #usage: unknown
+  #isInList = false
+  #entries = 0
+
+  constructor({ publicModel, list }: PassingForm) {
+    this.#model = new TextEncoder().encode(JSON.stringify(publicModel))
+    this.#list = list
+  }
+
+  /** Whether all of a JSON object has come. */
+  get isComplete(): boolean {
+    return this.#begins === 'as an object' && this.#depth === 0
+  }
+
+  /** The value of the last `usage`; undefined for none, or none that is JSON. */
+  get usage(): unknown {
+    return this.#usage
+  }
+
+  /** Objects that have begun in the list that was asked for. */
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** What goes on of these bytes, as views of them. */
+  push(bytes: Uint8Array): Uint8Array[] {
+    const pieces: Uint8Array[] = []
+    let keptFrom = 0
+    let isKept = !this.#isReplaced
+    for (let at = this.#skip(bytes, 0); at < bytes.length; at = this.#skip(bytes, at + 1)) {
+      this.#step(bytes[at] ?? 0)
+      if (isKept && this.#isReplaced) {
+        pieces.push(bytes.subarray(keptFrom, at), this.#model)
+      } else if (!isKept && !this.#isReplaced) {
+        keptFrom = at
+      }
+      isKept = !this.#isReplaced
+    }
+    if (isKept) {
+      pieces.push(bytes.subarray(keptFrom))
+    }
+    return pieces.filter((piece) => piece.length > 0)
+  }
+
+  /** The next place that may matter: nearly all of a large answer is long texts, or lists of numbers. */
+  #skip(bytes: Uint8Array, from: number): number {
+    let at = from
+    if (this.#captured !== undefined || this.#isEscaped) {
+      return at
+    }
+    if (this.#isInString) {
+      while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) {
+        at += 1
+      }
+    } else if (this.#depth > 1) {
+      while (at < bytes.length && !IS_STRUCTURE[bytes[at] ?? 0]) {
+        at += 1
+      }
+    }
+    return at
+  }
+
+  get #isReplaced(): boolean {
+    return this.#place === 'in value' && this.#name === 'model'
+  }
+
+  #step(byte: number): void {
+    if (this.#isInString) {
+      this.#capture(byte)
+      if (this.#isEscaped) {
+        this.#isEscaped = false
+      } else if (byte === BACKSLASH) {
+        this.#isEscaped = true
+      } else if (byte === QUOTE) {
+        this.#isInString = false
+        this.#endString()
+      }
+    } else if (this.#begins === 'later') {
+      this.#begin(byte)
+    } else if (this.#depth === 0) {
+      // What follows the object is nobody's.
+    } else if (this.#depth === 1) {
+      this.#stepAtTop(byte)
+    } else {
+      this.#stepInside(byte)
+    }
+  }
+
+  #begin(byte: number): void {
+    if (!isBeforeJson(byte)) {
+      this.#begins = byte === OPEN_BRACE ? 'as an object' : 'as something else'
+      this.#depth = 1
+    }
+  }
+
+  /** Between the members of the object, and in values that are no object or list. */
+  #stepAtTop(byte: number): void {
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || WHITESPACE.has(byte)) {
+      this.#endValue()
+      if (byte === COMMA) {
+        this.#place = 'before name'
+      }
+      this.#depth -= byte === CLOSE_BRACE || byte === CLOSE_BRACKET ? 1 : 0
+    } else if (byte === COLON && this.#place !== 'in value') {
+      this.#place = 'before value'
+    } else if (this.#place === 'before value') {
+      this.#beginValue(byte)
+    } else if (byte === QUOTE && this.#place === 'before name') {
+      this.#place = 'in name'
+      this.#captured = [byte]
+      this.#isInString = true
+    } else {
+      this.#stepInside(byte)
+    }
+  }
+
+  #beginValue(byte: number): void {
+    this.#place = 'in value'
+    this.#captured = this.#name === 'usage' ? [] : undefined
+    if (this.#name === this.#list) {
+      this.#isInList = byte === OPEN_BRACKET
+      this.#entries = 0
+    }
+    this.#stepInside(byte)
+  }
+
+  /** Inside of a value. */
+  #stepInside(byte: number): void {
+    this.#capture(byte)
+    if (byte === QUOTE) {
+      this.#isInString = true
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      this.#entries += this.#isInList && this.#depth === 2 && byte === OPEN_BRACE ? 1 : 0
+      this.#depth += 1
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      this.#depth -= 1
+    }
+  }
+
+  #endString(): void {
+    if (this.#place === 'in name') {
+      this.#name = this.#takeCaptured()
+      this.#place = 'before value'
+    }
+  }
+
+  #endValue(): void {
+    if (this.#place === 'in value') {
+      if (this.#name === 'usage') {
+        this.#usage = this.#takeCaptured()
+      }
+      this.#place = 'before name'
+      this.#isInList = false
+    }
+  }
+
+  #capture(byte: number): void {
+    if (this.#captured !== undefined && this.#captured.length <= CAPTURED_BYTES_MAX) {
+      this.#captured.push(byte)
+    }
+  }
+
+  /** As JSON; undefined for what is none, or was too long to be kept whole. */
+  #takeCaptured(): unknown {
+    const text = new TextDecoder().decode(Uint8Array.from(this.#captured ?? []))
+    this.#captured = undefined
+    try {
+      return JSON.parse(text)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function isBeforeJson(byte: number): boolean {
+  return WHITESPACE.has(byte) || BYTE_ORDER_MARK.has(byte)
+}
+
+/** Whether bytes begin as a JSON object does. */
+export function beginsAsObject(chunks: readonly Uint8Array[]): boolean {
+  const first = chunks.map((chunk) => chunk.find((byte) => !isBeforeJson(byte))).find((byte) => byte !== undefined)
+  return first === OPEN_BRACE
+}

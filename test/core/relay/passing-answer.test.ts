@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { beginsAsObject, PassingAnswer } from '#core/relay/passing-answer.ts'
+
+type Form = ConstructorParameters<typeof PassingAnswer>[0]
+
+const FORM: Form = { publicModel: 'public "id"', list: 'choices' }
+
+/** Passes a text in pieces of so many bytes. */
+function pass(text: string, size = text.length + 1, form = FORM) {
+  const passing = new PassingAnswer(form)
+  const bytes = Buffer.from(text)
+  const out: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; at += size) {
+    out.push(...passing.push(bytes.subarray(at, at + size)))
+  }
+  const { usage, entries, isComplete } = passing
+  return { text: Buffer.concat(out).toString(), usage, entries, isComplete }
+}
+
+describe('an answer that passes through', () => {
+  it.each([1, 2, 3, 7, 1_000])('gets the public model and keeps every other byte (pieces of %d bytes)', (size) => {
+    const text =
+      '\ufeff { "id" : "ü\\"{[" , "model":"up-1" ,"choices":[ {"model":"up-1","x":[{}]}, {} ],"n":-1.50e3, "usage":{"a":1} }\n'
+    expect(pass(text, size)).toStrictEqual({
+      text: text.replace('"up-1" ', '"public \\"id\\"" '),
+      usage: { a: 1 },
+      entries: 2,
+      isComplete: true,
+    })
+  })
+
+  it.each([
+    ['a string with quotes', '{"model":"a\\"}","b":1}', '{"model":"public \\"id\\"","b":1}'],
+    ['null', '{"model":null}', '{"model":"public \\"id\\""}'],
+    ['an object', '{"model":{"a":["}"]},"b":[]}', '{"model":"public \\"id\\"","b":[]}'],
+    ['an escaped name', '{"\\u006dodel":"a"}', '{"\\u006dodel":"public \\"id\\""}'],
+    [
+      'one at each end',
+      '{"model":"a","b":1,"model":"c"}',
+      '{"model":"public \\"id\\"","b":1,"model":"public \\"id\\""}',
+    ],
+  ])('never shows the id of its upstream: %s', (_, text, passed) => {
+    for (const size of [1, 2, 5, 100]) {
+      expect(pass(text, size).text).toBe(passed)
+    }
+  })
+
+  it('reads usage and entries as a parser does, whatever JSON it is, in whatever pieces', () => {
+    const member = fc.constantFrom('usage', 'choices', 'data', 'id', 'm"o', 'Model')
+    const list = fc.array(fc.oneof(fc.jsonValue(), fc.object()))
+    fc.assert(
+      fc.property(
+        fc.dictionary(member, fc.oneof(fc.jsonValue(), list)),
+        fc.nat(9),
+        fc.nat(2),
+        (value, size, indent) => {
+          const text = JSON.stringify(value, undefined, indent)
+          const parsed = JSON.parse(text)
+          const entries = Array.isArray(parsed.choices)
+            ? parsed.choices.filter(
+                (each: unknown) => typeof each === 'object' && each !== null && !Array.isArray(each),
+              )
+            : []
+          const isSmall = JSON.stringify(parsed.usage ?? null, undefined, indent).length < 1_000
+          expect(pass(text, size + 1)).toStrictEqual({
+            text,
+            usage: isSmall ? parsed.usage : expect.anything(),
+            entries: entries.length,
+            isComplete: true,
+          })
+        },
+      ),
+    )
+  })
+
+  it('takes the last usage and the last list, as a parser does', () => {
+    const text = '{"choices":[{},{}],"usage":{"a":1},"choices":[{}],"usage":{"a":2}}'
+    expect(pass(text)).toMatchObject({ usage: { a: 2 }, entries: 1 })
+  })
+
+  it('has no usage where that is longer than any, and holds no more of it', () => {
+    expect(pass(`{"usage":{"a":"${'x'.repeat(100_000)}"},"b":1}`)).toMatchObject({ usage: undefined, isComplete: true })
+  })
+
+  it.each(['', '{', '{"a":[', '{"a":"}', '{"a":{}', '[]', '"{}"', '7'])('is not complete: %s', (text) => {
+    expect(pass(text).isComplete).toBe(false)
+  })
+
+  it('passes what follows the object, which changes nothing', () => {
+    const text = '{"usage":1} {"usage":2,"model":"a","choices":[{}]}'
+    expect(pass(text)).toStrictEqual({ text, usage: 1, entries: 0, isComplete: true })
+  })
+})
+
+describe('what begins as an object', () => {
+  it.each<[boolean, string[]]>([
+    [true, ['{']],
+    [true, [' \r\n', '\t{"a":1}']],
+    [true, ['\ufeff{']],
+    [false, []],
+    [false, ['   ']],
+    [false, ['<html>{']],
+    [false, ['[{']],
+  ])('%s: %j', (begins, texts) => {
+    expect(beginsAsObject(texts.map((text) => Buffer.from(text)))).toBe(begins)
+  })
+})
