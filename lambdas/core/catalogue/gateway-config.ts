@@ -34,7 +34,8 @@ export const gatewayConfigSchema = strictObject({
   trusted_origins: z.array(origin).default([]),
   submit_wait_seconds: z.number().min(0).max(25).default(10),
   answer_seconds: z.number().min(1).max(290).default(290).meta({
-    description: 'How long a relayed request may send its client nothing: all channels and the body of a whole answer together.',
+    description:
+      'How long a relayed request may send its client nothing: all channels and the body of a whole answer together.',
   }),
   queue_minutes: z.number().min(1).max(360).default(60),
   max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
