@@ -2,6 +2,7 @@ import { App, Validations } from 'aws-cdk-lib'
 import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#aws/reelgate-stack.ts'
+import { configurationFile, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
 import { leftOutSentence, requireChannels } from '../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
 import { refuseUnsupportedRegion } from '../lib/config/region-support.ts'
@@ -18,16 +19,23 @@ const region = CDK_DEFAULT_REGION ?? AWS_REGION
 /** `cdk destroy` and `cdk list` bundle nothing, and work without the variables of a deployment. */
 const isToBeDeployed = app.node.tryGetContext(BUNDLING_STACKS)?.length !== 0
 
+/** Settings as given; the configuration file is the operator's own, where there is one and none is named. */
+const contextOf = (name: string) =>
+  app.node.tryGetContext(name) ?? (name === 'config' ? configurationFile() : undefined)
+
 try {
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const env = account && region ? { account, region } : undefined
-  const settings = readStageSettings((name) => app.node.tryGetContext(name), env?.region)
+  const settings = readStageSettings(contextOf, env?.region)
   if (isToBeDeployed) {
     refuseUnsupportedRegion({ region, emulator: settings.emulator })
   }
   const loaded = loadGatewayConfig({ file: settings.configFile, environment: process.env, mode: 'synth' })
   if (isToBeDeployed) {
     requireChannels(settings, loaded.config)
+    if (settings.configFile === OWN_CONFIGURATION_FILE) {
+      console.error(`configuration: ${settings.configFile}`)
+    }
   }
   new ReelgateStack(app, stackName(settings.stage), {
     ...loaded,

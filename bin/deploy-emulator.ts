@@ -1,17 +1,19 @@
+import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
 import { deployToEmulator } from '../lib/emulator/deploy-to-emulator.ts'
 import { readContext } from '../lib/emulator/read-context.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm run deploy:emulator -- [--stage dev] [--config config/gateway.yaml] [-c key=value]... [--verbose]
+const USAGE = `npm run deploy:emulator -- [--stage dev] [--config FILE] [-c key=value]... [--verbose]
 
 Bootstraps and deploys the stack to an emulator of AWS (LocalStack, MiniStack): AWS_ENDPOINT_URL says where it is.
 \`-c\` gives context settings as to \`cdk deploy\`, once for each: -c retainData=true -c logLevel=INFO.
-The upstreams come from the environment as in any deployment; \`npm run simulators\` starts some and prints the variables.`
+The upstreams come from the environment as in any deployment; \`npm run simulators\` starts some and prints the variables.
+The configuration is ${DEFAULT_CONFIGURATION}.`
 
 const OPTIONS = {
   stage: { type: 'string', default: 'dev' },
-  config: { type: 'string', default: 'config/gateway.yaml' },
+  config: { type: 'string' },
   context: { type: 'string', short: 'c', multiple: true },
   verbose: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },
@@ -24,7 +26,7 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
-  const { stage, config: configFile, verbose } = values
+  const { stage, config: configFile = configurationFile(), verbose } = values
   const context = readContext(values.context ?? [])
   await deployToEmulator({ stage, configFile, context, verbose, environment: process.env })
 }

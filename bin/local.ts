@@ -1,20 +1,21 @@
 import { parseCredits } from '#core/quota/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
-import { CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm start -- [--port 8787] [--config ${CONFIGURATION_FILE}] [--data-dir .data] [--api-key KEY] [--credits 100]
+const USAGE = `npm start -- [--port 8787] [--config FILE] [--data-dir .data] [--api-key KEY] [--credits 100]
 
-Runs the whole gateway on this machine: API, state machine, table, bucket and simulated upstreams.`
+Runs the whole gateway on this machine: API, state machine, table, bucket and simulated upstreams.
+The configuration is ${DEFAULT_CONFIGURATION}.`
 
 /** `npm start`. Exits 0 after SIGINT or SIGTERM, with every engine stopped. */
 async function main(): Promise<void> {
   const { values } = parseOptions({
     options: {
       port: { type: 'string', default: '8787' },
-      config: { type: 'string', default: CONFIGURATION_FILE },
+      config: { type: 'string' },
       'data-dir': { type: 'string', default: '.data' },
       'api-key': { type: 'string' },
       credits: { type: 'string', default: '100' },
@@ -26,14 +27,18 @@ async function main(): Promise<void> {
     return
   }
   const stopped = stopSignal()
+  const configFile = values.config ?? configurationFile()
   const host = await startLocalHost({
     port: readPort(values.port),
-    configFile: values.config,
+    configFile,
     dataDirectory: values['data-dir'],
     apiKey: values['api-key'],
     credits: parseCredits(values.credits),
   })
   console.log(`listening on ${host.url}`)
+  if (configFile === OWN_CONFIGURATION_FILE) {
+    console.log(`configuration   ${configFile}`)
+  }
   console.log(`demo key        ${host.key}`)
   console.log(`webhook secret  ${host.tenant.webhookSecret}`)
   console.log(`\ncurl -s ${host.url}/v1/video/generations -H 'Authorization: Bearer ${host.key}' \\`)

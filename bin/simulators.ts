@@ -1,12 +1,14 @@
+import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
 import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
 
-const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config config/gateway.yaml] [--data-dir .data/simulators]
+const USAGE = `npm run simulators -- [--port-base 9700] [--host 127.0.0.1] [--config FILE] [--data-dir .data/simulators]
 
 Runs the simulated upstreams for a deployment on an emulator, each on a port of its own from --port-base on, and prints
-the variables to deploy with. --host is an address of this machine that the functions of the deployment reach.`
+the variables to deploy with. --host is an address of this machine that the functions of the deployment reach.
+The configuration is ${DEFAULT_CONFIGURATION}.`
 
 /** `npm run simulators`. Exits 0 after SIGINT or SIGTERM, with every server stopped. */
 async function main(): Promise<void> {
@@ -14,7 +16,7 @@ async function main(): Promise<void> {
     options: {
       'port-base': { type: 'string', default: '9700' },
       host: { type: 'string', default: '127.0.0.1' },
-      config: { type: 'string', default: 'config/gateway.yaml' },
+      config: { type: 'string' },
       'data-dir': { type: 'string', default: '.data/simulators' },
       help: { type: 'boolean', short: 'h' },
     },
@@ -25,7 +27,7 @@ async function main(): Promise<void> {
   }
   const stopped = stopSignal()
   const simulators = await serveSimulators({
-    configFile: values.config,
+    configFile: values.config ?? configurationFile(),
     dataDirectory: values['data-dir'],
     host: values.host,
     portBase: readPort(values['port-base']),

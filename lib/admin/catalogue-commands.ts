@@ -1,5 +1,5 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
+import { CONFIGURATION_FILE, configurationFile, DEFAULT_CONFIGURATION } from '../config/configuration-file.ts'
 import { loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { type Answer, formatTable } from './answer.ts'
 import { type ConfigChange, compareConfigs, withSimulators } from './catalogue/compare-configs.ts'
@@ -7,7 +7,7 @@ import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import { catalogueWarnings, modelRows, priceText } from './catalogue/model-rows.ts'
 import type { Command } from './command.ts'
 
-const CONFIG = { value: 'FILE', summary: `the configuration; ${CONFIGURATION_FILE} unless said` } as const
+const CONFIG = { value: 'FILE', summary: `the configuration; ${DEFAULT_CONFIGURATION}` } as const
 
 /** Of a longer value so much is shown, from shortly before the first difference; `--json` has it whole. */
 const SHOWN_CHARACTERS_MAX = 160
@@ -22,7 +22,7 @@ a deployment, which leaves out simulated channels; with --local as at \`npm star
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
-    const file = values.text('config') ?? CONFIGURATION_FILE
+    const file = values.text('config') ?? configurationFile()
     const { config, warnings } = load(file, context.local)
     return describeCatalogue(config, [...warnings, ...catalogueWarnings(config)])
   },
@@ -37,7 +37,7 @@ Variables are filled in from the environment as at a deployment, so set those th
   options: { config: CONFIG },
   examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
   async run(context, values) {
-    const { config } = load(values.text('config') ?? CONFIGURATION_FILE, context.local)
+    const { config } = load(values.text('config') ?? configurationFile(), context.local)
     const deployed = await readDeployedConfig(context)
     return describeChanges(compareConfigs(context.local ? withSimulators(deployed, config) : deployed, config))
   },

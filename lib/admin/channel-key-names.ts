@@ -1,6 +1,6 @@
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
+import { configurationFile } from '../config/configuration-file.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import type { AdminContext } from './command.ts'
@@ -42,7 +42,7 @@ async function deployedConfig(context: AdminContext): Promise<GatewayConfig | un
 /** Simulated channels are left out, as at a deployment with this environment. */
 function fileConfig(file: string | undefined): GatewayConfig | undefined {
   try {
-    return loadGatewayConfig({ file: file ?? CONFIGURATION_FILE, environment: process.env, mode: 'synth' }).config
+    return loadGatewayConfig({ file: file ?? configurationFile(), environment: process.env, mode: 'synth' }).config
   } catch (error) {
     // Whoever did not name a file may have none, or be in the middle of changing it.
     if (error instanceof GatewayConfigError && file === undefined) {

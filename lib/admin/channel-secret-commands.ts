@@ -1,6 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { readSecretVersion, replaceSecret, SecretChangedError } from '#adapters/secrets/replace-secret.ts'
-import { CONFIGURATION_FILE } from '../config/configuration-file.ts'
+import { DEFAULT_CONFIGURATION } from '../config/configuration-file.ts'
 import { nearestName } from '../terminal/nearest-name.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 import { type Answer, formatTable } from './answer.ts'
@@ -14,7 +14,7 @@ import { readSecretValue, type SecretInput } from './read-secret-value.ts'
 const TRIES_MAX = 5
 
 const NAME = { name: 'NAME', summary: 'the name that `api_key` of a channel has', required: true } as const
-const CONFIG = { value: 'FILE', summary: `the configuration; ${CONFIGURATION_FILE} unless said` } as const
+const CONFIG = { value: 'FILE', summary: `the configuration; ${DEFAULT_CONFIGURATION}` } as const
 
 const WHEN =
   'A function uses it at its next call where the key was missing or is refused (it looks again every ten seconds), and after five minutes at the latest.'

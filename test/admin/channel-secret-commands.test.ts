@@ -7,6 +7,7 @@ import { CommandFailedError } from '../../lib/admin/command-failed-error.ts'
 import { CONFIGURATION_METADATA } from '../../lib/config/configuration-metadata.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
 import { FakeSecret } from '../cdn-signing-key/key-services.ts'
+import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { runCommand } from './run-command.ts'
 
@@ -34,11 +35,14 @@ function set(name: string, value: string, options: Readonly<Record<string, true>
   const input = new PassThrough()
   input.end(value)
   const command = createSecretSet(() => input)
-  return runCommand(command, { outputs, options: { NAME: name, 'value-from-stdin': true, ...options } })
+  return runCommand(command, {
+    outputs,
+    options: { NAME: name, 'value-from-stdin': true, config: SHIPPED_FILE, ...options },
+  })
 }
-const list = () => runCommand(secretList, { outputs })
+const list = () => runCommand(secretList, { outputs, options: { config: SHIPPED_FILE } })
 const remove = (name: string, confirm = async () => undefined) =>
-  runCommand(secretRemove, { outputs, options: { NAME: name }, confirm })
+  runCommand(secretRemove, { outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
 
 describe('secret set', () => {
   it('sets one entry and leaves the others, and no answer has the value', async () => {

@@ -4,6 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
 import { REPOSITORY, withoutJest } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-api.ts'
@@ -47,7 +48,7 @@ describe('the local host as an operator meets it', () => {
     'npm start ends with status 0 on %s to npm itself, with everything that it started',
     async (signal) => {
       const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
-      const npm = spawn('npm', ['start', '--', '--port', '0', '--data-dir', data], {
+      const npm = spawn('npm', ['start', '--', '--port', '0', '--data-dir', data, '--config', SHIPPED_FILE], {
         cwd: REPOSITORY,
         env: withoutJest(),
       })
@@ -157,7 +158,9 @@ describe('the local host as an operator meets it', () => {
 
   it('has no upstream key to send when a channel of a real upstream lacks one, and says so before it listens', () => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
-    const { status, stderr } = runLocal(['--data-dir', data], { P1_BASE_URL: 'http://127.0.0.1:9' })
+    const { status, stderr } = runLocal(['--data-dir', data, '--config', SHIPPED_FILE], {
+      P1_BASE_URL: 'http://127.0.0.1:9',
+    })
     expect(status).toBe(1)
     expect(stderr).toMatch(/channel p1-main has an upstream and no key: set P1_API_KEY/)
   })
