@@ -1,4 +1,5 @@
 import type { Example } from '../openapi/examples.ts'
+import type { JsonSchema } from '../openapi/json-schema.ts'
 import type { OpenapiDocument, OperationObject, Reference, ResponseObject } from '../openapi/openapi-types.ts'
 import { PLATFORM_TEXT } from '../openapi/platform-refusals.ts'
 import { memberRows, typeText } from './schema-rows.ts'
@@ -29,12 +30,20 @@ export function referencePage(document: OpenapiDocument): string {
     '## Headers of answers',
     table(['Header', 'Type', ''], Object.entries(document.components.headers).map(headerRow)),
     '## Bodies',
-    ...Object.entries(document.components.schemas).flatMap(([name, schema]) => {
+    ...[...requestBodies(operations), ...Object.entries(document.components.schemas)].flatMap(([name, schema]) => {
       const rows = memberRows(schema).map(({ name: member, type, description }) => [code(member), type, description])
       return [`### ${name}`, String(schema.description ?? ''), table(['Member', 'Type', ''], rows)]
     }),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** Schemas of request bodies stand in their operations; each has its name as a title. */
+function requestBodies(operations: readonly Operation[]): [string, JsonSchema][] {
+  return operations.flatMap(({ operation }): [string, JsonSchema][] => {
+    const schema = operation.requestBody?.content['application/json']?.schema
+    return schema === undefined ? [] : [[String(schema.title), schema]]
+  })
 }
 
 function routeRow({ method, path, operation }: Operation): readonly string[] {

@@ -35,8 +35,9 @@ function defaultText(schema: JsonSchema): string | undefined {
 
 /** What a value may be, in words: `integer, 3 to 15`, `string or null`, a link to a named schema. */
 export function typeText(schema: JsonSchema): string {
-  if (typeof schema.$ref === 'string') {
-    const name = schema.$ref.replace(REFERENCE_PREFIX, '')
+  const named = schema.$ref ?? schema.title
+  if (typeof named === 'string') {
+    const name = named.replace(REFERENCE_PREFIX, '')
     return `[${name}](#${name.toLowerCase()})`
   }
   if (Array.isArray(schema.anyOf)) {
@@ -47,8 +48,8 @@ export function typeText(schema: JsonSchema): string {
     return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   }
   const types = typeof schema.type === 'string' ? [schema.type] : listOf(schema.type)
-  const named = types.map((type) => (type === 'array' ? arrayText(schema) : String(type)))
-  return [named.join(' or ') || 'any', ...limitTexts(schema)].join(', ')
+  const words = types.map((type) => (type === 'array' ? arrayText(schema) : String(type)))
+  return [words.join(' or ') || 'any', ...limitTexts(schema)].join(', ')
 }
 
 function arrayText(schema: JsonSchema): string {

@@ -4,11 +4,11 @@ import { VERSION } from '#core/version.ts'
 import { HEADERS } from './answer-headers.ts'
 import { ANSWERS } from './answer-schemas.ts'
 import { readExamples } from './examples.ts'
-import { schemaReference, toJsonSchemas } from './json-schema.ts'
+import { toJsonSchemas } from './json-schema.ts'
 import type { OpenapiDocument, OperationObject, Parameter } from './openapi-types.ts'
 import { type OperationDocument, TAGS } from './operation-document.ts'
 import { RELAY_OPERATIONS } from './relay-operations.ts'
-import { requestSchemas } from './request-schemas.ts'
+import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
 import { errorResponses, responsesOf } from './responses.ts'
 import { SERVICE_OPERATIONS } from './service-operations.ts'
 import { VIDEO_OPERATIONS } from './video-operations.ts'
@@ -46,7 +46,7 @@ export function openapiDocument(): OpenapiDocument {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the gateway. It decides the tenant.' },
       },
-      schemas: { ...requestSchemas(), ...toJsonSchemas(ANSWERS, 'output') },
+      schemas: { ...requestPartSchemas(), ...toJsonSchemas(ANSWERS, 'output') },
       headers: HEADERS,
       responses: errorResponses(),
     },
@@ -81,7 +81,9 @@ function operationObject(route: Route & { readonly operation: Operation }): Oper
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: schemaReference(document.request), examples: examples.requests } },
+            content: {
+              'application/json': { schema: requestBodySchema(document.request), examples: examples.requests },
+            },
           },
         }),
     responses: responsesOf(route, document, examples),

@@ -15,6 +15,9 @@ import {
 } from './relay-request-members.ts'
 import { VIDEO_JOB_MEMBERS } from './video-request-members.ts'
 
+/** What bodies are made of. They are named schemas of the document; the bodies themselves stand where they are sent. */
+const PARTS = ['ChatMessage', 'ChatTool'] as const satisfies readonly RequestName[]
+
 /** Members that a handler reads by hand, without a zod schema. */
 const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
 
@@ -58,11 +61,23 @@ const REQUESTS = {
 
 export type RequestName = keyof typeof REQUESTS
 
+/** What request bodies refer to, by name. @throws TypeError as `requestBodySchema`. */
+export function requestPartSchemas(): Record<string, JsonSchema> {
+  const schemas = requestSchemas()
+  return Object.fromEntries(PARTS.map((name) => [name, schemas[name] ?? {}]))
+}
+
 /**
- * The schemas of the request bodies: what their validators accept.
+ * The schema of a request body: what its validator accepts. It stands in its operation and has its name as a title, apart
+ * from the named schemas: generators of clients take a member with a default for one that is always there, which is so in an
+ * answer, and in a request would demand what a client may leave out.
  * @throws TypeError when a member has no description, or a description no member.
  */
-export function requestSchemas(): Record<string, JsonSchema> {
+export function requestBodySchema(name: RequestName): JsonSchema {
+  return { title: name, ...requestSchemas()[name] }
+}
+
+function requestSchemas(): Record<string, JsonSchema> {
   const named = Object.fromEntries(Object.entries(REQUESTS).map(([name, { schema }]) => [name, schema]))
   const schemas = toJsonSchemas(named, 'input')
   return Object.fromEntries(

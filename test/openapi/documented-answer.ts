@@ -16,7 +16,7 @@ export function committedSchema(name: string): z.ZodType {
   if (known !== undefined) {
     return known
   }
-  const definitions = JSON.stringify(committedDocument.components.schemas).replaceAll(
+  const definitions = JSON.stringify({ ...requestBodies(), ...committedDocument.components.schemas }).replaceAll(
     '#/components/schemas/',
     '#/$defs/',
   )
@@ -25,9 +25,25 @@ export function committedSchema(name: string): z.ZodType {
   return schema
 }
 
-/** `VideoJob` of `{ "$ref": "#/components/schemas/VideoJob" }`. */
+/** Schemas of request bodies, by their titles. */
+function requestBodies(): Record<string, unknown> {
+  const operations = Object.values(committedDocument.paths).flatMap((methods) => Object.values(methods))
+  return Object.fromEntries(
+    operations.flatMap(({ requestBody }) => {
+      const schema = requestBody?.content['application/json']?.schema
+      return schema === undefined ? [] : [[String(schema.title), schema]]
+    }),
+  )
+}
+
+/** `VideoJob` of `{ "$ref": "#/components/schemas/VideoJob" }`, and of a schema with that title. */
 export function nameOf(schema: unknown): string {
-  return String(Object(schema).$ref).split('/').at(-1) ?? ''
+  const { $ref, title } = Object(schema)
+  return (
+    String($ref ?? title)
+      .split('/')
+      .at(-1) ?? ''
+  )
 }
 
 /** An answer as it arrived. */
