@@ -1,5 +1,6 @@
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import { beginsAsObject, type PassingForm } from '#core/relay/passing-answer.ts'
+import { beginsAsObject } from '#core/relay/json-marks.ts'
+import type { PassingForm } from '#core/relay/passing-answer.ts'
 import type { UpstreamReply } from './call-upstream.ts'
 import { cutAnswer, type Unfinished } from './large-answer.ts'
 import type { AnswerWriter } from './relay-request.ts'

@@ -7,8 +7,14 @@ import {
   completionUsage,
   sumOfUsages,
 } from './completion-answer.ts'
-import { type CallProgress, newStreamedPrompt, type StreamedChoice, type StreamedPrompt } from './streamed-prompt.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
+import {
+  newStreamedPrompt,
+  type PromptProgress,
+  progressOf,
+  type StreamedChoice,
+  type StreamedPrompt,
+} from './streamed-prompt.ts'
+import { type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** An upstream reported an error inside its stream, or ended it with completions cut off. */
 export class ChatStreamBrokenError extends Error {
@@ -188,20 +194,6 @@ export class CompletionStream {
     }
     return this.#opening
   }
-}
-
-/** How far the completions of one prompt have come. */
-type PromptProgress = {
-  /** Of all calls that came to their end, if each of them reported one. */
-  readonly usage: ChatUsage | undefined
-  /** The calls that came to their end and gave a completion at least. */
-  readonly answered: readonly CallProgress[]
-  /** The call that has not, if one was sent. */
-  readonly underWay: CallProgress
-}
-
-function progressOf({ callUsage, callTextBytes }: StreamedPrompt): CallProgress {
-  return { usage: believedUsage(callUsage, callTextBytes > 0), textBytes: callTextBytes }
 }
 
 type Members = Readonly<Record<string, unknown>>

@@ -1,21 +1,16 @@
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-
-const WHITESPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
-
-/** The three bytes of a byte order mark, with which some upstreams begin an answer. */
-const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
-
-/** By byte: whether it begins a text, or begins or ends an object or a list. */
-const IS_STRUCTURE = Array.from({ length: 256 }, (_, byte) =>
-  [QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET].includes(byte),
-)
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  IS_STRUCTURE,
+  isBeforeJson,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  WHITESPACE,
+} from './json-marks.ts'
 
 /** No name that is looked for, and no usage, is longer. */
 const CAPTURED_BYTES_MAX = 16 * 1024
@@ -217,14 +212,4 @@ export class PassingAnswer {
       return undefined
     }
   }
-}
-
-function isBeforeJson(byte: number): boolean {
-  return WHITESPACE.has(byte) || BYTE_ORDER_MARK.has(byte)
-}
-
-/** Whether bytes begin as a JSON object does. */
-export function beginsAsObject(chunks: readonly Uint8Array[]): boolean {
-  const first = chunks.map((chunk) => chunk.find((byte) => !isBeforeJson(byte))).find((byte) => byte !== undefined)
-  return first === OPEN_BRACE
 }

@@ -1,4 +1,4 @@
-import type { ChatUsage } from './token-usage.ts'
+import { believedUsage, type ChatUsage } from './token-usage.ts'
 
 /** One completion of the answer, while it is streamed. */
 export type StreamedChoice = {
@@ -24,7 +24,7 @@ export type StreamedPrompt = {
 }
 
 /** What has come of one call. */
-export type CallProgress = {
+type CallProgress = {
   /** Undefined where it reported none, or none that can be believed. */
   readonly usage: ChatUsage | undefined
   /** Generated text, in UTF-8. */
@@ -46,4 +46,19 @@ export function newStreamedPrompt({
 }): StreamedPrompt {
   const wanted = Array.from({ length: n }, (_, k): StreamedChoice => ({ index: firstIndex + k, state: 'unbegun' }))
   return { echo, wanted, isDone: false, callUsage: undefined, callTextBytes: 0, ended: [] }
+}
+
+/** How far the completions of one prompt have come. */
+export type PromptProgress = {
+  /** Of all calls that came to their end, if each of them reported one. */
+  readonly usage: ChatUsage | undefined
+  /** The calls that came to their end and gave a completion at least. */
+  readonly answered: readonly CallProgress[]
+  /** The call that has not, if one was sent. */
+  readonly underWay: CallProgress
+}
+
+/** What has come of the call under way. */
+export function progressOf({ callUsage, callTextBytes }: StreamedPrompt): CallProgress {
+  return { usage: believedUsage(callUsage, callTextBytes > 0), textBytes: callTextBytes }
 }

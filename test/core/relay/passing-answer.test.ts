@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { beginsAsObject, PassingAnswer } from '#core/relay/passing-answer.ts'
+import { beginsAsObject } from '#core/relay/json-marks.ts'
+import { PassingAnswer } from '#core/relay/passing-answer.ts'
 
 type Form = ConstructorParameters<typeof PassingAnswer>[0]
 
