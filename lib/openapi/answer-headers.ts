@@ -23,4 +23,5 @@ export const HEADERS = {
   ),
   ETag: text('Tag of this version of the document, for `If-None-Match`.'),
   'Cache-Control': text('How long a cache may keep the answer.'),
+  Vary: text('The request headers that the answer depends on.'),
 } as const

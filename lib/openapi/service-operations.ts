@@ -35,7 +35,7 @@ export const SERVICE_OPERATIONS = {
         schema: { type: 'string' },
       },
     ],
-    answer: { description: 'The document.', schema: 'OpenapiDocument', headers: ['ETag', 'Cache-Control'] },
+    answer: { description: 'The document.', schema: 'OpenapiDocument', headers: ['ETag', 'Cache-Control', 'Vary'] },
   },
   'get-health': {
     tag: 'Service',

@@ -69,6 +69,16 @@ describe('the OpenAPI document of a deployment', () => {
     expect((await ask({ ...headers, 'if-none-match': String(answered?.etag) }, path)).statusCode).toBe(304)
   })
 
+  it('says that it is another one for another host, also where a cache has it already', async () => {
+    const asked = await ask({ Host: 'api.example.com', 'X-Forwarded-Proto': 'https' })
+    const forged = await ask({ Host: 'evil.example.net', 'X-Forwarded-Proto': 'https' })
+    expect(forged.body).not.toBe(asked.body)
+    const again = await ask({ Host: 'api.example.com', 'X-Forwarded-Proto': 'https', 'if-none-match': '*' })
+    for (const { headers } of [asked, forged, again]) {
+      expect(headers).toMatchObject({ vary: 'host, x-forwarded-proto' })
+    }
+  })
+
   it.each([
     ['no host', {}, '/openapi.json'],
     ['a host that is none', { Host: 'a"b/c' }, '/openapi.json'],

@@ -87,6 +87,29 @@ describe('a problem', () => {
       'base_url: p1.example.test',
       'channels[0].base_url: use an http(s) url without query, or the word simulator',
     ],
+    ...[
+      'https://user:pass@p1.example.test',
+      'https://key@p1.example.test/v1',
+      'http://@p1.example.test',
+      'https://a@b@c.test',
+    ].map(
+      (url) =>
+        [
+          `an upstream with somebody's name in its url: ${url}`,
+          'base_url: ${P1_BASE_URL:-simulator}',
+          `base_url: ${url}`,
+          'channels[0].base_url: a url with a user name or a password shows them to whoever reads the configuration: put the secret into `api_key`',
+        ] as const,
+    ),
+    ...['Authorization', 'authorization', 'Content-Type', 'HOST', 'x-client-request-id', 'Transfer-Encoding'].map(
+      (header) =>
+        [
+          `the gateway's own header ${header} for asynchronous mode`,
+          'async_header: ${P1_ASYNC_HEADER:-X-Provider-Async}',
+          `async_header: ${header}`,
+          'channels[0].async_header: the gateway or the connection sets this header: use the name of the one that asks for asynchronous mode',
+        ] as const,
+    ),
     [
       'a callback host with a port',
       'hooks.example.com\n',

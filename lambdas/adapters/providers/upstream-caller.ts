@@ -1,3 +1,4 @@
+import { credentialFilter } from '#core/without-credentials.ts'
 import { parseJson } from './json-reading.ts'
 import { isKeyRefused, readUpstreamError } from './upstream-error.ts'
 import type { UpstreamAnswer, UpstreamLimits, UpstreamRequest } from './upstream-exchange.ts'
@@ -36,6 +37,7 @@ export type UpstreamCaller = (call: UpstreamCall) => Promise<UpstreamAnswer>
  * Calls one upstream account: base url, bearer key and JSON. Like `UpstreamHttp.send` it never rejects: without its key
  * a request is not sent. One whose key was refused is sent once more when the key has been replaced since it was read:
  * whoever refuses a key has not looked at the request, so that this holds for submits too, unless the refusal names a task.
+ * Whatever the upstream says goes to the client in the end, so that its answers leave here without the keys that were sent.
  */
 export function createUpstreamCaller(baseUrl: string, dependencies: VideoProviderDependencies): UpstreamCaller {
   const { credential, renewedCredential, http } = dependencies
@@ -52,11 +54,15 @@ export function createUpstreamCaller(baseUrl: string, dependencies: VideoProvide
     const remaining = () => call.limits.timeouts.totalMilliseconds - (performance.now() - startedAt)
     const newKey = hasRefusedKey(answer, call) ? await renewedCredential?.(key, remaining()) : undefined
     if (newKey === undefined || remaining() <= 0) {
-      return answer
+      return withoutKeys(answer, [key])
     }
     const timeouts = { ...call.limits.timeouts, totalMilliseconds: remaining() }
-    return await http.send({ ...requestOf(baseUrl, call, newKey), timeouts })
+    return withoutKeys(await http.send({ ...requestOf(baseUrl, call, newKey), timeouts }), [key, newKey])
   }
+}
+
+function withoutKeys(answer: UpstreamAnswer, keys: readonly string[]): UpstreamAnswer {
+  return answer.kind === 'response' ? { ...answer, text: credentialFilter(keys)(answer.text) } : answer
 }
 
 function requestOf(

@@ -1,4 +1,5 @@
 import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
 import { countUpstreamError, errorClassOfStatus } from '../telemetry/upstream-errors.ts'
 import { type ChannelFailure, judgeAnswer } from './judge-answer.ts'
 import type { PostOutcome, UpstreamAnswer } from './upstream-attempt.ts'
@@ -45,6 +46,9 @@ export type ChannelRequest = {
 /** Where a request goes, and how long the head of its answer may take, besides the channel's own timeouts. */
 type Target = { readonly channel: RelayChannel; readonly remainingMilliseconds: number }
 
+/** An answer to relay. What an upstream says in words goes to the client without the keys that it was called with. */
+export type RelayedAnswer = UpstreamAnswer & { readonly withoutCredentials: CredentialFilter }
+
 /** An answer to relay, why there is none, or that nobody wants it any more. */
 type ChannelAnswer = UpstreamAnswer | ChannelFailure | { readonly kind: 'aborted' } | { readonly kind: 'given_up' }
 
@@ -57,7 +61,7 @@ export async function postToChannel(
   context: ChannelContext,
   request: ChannelRequest,
   { channel, remainingMilliseconds }: Target,
-): Promise<ChannelAnswer> {
+): Promise<RelayedAnswer | Exclude<ChannelAnswer, UpstreamAnswer>> {
   const deadline = performance.now() + remainingMilliseconds
   const body = request.body(channel.models[request.modelId] ?? request.modelId, channel)
   let credential: string
@@ -69,10 +73,24 @@ export async function postToChannel(
   const post = (key: string) => postOnce(context, { request, body, credential: key }, { channel, deadline })
   const first = await post(credential)
   if (first.kind !== 'refused' || first.isKeyRefused !== true) {
-    return first
+    return guarded(first, [credential])
   }
   const newCredential = await context.renewedCredential?.(channel, credential)
-  return newCredential === undefined ? first : await post(newCredential)
+  return newCredential === undefined
+    ? guarded(first, [credential])
+    : guarded(await post(newCredential), [credential, newCredential])
+}
+
+/** A failure's reason may be a code in the upstream's words, and goes to the log. */
+function guarded(
+  answer: ChannelAnswer,
+  credentials: readonly string[],
+): RelayedAnswer | Exclude<ChannelAnswer, UpstreamAnswer> {
+  const withoutCredentials = credentialFilter(credentials)
+  if (answer.kind === 'answer') {
+    return { ...answer, withoutCredentials }
+  }
+  return 'reason' in answer ? { ...answer, reason: withoutCredentials(answer.reason) } : answer
 }
 
 type Outgoing = { readonly request: ChannelRequest; readonly body: string; readonly credential: string }

@@ -116,9 +116,13 @@ export function isSuccess({ status }: Pick<UpstreamReply, 'status'>): boolean {
   return status >= 200 && status < 300
 }
 
-/** Relays what an upstream says against a request: status and body as they are. Nothing is billed for it. */
+/**
+ * Relays what an upstream says against a request: status and body as they are, but for the keys that it was called with.
+ * Nothing is billed for it.
+ */
 export async function relayRefusal(reply: UpstreamReply, answer: AnswerWriter, deadline: number): Promise<void> {
-  const body = await readAnswer(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })
+  const text = (await readAnswer(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
+  const body = Buffer.from(reply.withoutCredentials(text), 'latin1')
   sendWhole(answer, { statusCode: reply.status, contentType: reply.contentType, body })
 }
 

@@ -1,10 +1,11 @@
 import type { RelayChannel } from '#core/catalogue/channel.ts'
+import type { CredentialFilter } from '#core/without-credentials.ts'
 import { count } from '../telemetry/count.ts'
 import { logger } from '../telemetry/logger.ts'
 import { countUpstreamError } from '../telemetry/upstream-errors.ts'
 import type { AdmittedCall } from './breakers.ts'
 import { type ChannelFailure, upstreamRequestIdOf } from './judge-answer.ts'
-import { type ChannelContext, type ChannelRequest, postToChannel } from './post-to-channel.ts'
+import { type ChannelContext, type ChannelRequest, postToChannel, type RelayedAnswer } from './post-to-channel.ts'
 import type { UpstreamAnswer } from './upstream-attempt.ts'
 
 /** One channel that its breaker let a request go to. */
@@ -28,6 +29,8 @@ export type ChannelReply = {
    * not read it to its end destroys it.
    */
   readonly body: UpstreamAnswer['body']
+  /** For what the upstream says in words: takes the keys out that it was called with. */
+  readonly withoutCredentials: CredentialFilter
   /**
    * Tells the breaker what only the reader sees: the end of a stream was missing, the upstream reported its own failure in
    * it, or (`timeout`) an answer was not there in time. Says nothing of an answer whose upstream was held up and then broke off, for that may be the reader's doing. May
@@ -73,7 +76,7 @@ export async function tryChannel(
 }
 
 function replyOf(
-  { status, headers, body }: UpstreamAnswer,
+  { status, headers, body, withoutCredentials }: RelayedAnswer,
   { channel, admitted }: Pick<Try, 'channel' | 'admitted'>,
   { nowMilliseconds }: ChannelContext,
 ): ChannelReply {
@@ -109,6 +112,7 @@ function replyOf(
     contentType: headers['content-type'],
     upstreamRequestId: upstreamRequestIdOf(headers),
     body,
+    withoutCredentials,
     failed: (how = 'odd_body') => {
       if (!wasHeldUp) {
         fail(how)

@@ -130,7 +130,12 @@ async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill, d
 
 async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }: Exchange): Promise<void> {
   const { model, choices, includeUsage } = chat
-  const stream = new ChatStream({ publicModel: model.id, relaysUsage: includeUsage, choices })
+  const stream = new ChatStream({
+    publicModel: model.id,
+    relaysUsage: includeUsage,
+    choices,
+    withoutCredentials: reply.withoutCredentials,
+  })
   const end = await relayStream(reply, stream, answer)
   request.note({ streamEnd: end === 'cut' ? 'broken' : end })
   if (end === 'broken' || end === 'cut') {

@@ -166,7 +166,8 @@ export class StreamedPrompts {
     if (error instanceof EndlessEventError || error instanceof AnswerTooLargeError) {
       return new CallCutError(undefined, { cause: error })
     }
-    return error instanceof ChatStreamBrokenError ? error : new ChatStreamBrokenError(undefined, { cause: error })
+    const payload = error instanceof ChatStreamBrokenError ? error.payload : undefined
+    return new ChatStreamBrokenError(payload && reply.withoutCredentials(payload), { cause: error })
   }
 
   /**

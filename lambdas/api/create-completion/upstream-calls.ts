@@ -112,7 +112,8 @@ export class UpstreamCalls {
     }
     if (!isSuccess(reply)) {
       const bounds = { bytesMax: REFUSAL_BYTES_MAX, deadline: call.deadline }
-      throw new UpstreamRefusalError(reply, (await readAnswer(reply, bounds)).toString('utf8'))
+      const text = (await readAnswer(reply, bounds)).toString('utf8')
+      throw new UpstreamRefusalError(reply, reply.withoutCredentials(text))
     }
     return reply
   }

@@ -5,6 +5,9 @@ import { strictObject } from './strict-object.ts'
 /** An id that appears in logs, metrics and table keys. */
 const channelId = z.string().regex(/^[a-z0-9][a-z0-9-]{1,62}$/, 'use 2 to 63 lower-case letters, digits and hyphens')
 
+/** Something before an at sign, where a host begins; browsers and Node read a backslash there as a slash. */
+const USERINFO = /^https?:\/\/[^/\\]*@/
+
 /**
  * Where an upstream listens: an http(s) origin with an optional path, or the word `simulator`
  * for one that the local host starts (left out of a deployment).
@@ -13,6 +16,10 @@ const baseUrl = z
   .string()
   .refine((text) => text === 'simulator' || /^https?:\/\/[^\s?#]+$/.test(text), {
     message: 'use an http(s) url without query, or the word simulator',
+  })
+  .refine((text) => !USERINFO.test(text), {
+    message:
+      'a url with a user name or a password shows them to whoever reads the configuration: put the secret into `api_key`',
   })
   .transform((text) => text.replace(/\/+$/, ''))
 
@@ -72,6 +79,13 @@ const proxyPaths = strictObject({
 /** A field name is a token (RFC 9110, 5.1 and 5.6.2). */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
+/** Headers that the gateway itself sends, or that belong to the connection: the word `enable` in their place breaks every request. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  ...['authorization', 'accept', 'accept-encoding', 'user-agent', 'x-client-request-id', 'cookie'],
+  ...['content-type', 'content-length', 'content-encoding', 'host', 'connection', 'keep-alive', 'expect', 'date'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'proxy-authorization', 'proxy-connection'],
+])
+
 const p1Channel = strictObject({
   ...common,
   ...video,
@@ -79,6 +93,10 @@ const p1Channel = strictObject({
   async_header: z
     .string()
     .regex(HEADER_NAME, 'use a header name')
+    .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), {
+      message:
+        'the gateway or the connection sets this header: use the name of the one that asks for asynchronous mode',
+    })
     .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
   reference_checks: referenceChecks.default(true),
 })

@@ -1,9 +1,12 @@
 import { topLevelMembers } from '../json-members.ts'
 
+/** From `start` up to, not including, `end`. */
+export type ModelSpan = { readonly start: number; readonly end: number }
+
 /** The members of an upstream's answer that the relay looks at; everything else goes on as it came. */
 type AnswerMembers = {
-  /** Where the value of `model` stands; undefined when there is none. */
-  readonly model: { readonly start: number; readonly end: number } | undefined
+  /** Where the values of `model` stand, in the order of the text: every one of them, because it takes one to be seen. */
+  readonly models: readonly ModelSpan[]
   /** JSON texts of the values. */
   readonly usage: string | undefined
   readonly choices: string | undefined
@@ -12,15 +15,16 @@ type AnswerMembers = {
 
 /** Finds them in a JSON object whose bytes are given as text. Of a repeated name the last counts, as with any parser. */
 export function readAnswerMembers(json: string): AnswerMembers {
+  const models: ModelSpan[] = []
   const found: { -readonly [Name in keyof AnswerMembers]: AnswerMembers[Name] } = {
-    model: undefined,
+    models,
     usage: undefined,
     choices: undefined,
     error: undefined,
   }
   for (const { name, valueStart, valueEnd } of topLevelMembers(json)) {
     if (name === 'model') {
-      found.model = { start: valueStart, end: valueEnd }
+      models.push({ start: valueStart, end: valueEnd })
     } else if (name === 'usage' || name === 'choices' || name === 'error') {
       found[name] = json.slice(valueStart, valueEnd)
     }

@@ -1,3 +1,4 @@
+import { replaceMembers } from '../json-members.ts'
 import { readAnswerMembers } from './answer-members.ts'
 import { hasGenerated } from './generated-choices.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
@@ -31,11 +32,8 @@ export function readChatAnswer(answer: string, publicModel: string): ChatAnswer 
   if (choices === undefined) {
     return { kind: 'unusable' }
   }
-  const { model } = readAnswerMembers(bytes)
-  const relayed =
-    model === undefined
-      ? bytes
-      : `${bytes.slice(0, model.start)}${JSON.stringify(publicModel)}${bytes.slice(model.end)}`
+  const { models } = readAnswerMembers(bytes)
+  const relayed = models.length === 0 ? bytes : replaceMembers(bytes, new Map([['model', JSON.stringify(publicModel)]]))
   const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
   return { kind: 'answer', relayed, usage }
 }
@@ -53,7 +51,7 @@ type Part = Readonly<Record<string, unknown>>
 /**
  * A whole chat answer as the stream that was asked for, from an upstream that does not stream: a chunk with everything in
  * it, the usage where the client wants it, and `[DONE]`. Undefined for an answer of which no chunk can be made: no JSON
- * object, or a choice or message that is none.
+ * object, a choice or message that is none, or one nested so deep that it cannot be written again.
  */
 export function chatAnswerAsEvents(
   text: string,
@@ -74,7 +72,17 @@ export function chatAnswerAsEvents(
   if (hasUsage && usage !== undefined) {
     chunks.push({ ...common, choices: [], usage })
   }
-  return [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+  const texts = chunks.map(stringify)
+  return texts.includes(undefined) ? undefined : [...texts, '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+}
+
+/** Writing recurses, as reading does not: undefined where the stack is too short. */
+function stringify(value: object): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
 }
 
 const DECODED_BYTE_ORDER_MARK = '\ufeff'

@@ -1,6 +1,8 @@
+import type { CredentialFilter } from '../without-credentials.ts'
 import { readAnswerMembers } from './answer-members.ts'
 import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
 import { isHalfEvent } from './half-event.ts'
+import { spliceModel } from './splice-model.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
@@ -21,6 +23,8 @@ type ChatStreamOptions = {
   readonly relaysUsage: boolean
   /** Choices that the answer has (`n`): so many finish reasons end it. */
   readonly choices: number
+  /** For an upstream's error event, whose words may repeat what it was called with. */
+  readonly withoutCredentials: CredentialFilter
 }
 
 /**
@@ -31,6 +35,7 @@ export class ChatStream {
   readonly #reader = new SseEventReader()
   readonly #modelJson: string
   readonly #relaysUsage: boolean
+  readonly #withoutCredentials: CredentialFilter
   #unfinished: number
   #state: StreamState = 'open'
   #usage: ChatUsage | undefined
@@ -39,9 +44,10 @@ export class ChatStream {
   #hasGenerated = false
   #hasBegun = false
 
-  constructor({ publicModel, relaysUsage, choices }: ChatStreamOptions) {
+  constructor({ publicModel, relaysUsage, choices, withoutCredentials }: ChatStreamOptions) {
     this.#modelJson = JSON.stringify(publicModel)
     this.#relaysUsage = relaysUsage
+    this.#withoutCredentials = withoutCredentials
     this.#unfinished = choices
   }
 
@@ -131,7 +137,7 @@ export class ChatStream {
     this.#keepUsage(members.usage)
     if (members.error !== undefined && members.error !== 'null') {
       this.#state = 'failed'
-      return event.raw
+      return this.#withoutCredentials(spliceModel(event, members.models, this.#modelJson))
     }
     const { choices } = members
     if (choices !== undefined && choices !== 'null' && !EMPTY_LIST.test(choices)) {
@@ -143,7 +149,7 @@ export class ChatStream {
     } else if (choices === undefined) {
       this.#hasBegun = true
     }
-    return members.model === undefined ? event.raw : this.#withModel(event, members.model)
+    return spliceModel(event, members.models, this.#modelJson)
   }
 
   /** Zeros do not take the place of a usage that says something. */
@@ -162,12 +168,6 @@ export class ChatStream {
       this.#relayedTextBytes += generatedBytes(choices)
     }
     this.#hasBegun ||= this.#hasGenerated || finished > 0
-  }
-
-  #withModel({ raw, toRaw }: SseEvent, { start, end }: { start: number; end: number }): string {
-    const from = toRaw(start)
-    const to = from + end - start
-    return raw.slice(from, to) === this.#modelJson ? raw : `${raw.slice(0, from)}${this.#modelJson}${raw.slice(to)}`
   }
 }
 

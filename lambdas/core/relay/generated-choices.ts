@@ -32,14 +32,18 @@ export function hasGeneratedJson(choices: string): boolean {
   }
 }
 
-function isGenerated(part: unknown): boolean {
+/** A choice, with its message or delta inside. No deeper: an upstream may nest them until the stack is full. */
+function isGenerated(choice: unknown): boolean {
+  return hasMember(choice, (name, value) =>
+    name === 'delta' || name === 'message' ? hasMember(value, (_, part) => !isEmpty(part)) : !isEmpty(value),
+  )
+}
+
+function hasMember(part: unknown, isMeant: (name: string, value: unknown) => boolean): boolean {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) {
     return !isEmpty(part)
   }
-  return Object.entries(part).some(
-    ([name, value]) =>
-      !NOT_GENERATED.has(name) && (name === 'delta' || name === 'message' ? isGenerated(value) : !isEmpty(value)),
-  )
+  return Object.entries(part).some(([name, value]) => !NOT_GENERATED.has(name) && isMeant(name, value))
 }
 
 function isEmpty(value: unknown): boolean {

@@ -15,7 +15,12 @@ function start() {
   const told: string[] = []
   const tell = { failed: () => void told.push('failed'), completed: () => void told.push('completed') }
   const reply = { ...tell, body, channel: relayChannel('main'), upstreamRequestId: undefined }
-  const stream = new ChatStream({ publicModel: 'upstream-chat', relaysUsage: false, choices: 1 })
+  const stream = new ChatStream({
+    publicModel: 'upstream-chat',
+    relaysUsage: false,
+    choices: 1,
+    withoutCredentials: (text) => text,
+  })
   return { body, answer, told, over: relayStream(reply, stream, answer) }
 }
 

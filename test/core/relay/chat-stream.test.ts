@@ -5,7 +5,13 @@ import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
 
 function relay(chunks: readonly string[], options: Partial<ConstructorParameters<typeof ChatStream>[0]> = {}) {
-  const stream = new ChatStream({ publicModel: 'chat-a', relaysUsage: true, choices: 1, ...options })
+  const stream = new ChatStream({
+    publicModel: 'chat-a',
+    relaysUsage: true,
+    choices: 1,
+    withoutCredentials: (text) => text,
+    ...options,
+  })
   const pushed = chunks.map((chunk) => stream.push(chunk)).join('')
   const rest = stream.end()
   const { state, usage, relayedTextBytes, hasBegun, hasGenerated } = stream
