@@ -6,6 +6,8 @@ export default {
   globalTeardown: '<rootDir>/test/logs/end-run.ts',
   setupFiles: ['<rootDir>/test/logs/keep-output.ts'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // These need a package that `npm ci` does not install; they have a configuration of their own.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/lambda-runtime/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [

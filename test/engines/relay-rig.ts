@@ -142,7 +142,8 @@ function loadHandler({ operation = 'create-chat-completion' }: Call) {
   return import(`#lambdas/api/${operation}/handler.ts`)
 }
 
-function relayConfig(upstreams: readonly RelayUpstream[], channel: NonNullable<RigOptions['channel']>) {
+/** The models of these tests, on a channel for each upstream. */
+export function relayConfig(upstreams: readonly RelayUpstream[], channel: NonNullable<RigOptions['channel']>) {
   const models = {
     [CHAT]: 'upstream-chat',
     [FREE]: 'upstream-free',

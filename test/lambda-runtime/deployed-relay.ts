@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Template } from 'aws-cdk-lib/assertions'
+import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { makeTenant } from '#adapters/admin/create-tenant.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { bundleHandler } from '#aws/bundle-handler.ts'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import { type LedgerRow, readLedgerRows } from '../../lib/admin/read-ledger.ts'
+import { writeTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
+import { createStack, folderOf, resourcesOf } from '../aws/synthesize-stack.ts'
+import { relayConfig } from '../engines/relay-rig.ts'
+import { startRelayUpstream } from '../engines/relay-upstream.ts'
+import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { apiEvent } from '../middleware/api-exchange.ts'
+import type { PlatformReader } from './runtime-api.ts'
+import { type FunctionProcess, type Invoked, startFunction } from './start-function.ts'
+
+/** The paths of the relayed routes, by operation. */
+const PATHS = {
+  'create-chat-completion': '/v1/chat/completions',
+  'create-completion': '/v1/completions',
+  'create-embedding': '/v1/embeddings',
+  'create-image': '/v1/images/generations',
+} as const
+
+export type RelayedOperation = keyof typeof PATHS
+
+type Sent = PlatformReader & { readonly key?: string }
+
+/** The relayed functions, bundled and set up as the stack has them, each on Lambda's runtime client, over the local table. */
+export type DeployedRelay = Awaited<ReturnType<typeof startDeployedRelay>>
+
+/** Starts a table, an upstream that a test scripts, and a function process for each relayed operation when it is first called. */
+export async function startDeployedRelay() {
+  const [engine, upstream] = await Promise.all([startTestTable(), startRelayUpstream()])
+  const root = mkdtempSync(join(tmpdir(), 'reelgate-runtime-'))
+  const config = relayConfig([upstream], {})
+  const properties = functionProperties(config)
+  const processes = new Map<RelayedOperation, Promise<FunctionProcess>>()
+  const processOf = (operation: RelayedOperation): Promise<FunctionProcess> => {
+    const running = processes.get(operation) ?? startRelayed({ operation, root, config, engine }, properties)
+    processes.set(operation, running)
+    return running
+  }
+  const { table } = engine
+  return {
+    upstream,
+    tenant: async () => {
+      const [id, key] = [crypto.randomUUID(), generateApiKey()]
+      await makeTenant(table, { id, name: 'Relay', credits: parseCredits('1') })
+      await storeApiKey(table, { key, tenantId: id, models: null })
+      return { id, key }
+    },
+    send: async (operation: RelayedOperation, body: unknown, { key, ...reader }: Sent = {}): Promise<Invoked> => {
+      const event = apiEvent({
+        path: PATHS[operation],
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+        body: JSON.stringify(body),
+      })
+      return await (await processOf(operation)).invoke(event, reader)
+    },
+    /** Rows of requests. */
+    rows: async (tenant: string): Promise<readonly LedgerRow[]> =>
+      (await readLedgerRows(table, tenant)).filter(({ kind }) => kind !== 'grant' && kind !== 'reserve'),
+    held: async (tenant: string) => formatCredits((await getTenant(table, tenant)).balance.held),
+    close: async () => {
+      const started = await Promise.all(processes.values())
+      await Promise.all([...started, engine, upstream].map((part) => part.close()))
+      rmSync(root, { recursive: true })
+    },
+  }
+}
+
+type FunctionProperties = {
+  readonly Handler: string
+  readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> }
+}
+
+/** What the template says of each function, by the folder of its handler. */
+function functionProperties(config: GatewayConfig): ReadonlyMap<string, FunctionProperties> {
+  const functions = resourcesOf(Template.fromStack(createStack({ config })), 'AWS::Lambda::Function')
+  return new Map(functions.map(({ properties }) => [folderOf(properties), properties]))
+}
+
+type Relayed = {
+  readonly operation: RelayedOperation
+  readonly root: string
+  readonly config: GatewayConfig
+  readonly engine: TestTable
+}
+
+async function startRelayed(
+  { operation, root, config, engine }: Relayed,
+  properties: ReadonlyMap<string, FunctionProperties>,
+): Promise<FunctionProcess> {
+  const folder = `api/${operation}`
+  const directory = join(root, operation)
+  mkdirSync(directory)
+  for (const { name, code } of bundleHandler({ root: REPOSITORY_ROOT, folder }).files) {
+    writeFileSync(join(directory, name), code)
+  }
+  writeFileSync(join(directory, 'gateway.json'), JSON.stringify(config))
+  writeTokenizerRanks(join(directory, 'cl100k_base.json'))
+  const { Handler, Environment } = properties.get(folder) ?? missing(folder)
+  const written = Object.entries(Environment.Variables).filter(([, value]) => typeof value === 'string')
+  const environment = {
+    ...Object.fromEntries(written.map(([name, value]) => [name, String(value)])),
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+    TABLE_NAME: engine.table.name,
+  }
+  return await startFunction({ directory, entry: Handler.replace('index.', ''), environment })
+}
+
+function missing(folder: string): never {
+  throw new RangeError(`the stack has no function ${folder}`)
+}
