@@ -3,6 +3,7 @@ import { BUNDLING_STACKS } from 'aws-cdk-lib/cx-api'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { ReelgateStack } from '#aws/reelgate-stack.ts'
 import { configurationFile, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { unprotectedSentence } from '../lib/config/deletion-protection.ts'
 import { leftOutSentence, requireChannels } from '../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
 import { refuseUnsupportedRegion } from '../lib/config/region-support.ts'
@@ -44,11 +45,13 @@ try {
     ...(env && { env }),
   })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
-  const leftOut = leftOutSentence(settings, loaded)
-  if (isToBeDeployed && leftOut !== undefined) {
+  const remarks = [leftOutSentence(settings, loaded), unprotectedSentence(settings)].filter(
+    (each) => each !== undefined,
+  )
+  if (isToBeDeployed && remarks.length > 0) {
     // After the lines of the bundling, among which the warnings are lost.
     app.synth()
-    console.error(`\n${leftOut}\n`)
+    console.error(`\n${remarks.join('\n\n')}\n`)
   }
 } catch (error) {
   printFailure(error)

@@ -5,13 +5,13 @@ import type { AdminContext, Command } from './command.ts'
 import { checkApi } from './health/api-health.ts'
 import { checkChannelKeys, checkChannels } from './health/channel-health.ts'
 import { type Check, runCheck } from './health/finding.ts'
-import { checkAlarms, checkDeadLetters, checkReconcile, checkStack } from './health/stack-health.ts'
+import { checkAlarms, checkDeadLetters, checkProtection, checkReconcile, checkStack } from './health/stack-health.ts'
 import { checkBalances, checkReservations } from './health/table-health.ts'
 
 /** Looks at a deployment from outside. */
 export const health: Command = {
   name: 'health',
-  summary: 'check a deployment: stack, api, table, reservations, Reconcile, alarms, channel keys',
+  summary: 'check a deployment: stack, protection, api, table, reservations, Reconcile, alarms, channel keys',
   details: `Exit code 1 when something is wrong; each finding says what to do. With --local what a local host has: api, table,
 reservations, channels. Nothing is changed. \`ledger verify\` checks the money more closely.`,
   examples: ['health --stage prod', 'health --local --json'],
@@ -42,6 +42,7 @@ function checksOf(context: AdminContext): Check[] {
 function deployedChecks(context: AdminContext, now: number): Check[] {
   return [
     { name: 'stack', run: () => checkStack(stackName(context.stage)) },
+    { name: 'protection', run: () => checkProtection(stackName(context.stage)) },
     { name: 'reconcile', run: async () => checkReconcile(await context.resources(), now) },
     { name: 'dead letters', run: async () => checkDeadLetters(await context.resources(), now) },
     { name: 'alarms', run: async () => checkAlarms(await context.resources()) },

@@ -15,7 +15,7 @@ export class ChannelSecret extends Construct {
     this.secret = new Secret(this, 'Secret', {
       description: 'Reelgate: keys of the upstream channels',
       secretObjectValue: {},
-      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     })
     acknowledge(this, 'The upstreams issue these keys; only their consoles can rotate them.', 'SMG4')
   }

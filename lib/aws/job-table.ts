@@ -17,8 +17,9 @@ export type TableAction =
 const DUE_INDEX = 'GSI1'
 
 type JobTableProps = {
-  /** Also means that nobody deletes it by mistake. */
   readonly outlivesStack: boolean
+  /** Nobody deletes it by mistake; neither does CloudFormation when the creation of the stack fails. */
+  readonly isProtected: boolean
   /** Name of a table that is there already; its keys, index and protection are its own. */
   readonly existing?: string | undefined
 }
@@ -28,15 +29,15 @@ export class JobTable extends Construct {
   readonly name: string
   readonly #arn: string
 
-  constructor(scope: Construct, id: string, { outlivesStack, existing }: JobTableProps) {
+  constructor(scope: Construct, id: string, { existing, ...props }: JobTableProps) {
     super(scope, id)
     const { tableName, tableArn } =
-      existing === undefined ? this.#createTable(outlivesStack) : TableV2.fromTableName(this, 'Existing', existing)
+      existing === undefined ? this.#createTable(props) : TableV2.fromTableName(this, 'Existing', existing)
     this.name = tableName
     this.#arn = tableArn
   }
 
-  #createTable(outlivesStack: boolean): TableV2 {
+  #createTable({ outlivesStack, isProtected }: Omit<JobTableProps, 'existing'>): TableV2 {
     return new TableV2(this, 'Table', {
       partitionKey: { name: 'PK', type: AttributeType.STRING },
       sortKey: { name: 'SK', type: AttributeType.STRING },
@@ -52,8 +53,8 @@ export class JobTable extends Construct {
       timeToLiveAttribute: 'ttl',
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-      deletionProtection: outlivesStack,
-      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      deletionProtection: isProtected,
+      removalPolicy: outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
     })
   }
 

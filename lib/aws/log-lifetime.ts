@@ -19,7 +19,9 @@ export class LogLifetime implements IAspect {
   visit(node: IConstruct): void {
     if (node instanceof CfnLogGroup) {
       node.retentionInDays = this.#props.retentionDays
-      node.applyRemovalPolicy(this.#props.outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY)
+      node.applyRemovalPolicy(
+        this.#props.outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
+      )
     }
   }
 }

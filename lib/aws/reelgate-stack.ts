@@ -41,7 +41,7 @@ export class ReelgateStack extends Stack {
     const { settings } = props
     super(scope, id, {
       description: 'Reelgate: HTTP/JSON gateway in front of AI video providers',
-      terminationProtection: settings.retainsData,
+      terminationProtection: settings.isProtected,
       ...props,
     })
     this.#report(props)
@@ -105,14 +105,14 @@ export class ReelgateStack extends Stack {
   #createResources(props: ReelgateStackProps): ServiceResources {
     const { config, settings, functionEnvironment, root = REPOSITORY_ROOT } = props
     const sources = { root, configurationFile: writeConfigurationFile(this, config) }
-    const { retainsData: outlivesStack } = settings
+    const { retainsData: outlivesStack, isProtected } = settings
     // Emulators forget their data by themselves, and have no use for one more function.
     const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
     const bucket = new VideoBucket(this, 'VideoBucket', { outlivesStack, isEmptiedAtEnd })
     return {
       sources,
       bucket,
-      table: new JobTable(this, 'JobTable', { outlivesStack, existing: settings.table }),
+      table: new JobTable(this, 'JobTable', { outlivesStack, isProtected, existing: settings.table }),
       delivery: settings.emulator ? bucketDelivery(bucket) : this.#createCdn(props, { sources, bucket }),
       channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
       environment: { LOG_LEVEL: settings.logLevel, ...functionEnvironment },

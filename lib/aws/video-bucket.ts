@@ -36,7 +36,7 @@ export class VideoBucket extends Construct {
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
       minimumTLSVersion: MINIMUM_TLS_VERSION,
-      removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       autoDeleteObjects: props.isEmptiedAtEnd,
       lifecycleRules: [
         { id: 'videos', prefix: 'v/', expiration: Duration.days(VIDEO_DAYS) },

@@ -43,6 +43,11 @@ export function refuseCombinations(values: ContextValues, region: string | undef
       'the context setting table needs retainData=true, also in the deployment before, or the table that the stack has now is deleted',
     )
   }
+  if (values.deletionProtection && !(values.retainData ?? values.profile === 'prod')) {
+    throw new StageSettingsError(
+      'the context setting deletionProtection needs retainData=true: a stage that throws its data away is not protected',
+    )
+  }
   if (values.alarms === false && values.alarmEmail !== undefined) {
     throw new StageSettingsError('the context setting alarmEmail needs alarms: leave alarms=false out')
   }

@@ -60,6 +60,7 @@ export const contextSchema = z.object({
   emulator: flag.default(false),
   responseStreaming: flag.optional(),
   retainData: flag.optional(),
+  deletionProtection: flag.default(false),
   table: matching(TABLE_NAME, 'must be the name of a table in the account and region of the stack').optional(),
   apiDomain: hostName.optional(),
   apiCertificateArn: certificateArn.optional(),

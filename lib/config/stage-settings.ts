@@ -24,8 +24,10 @@ export type StageSettings = {
   readonly emulator: boolean
   /** Whether API Gateway passes relayed answers on as they come. */
   readonly responseStreaming: boolean
-  /** Whether table, bucket, channel secret and logs outlive the stack, and the stack is protected against deletion. */
+  /** Whether table, bucket, channel secret and logs outlive the stack. */
   readonly retainsData: boolean
+  /** Whether the stack and its table are protected against deletion; not in the deployment that makes them. */
+  readonly isProtected: boolean
   /** A table that is there already, such as a restored one, in place of one of the stack's own. */
   readonly table: string | undefined
   readonly apiDomain: CustomDomain | undefined
@@ -102,6 +104,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     emulator: values.emulator,
     responseStreaming: values.responseStreaming ?? !values.emulator,
     retainsData: values.retainData ?? defaults.retainsData,
+    isProtected: values.deletionProtection,
     table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),

@@ -63,8 +63,8 @@ const RESOURCES = [
 // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
 const config = testCatalogue({}, { main: { api_key: '${MAIN_KEY}' } }).config
 
-function haveStack(StackStatus: StackStatus): void {
-  const stack = { StackName: 'Reelgate-dev', CreationTime: new Date(0), StackStatus }
+function haveStack(StackStatus: StackStatus, EnableTerminationProtection = true): void {
+  const stack = { StackName: 'Reelgate-dev', CreationTime: new Date(0), StackStatus, EnableTerminationProtection }
   cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
 }
 
@@ -116,9 +116,30 @@ describe('a deployment', () => {
     expect(text).toContain(`1 open, the oldest job 0 min old: job ${jobId} of tenant ${tenantId}`)
   })
 
+  it('that throws its data away is healthy without protection', async () => {
+    haveStack('CREATE_COMPLETE', false)
+    const Resources = {
+      Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'Delete' },
+      Topic: { Type: 'AWS::SNS::Topic' },
+    }
+    const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+    cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+    expect((await look()).wrong).toEqual([])
+  })
+
   it.each<[string, () => unknown, string | RegExp]>([
     ['was rolled back', () => haveStack('UPDATE_ROLLBACK_COMPLETE'), 'stack: Reelgate-dev is UPDATE_ROLLBACK_COMPLETE'],
     ['is being changed', () => haveStack('UPDATE_IN_PROGRESS'), 'stack: Reelgate-dev is UPDATE_IN_PROGRESS'],
+    [
+      'keeps its data and is not protected',
+      () => {
+        haveStack('CREATE_COMPLETE', false)
+        const Resources = { Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'RetainExceptOnCreate' } }
+        const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+        cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+      },
+      'protection: Reelgate-dev keeps its data and is not protected against deletion',
+    ],
     [
       'has an alarm',
       () =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 type Statement = {
   Effect: 'Allow' | 'Deny'
@@ -175,15 +175,16 @@ describe('where data lies', () => {
   })
 
   it('outlives the stack and every mistake: tables can be restored to any second and are not deleted', () => {
+    const protectedLater = synthesizeStack({ settings: stageSettings({ deletionProtection: 'true' }) })
     expect(resourcesOf(template, 'AWS::DynamoDB::Table')).toEqual([])
-    for (const { properties } of resourcesOf(template, 'AWS::DynamoDB::GlobalTable')) {
+    for (const { properties } of resourcesOf(protectedLater, 'AWS::DynamoDB::GlobalTable')) {
       for (const replica of properties.Replicas) {
         expect(replica.PointInTimeRecoverySpecification).toEqual({ PointInTimeRecoveryEnabled: true })
         expect(replica.DeletionProtectionEnabled).toBe(true)
       }
     }
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket']) {
-      template.allResources(type, { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+      template.allResources(type, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
     }
   })
 })

@@ -24,6 +24,7 @@ const keyFiles = PUBLIC_KEY_PEMS.map((pem, index) => {
 /** Production with everything that can be turned on or changed. */
 export const EVERY_SETTING = {
   profile: 'prod',
+  deletionProtection: 'true',
   apiDomain: 'api.example.com',
   apiCertificateArn: API_CERTIFICATE,
   videoDomain: 'video.example.com',

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { JobTable } from '#aws/job-table.ts'
 import { resourcesOf, stageSettings, synthesizeAlone, synthesizeStack } from './synthesize-stack.ts'
 
-const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable', { outlivesStack: true }))
+const template = synthesizeAlone((stack) => new JobTable(stack, 'JobTable', { outlivesStack: true, isProtected: true }))
 const [table] = resourcesOf(template, 'AWS::DynamoDB::GlobalTable')
 
 describe('JobTable', () => {
@@ -15,7 +15,10 @@ describe('JobTable', () => {
   })
 
   it('outlives its stack', () => {
-    template.hasResource('AWS::DynamoDB::GlobalTable', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+    template.hasResource('AWS::DynamoDB::GlobalTable', {
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    })
   })
 
   it('has the keys, the index and the time to live that the stores use', () => {

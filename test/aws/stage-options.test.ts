@@ -141,16 +141,29 @@ describe('the stage dev', () => {
 })
 
 describe('the stage prod', () => {
-  it('keeps table, bucket, channel secret and logs, and is protected against deletion', () => {
+  it('keeps table, bucket, channel secret and logs, but for those of a creation that failed', () => {
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Logs::LogGroup']) {
-      prod.allResources(type, { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+      prod.allResources(type, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
     }
     prod.hasResource('AWS::SecretsManager::Secret', {
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: { Description: 'Reelgate: keys of the upstream channels' },
     })
     expect(resourcesOf(prod, 'Custom::S3AutoDeleteObjects')).toEqual([])
-    expect(stacks.prod.terminationProtection).toBe(true)
+  })
+
+  it('can repeat a first deployment that failed: nothing protects what CloudFormation has to take back', () => {
+    expect(stacks.prod.terminationProtection).toBe(false)
+    const [table] = resourcesOf(prod, 'AWS::DynamoDB::GlobalTable')
+    expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(false)
+    const kept = resources(prod).filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain')
+    expect(kept.map(({ Type }) => Type).sort()).toEqual(['AWS::ApiGateway::Account', 'AWS::IAM::Role'])
+  })
+
+  it('is protected against deletion, its table too, from the deployment on that says so', () => {
+    expect(stacks.everything.terminationProtection).toBe(true)
+    const [table] = resourcesOf(everything, 'AWS::DynamoDB::GlobalTable')
+    expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(true)
   })
 
   it('can be made again beside the logs that the last one left', () => {

@@ -47,7 +47,7 @@ describe('VideoBucket', () => {
   })
 
   it('outlives its stack', () => {
-    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
   })
 
   it('lets the CDN read nothing but videos', () => {

@@ -1,5 +1,6 @@
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import * as z from 'zod'
 import { findResource, type StackResource } from '../stack-resources.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
@@ -20,6 +21,35 @@ export async function checkStack(stackName: string): Promise<Finding[]> {
   return status.endsWith('_COMPLETE')
     ? [fine('stack', `${stackName} is ${status}`)]
     : [wrong('stack', `${stackName} is ${status}`, 'Wait until the deployment has ended, and check again.')]
+}
+
+/** Whether a stack that keeps its data is protected against deletion; it cannot be in the deployment that makes it. */
+export async function checkProtection(stackName: string): Promise<Finding[]> {
+  const client = new CloudFormationClient({})
+  const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: stackName }))
+  if (Stacks?.[0]?.EnableTerminationProtection) {
+    return [fine('protection', `${stackName} is protected against deletion`)]
+  }
+  const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: stackName }))
+  const advice =
+    'Deploy once more with -c deletionProtection=true, or with it in the context of cdk.json, as from then on always.'
+  return [
+    keepsData(TemplateBody)
+      ? wrong('protection', `${stackName} keeps its data and is not protected against deletion`, advice)
+      : fine('protection', `${stackName} throws its data away, and is not protected against deletion`),
+  ]
+}
+
+const templateResources = z.object({
+  Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
+})
+
+/** Whether the bucket of a template, which every stage has, outlives its stack. */
+function keepsData(template: string): boolean {
+  const { data } = templateResources.safeParse(JSON.parse(template))
+  return Object.values(data?.Resources ?? {}).some(
+    ({ Type, DeletionPolicy = 'Delete' }) => Type === 'AWS::S3::Bucket' && DeletionPolicy.startsWith('Retain'),
+  )
 }
 
 /** Every alarm of the stack that is in alarm. */
