@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
-import type { StateMachineDefinition } from 'aws-local-stepfunctions'
+import { describe, expect, it, jest } from '@jest/globals'
+import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { FunctionError } from '#local/lambda-runtime.ts'
 import {
   type Execution,
@@ -165,6 +165,38 @@ describe('a stopped execution', () => {
     await engine.whenEnded('one')
     await new Promise(setImmediate)
     expect(calls).toBe(1)
+  })
+})
+
+describe('what a task of a stopped execution throws', () => {
+  it('is taken by no Retry and no Catch of the interpreter', async () => {
+    const run = jest.spyOn(StateMachine.prototype, 'run')
+    const { engine } = createEngine({ work: async () => 1 })
+    engine.start('one', '{"seconds":60}')
+    const bound = run.mock.calls[0]?.[1]?.overrides?.taskResourceLocalHandlers ?? {}
+    run.mockRestore()
+    engine.stop('one')
+    await engine.whenEnded('one')
+
+    const calls: string[] = []
+    const Work = async (input: unknown) => {
+      calls.push('Work')
+      return (await bound.Work?.(JSON.parse(JSON.stringify(input)))) ?? null
+    }
+    const Caught = async () => calls.push('Caught')
+    const Retry = [{ ErrorEquals: ['States.ALL'], MaxAttempts: 1 }]
+    const Repeated = { Type: 'Task', Resource: ARN, Retry, Catch: CATCH, Next: 'Pause' } as const
+    const { result } = new StateMachine({ ...DEFINITION, States: { ...DEFINITION.States, Work: Repeated } }).run(
+      { seconds: 0 },
+      {
+        overrides: {
+          taskResourceLocalHandlers: { Work, Caught },
+          retryIntervalOverrides: { Work: 0 },
+        },
+      },
+    )
+    await expect(result).rejects.toMatchObject({ cause: { name: 'ExecutionStopped' } })
+    expect(calls).toEqual(['Work'])
   })
 })
 

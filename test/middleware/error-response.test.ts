@@ -134,6 +134,18 @@ describe('everything else', () => {
     expect(log.entries().filter(({ level }) => level === 'ERROR')).toHaveLength(2)
   })
 
+  it.each(['TransactionConflictException', 'ThrottlingException', 'ProvisionedThroughputExceededException'])(
+    '(%s of a contended table) is a 503, which SDKs try again',
+    async (name) => {
+      const contention = Object.assign(new Error('table reelgate'), { name, $fault: 'client', $metadata: {} })
+      expect(await answerTo(contention, VIDEO_PATH)).toStrictEqual({
+        statusCode: 503,
+        headers: { ...JSON_HEADERS, 'retry-after': '1' },
+        body: { error: 'service unavailable' },
+      })
+    },
+  )
+
   it('shows nothing of the cause of a 503, which is logged', async () => {
     const error = new ServiceUnavailableError({ cause: new Error('table reelgate is contended') })
     expect(JSON.stringify(await answerTo(error, VIDEO_PATH))).not.toContain('reelgate')

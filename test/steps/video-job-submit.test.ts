@@ -113,6 +113,20 @@ describe('a submit', () => {
     expect(waits).toEqual([0, 90, 390])
   })
 
+  it.each([
+    [200, 60],
+    [60, 200],
+  ])('is tried again as soon as the first of two busy channels wants it (%i s and %i s)', async (main, spare) => {
+    const pipeline = await pipelineWith(busy(main), busy(spare), accepted())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const Poll = async () => ({ step: 'done' })
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main', 'spare', 'main'])
+    const { submittedAt = start } = await pipeline.read(job)
+    expect(submittedAt - start).toBe(60)
+  })
+
   it('asks a busy upstream no sooner than by its own rhythm, whatever Retry-After says', async () => {
     const pipeline = await engines.pipeline({ channels: { spare: { models: {} } } })
     pipeline.upstream.script.submit = inTurn(busy(1), accepted())

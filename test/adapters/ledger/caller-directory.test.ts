@@ -56,6 +56,26 @@ describe('looking up a key', () => {
     expect(reads).toBe(2)
   })
 
+  it('counts the minute from before its read, whose record may be as old as that', async () => {
+    const slow = new CallerDirectory(
+      {
+        getItem: async (key) => {
+          reads += 1
+          const item = await lean.getItem(key)
+          now += 30_000
+          return item
+        },
+      },
+      { nowMilliseconds: () => now },
+    )
+    await slow.lookUp(tenant.keyDigest)
+    now += 29_999
+    expect(await slow.lookUp(tenant.keyDigest)).toMatchObject({ isConfirmed: false })
+    now += 1
+    expect(await slow.lookUp(tenant.keyDigest)).toMatchObject({ isConfirmed: true })
+    expect(reads).toBe(2)
+  })
+
   it('finds nobody for a key that is unknown, and asks again the next time', async () => {
     expect(await callers.lookUp('unknown')).toBeUndefined()
     expect(await callers.lookUp('unknown')).toBeUndefined()

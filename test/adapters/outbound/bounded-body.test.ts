@@ -99,6 +99,22 @@ describe('the body of a download', () => {
     await server.allClosed()
   })
 
+  it('gives up when bytes only drip after a fast beginning, which makes up for nothing', async () => {
+    const server = await serve((_request, response) => {
+      response.write(Buffer.alloc(900_000))
+      const drip = setInterval(() => response.write('a'), 5)
+      // Long after the window in which it fell behind, and long before the average of all falls below the floor.
+      const end = setTimeout(() => response.end(), 2_000)
+      response.once('close', () => {
+        clearInterval(drip)
+        clearTimeout(end)
+      })
+    })
+    const pace = { idleMilliseconds: 5_000, windowMilliseconds: 200, bytesPerSecondMin: 50_000 }
+    expect(await failureOf(from(server, { pace }))).toBeInstanceOf(DownloadTooSlowError)
+    await server.allClosed()
+  })
+
   it('does not blame the upstream for a slow reader', async () => {
     const server = await serve((_request, response) => response.end(Buffer.alloc(900_000)))
     const pace = { idleMilliseconds: 40, windowMilliseconds: 80, bytesPerSecondMin: 500_000 }

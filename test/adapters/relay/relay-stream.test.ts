@@ -5,6 +5,7 @@ import { ChatStream } from '#core/relay/chat-stream.ts'
 import { FakeAnswer } from '../../api/fake-answer.ts'
 import { FakeBody } from '../../api/fake-body.ts'
 import { ROLE_CHOICES, roleEvent } from '../../core/relay/role-chunks.ts'
+import { word } from '../../engines/relay-upstream.ts'
 import { relayChannel } from './relay-channel.ts'
 
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
@@ -65,5 +66,15 @@ describe('what comes before anything was generated', () => {
     answer.leaving.abort()
     body.breakOff()
     await expect(over).rejects.toThrow(AnswerNotBegunError)
+  })
+})
+
+describe('a stream that has come to its [DONE]', () => {
+  it('is complete for its channel at once, although the upstream keeps the connection', async () => {
+    const { body, told, over } = start()
+    body.write(word('Hi'), 'data: [DONE]\n\n')
+    expect(await over).toBe('whole')
+    expect(told).toStrictEqual(['completed'])
+    body.destroy()
   })
 })

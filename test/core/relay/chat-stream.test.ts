@@ -162,6 +162,13 @@ describe('ChatStream', () => {
     expect(state).toBe('failed')
   })
 
+  it('takes no chunk for an error because its error is null', () => {
+    const first = chunk({ choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }], error: null })
+    const text = `${first}${FINISH}data: [DONE]\n\n`
+    const { sent, state } = relay([text], { publicModel: 'up' })
+    expect({ sent, state }).toStrictEqual({ sent: text, state: 'done' })
+  })
+
   it('relays what is no JSON object as it is', () => {
     const odd = 'data: hello\n\ndata: [1,2\n\ndata: {"a\n\nevent: ping\n\n'
     expect(relay([odd]).sent).toBe(odd)
