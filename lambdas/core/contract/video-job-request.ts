@@ -20,19 +20,48 @@ type Context = {
 export function parseVideoJobRequest(body: unknown, context: Context): VideoJobRequest {
   refuseEndlessLists(body)
   const parsed = videoJobBodySchema.safeParse(withLegacyImage(body))
+  const wrongHost = callbackIssues(body, context.catalogue)
   if (!parsed.success) {
-    throw new InvalidRequestError(distinct(parsed.error.issues.map(toRequestIssue)))
+    const issues = parsed.error.issues.map(toRequestIssue)
+    throw new InvalidRequestError([...distinct(issues), ...issuesBeside(issues, body, context), ...wrongHost])
   }
-  const model = allowedModel(parsed.data.model, context)
-  if (model === undefined) {
-    throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
-  }
-  const request = fillIn(parsed.data, model)
-  const issues = [...capabilityIssues(request, model, context.catalogue), ...callbackIssues(request, context.catalogue)]
-  if (issues.length > 0) {
-    throw new InvalidRequestError(issues)
+  const { issues, request } = judgeByModel(parsed.data, context)
+  if (request === undefined || issues.length + wrongHost.length > 0) {
+    throw new InvalidRequestError([...issues, ...wrongHost])
   }
   return request
+}
+
+type Verdict = { readonly issues: readonly RequestIssue[]; readonly request?: VideoJobRequest }
+
+function judgeByModel(body: VideoJobBody, context: Context): Verdict {
+  const model = allowedModel(body.model, context)
+  if (model === undefined) {
+    return { issues: [{ path: 'model', message: 'unknown model' }] }
+  }
+  const request = fillIn(body, model)
+  return { issues: capabilityIssues(request, model, context.catalogue), request }
+}
+
+/** Fields that are judged together: with one of them unreadable nothing can be said of the others. */
+const REFERENCE_FIELDS: ReadonlySet<string> = new Set(['image_urls', 'image_url', 'video_urls', 'audio_urls'])
+
+/** Stands in for a prompt that is not valid while the rest is judged. */
+const ANY_PROMPT = 'any'
+
+/** What the model says of the fields that can be read, so that a client mends all of its mistakes at once. */
+function issuesBeside(found: readonly RequestIssue[], body: unknown, context: Context): readonly RequestIssue[] {
+  if (!isJsonObject(body)) {
+    return []
+  }
+  const broken = new Set(found.map(({ path }) => path.split('.')[0] ?? ''))
+  const names = Object.keys(videoJobBodySchema.shape).filter((name) => Object.hasOwn(body, name) && !broken.has(name))
+  const readable = Object.fromEntries(names.map((name) => [name, body[name]]))
+  const rest = videoJobBodySchema.safeParse(withLegacyImage({ prompt: ANY_PROMPT, ...readable }))
+  const areReferencesReadable = [...REFERENCE_FIELDS].every((name) => !broken.has(name))
+  return rest.success
+    ? judgeByModel(rest.data, context).issues.filter(({ path }) => areReferencesReadable || !REFERENCE_FIELDS.has(path))
+    : []
 }
 
 /** Each element of a list may yield an issue, and a body has room for a million of them: so lengths come before elements. */
@@ -136,10 +165,12 @@ function countIssues(
   return [{ path, message: `${modelId} takes ${wanted}; ${count} given` }]
 }
 
-function callbackIssues(request: VideoJobRequest, catalogue: Catalogue): RequestIssue[] {
-  if (request.callback_url === undefined) {
+/** Of the body as it came, so that it is told beside whatever else is wrong; one that is no string is told by the schema. */
+function callbackIssues(body: unknown, catalogue: Catalogue): RequestIssue[] {
+  const callbackUrl = isJsonObject(body) ? body.callback_url : undefined
+  if (typeof callbackUrl !== 'string') {
     return []
   }
-  const check = checkCallbackUrl(request.callback_url, catalogue.config.callback_allowlist)
+  const check = checkCallbackUrl(callbackUrl, catalogue.config.callback_allowlist)
   return check.allowed ? [] : [{ path: 'callback_url', message: `callback_url ${check.reason}` }]
 }

@@ -146,6 +146,39 @@ describe('the body', () => {
     ])
   })
 
+  it('names a callback_url that is not allowed beside whatever else is wrong', () => {
+    const callback_url = 'https://elsewhere.example.com/'
+    const message = 'callback_url has a host that is not on the allowlist'
+    const callback = { path: 'callback_url', message }
+    expect(issuesOf(() => parseVideoJobRequest({ callback_url }, context))).toStrictEqual([
+      { path: 'model', message: 'model must be a text: the id of a video model' },
+      { path: 'prompt', message: 'prompt must be a text' },
+      callback,
+    ])
+    expect(issuesOf(() => parse({ callback_url }, 'no-such-model'))).toStrictEqual([
+      { path: 'model', message: 'unknown model' },
+      callback,
+    ])
+    expect(issuesOf(() => parse({ callback_url, fps: 0 })).at(-1)).toStrictEqual(callback)
+  })
+
+  it('names the limits of the model beside what cannot be read', () => {
+    const paths = (members: object, model?: string) => issuesOf(() => parse(members, model)).map(({ path }) => path)
+    expect(paths({ prompt: ' ', duration: 11, resolution: '1080P' }, 'famA-1-lite')).toStrictEqual([
+      'prompt',
+      'duration',
+      'resolution',
+    ])
+    expect(paths({ fps: 'x' }, 'no-such-model')).toStrictEqual(['fps', 'model'])
+    expect(paths({ fps: 'x', image_urls: urls(2) }, 'famA-1-lite')).toStrictEqual(['fps', 'image_urls'])
+  })
+
+  it('says nothing of the number of references while one list of them cannot be read', () => {
+    const members = { image_urls: ['no url'], audio_urls: urls(1), resolution: '1080P' }
+    const paths = issuesOf(() => parse(members, 'famA-1-lite')).map(({ path }) => path)
+    expect(paths).toStrictEqual(['image_urls.0', 'resolution'])
+  })
+
   it('names every limit of the model that it breaks at once', () => {
     const members = {
       duration: 11,
