@@ -122,7 +122,13 @@ const timeouts = strictObject({
 })
 
 const breaker = strictObject({
-  failures: z.number().int().min(1).max(1000).default(5).meta({ description: 'Failures in a row that open it.' }),
+  failures: z
+    .number()
+    .int()
+    .min(0)
+    .max(1000)
+    .default(5)
+    .meta({ description: 'Failures in a row that open it; 0: it never opens, as tests want it.' }),
   pause_seconds: z
     .number()
     .positive()

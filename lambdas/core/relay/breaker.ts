@@ -1,6 +1,6 @@
 /** When a channel is given a rest, as its configuration says. */
 export type BreakerSettings = {
-  /** Failures in a row that open the breaker. */
+  /** Failures in a row that open the breaker; 0 for a breaker that never opens. */
   readonly failures: number
   /** How long it stays open before one call may try. */
   readonly pause_seconds: number
@@ -79,6 +79,9 @@ export function reportCall(
     case 'completed':
       return { kind: 'closed', epoch, failures: 0 }
     case 'failed': {
+      if (settings.failures === 0) {
+        return CLOSED_BREAKER
+      }
       const failures = state.kind === 'closed' ? Math.max(state.failures, report.failuresBefore) + 1 : settings.failures
       return failures < settings.failures
         ? { kind: 'closed', epoch, failures }

@@ -54,6 +54,20 @@ function opened(): Subject {
   return subject
 }
 
+describe('a breaker that takes any number of failures', () => {
+  it('never opens, so that the failures of one test are not told to the next', () => {
+    const never = { failures: 0, pause_seconds: 10 }
+    let state = CLOSED_BREAKER
+    for (let call = 0; call < 2_000; call += 1) {
+      const admitted = admitCall(state, never, call)
+      expect(admitted.epoch).toBe(0)
+      state = reportCall(admitted.state, 0, { report: failedAt(call, call), settings: never })
+    }
+    expect(state.kind).toBe('closed')
+    expect(restMilliseconds(state, never, 0)).toBe(0)
+  })
+})
+
 describe('a closed breaker', () => {
   it('opens with the last of so many failures in a row, and not before', () => {
     const subject = breaker()

@@ -1,0 +1,45 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { type Gateway, startGateway } from './start-gateway.ts'
+
+const running: Gateway[] = []
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((gateway) => gateway.kill()))
+})
+
+async function start(changeConfig: (yaml: string) => string): Promise<Gateway> {
+  const gateway = await startGateway({ changeConfig })
+  running.push(gateway)
+  return gateway
+}
+
+async function chat({ url }: Gateway, content: string, stream = false): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer e2e-key' },
+    body: JSON.stringify({ model: 'chat-default', stream, max_tokens: 20, messages: [{ role: 'user', content }] }),
+  })
+  // What breaks off is told by the stream itself.
+  await response.text().catch(() => undefined)
+  return response.status
+}
+
+/** What a suite that tests its client asks for, one after the other. */
+async function misbehave(gateway: Gateway): Promise<void> {
+  for (const prompt of ['[error:500] a', '[reset] b', '[cut:0] c', '[error:500] d', '[reset] e', '[error:502] f']) {
+    await chat(gateway, prompt, prompt.startsWith('[cut'))
+  }
+}
+
+describe('misbehaviours of a simulated upstream, one after the other in a suite', () => {
+  it('open the breaker of its channel as it is shipped, and what comes next is a 503', async () => {
+    const gateway = await start((yaml) => yaml)
+    await misbehave(gateway)
+    expect(await chat(gateway, 'hello')).toBe(503)
+  })
+
+  it('change nothing for what comes next where the breaker is off, as the testing page has it', async () => {
+    const gateway = await start((yaml) => yaml.replace('breaker: { failures: 5,', 'breaker: { failures: 0,'))
+    await misbehave(gateway)
+    expect(await chat(gateway, 'hello')).toBe(200)
+  })
+})
