@@ -17,7 +17,8 @@ const LIMIT_DEFAULT = 20
 export const jobList: Command = {
   name: 'job list',
   summary: 'list the jobs of a tenant, newest first, or all that are open, oldest first; deleted ones too',
-  details: 'With --open jobs of all tenants unless --tenant names one, out of 10,000 open reservations at most.',
+  details: `With --open jobs of all tenants unless --tenant names one, out of 10,000 open reservations at most.
+The cause is what the log says of a failure, or of a wait for a channel; clients see the error alone.`,
   options: {
     tenant: { value: 'ID', summary: 'the tenant; may be left out with --open' },
     open: { summary: 'jobs that have not ended, oldest first, with their age' },
@@ -65,8 +66,16 @@ async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promi
       break
     }
   }
-  const rows = jobs.map((job) => [job.id, statusText(job), job.model, job.channel, job.created_at, job.error])
-  return { json: { jobs }, text: formatTable(['JOB', 'STATUS', 'MODEL', 'CHANNEL', 'CREATED', 'ERROR'], rows) }
+  const rows = jobs.map((job) => [
+    job.id,
+    statusText(job),
+    job.model,
+    job.channel,
+    job.created_at,
+    job.error,
+    job.cause,
+  ])
+  return { json: { jobs }, text: formatTable(['JOB', 'STATUS', 'MODEL', 'CHANNEL', 'CREATED', 'ERROR', 'CAUSE'], rows) }
 }
 
 async function listOpen(
@@ -86,8 +95,16 @@ async function listOpen(
     ...jobRow(job),
     age_seconds: Math.max(0, Math.trunc((now - jobIdMilliseconds(job.jobId)) / 1000)),
   }))
-  const rows = jobs.map((job) => [job.id, job.tenant, `${job.age_seconds} s`, statusText(job), job.model, job.channel])
-  return { json: { jobs }, text: formatTable(['JOB', 'TENANT', 'AGE', 'STATUS', 'MODEL', 'CHANNEL'], rows) }
+  const rows = jobs.map((job) => [
+    job.id,
+    job.tenant,
+    `${job.age_seconds} s`,
+    statusText(job),
+    job.model,
+    job.channel,
+    job.cause,
+  ])
+  return { json: { jobs }, text: formatTable(['JOB', 'TENANT', 'AGE', 'STATUS', 'MODEL', 'CHANNEL', 'CAUSE'], rows) }
 }
 
 function statusText({ status, deleted }: ReturnType<typeof jobRow>): string {

@@ -8,7 +8,7 @@ import { recordFailure } from '#adapters/stores/job-progress.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
 import { recordReferenceRefused } from '#adapters/stores/reference-check.ts'
 import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
-import { claimSubmit, recordAccepted } from '#adapters/stores/submission.ts'
+import { claimSubmit, recordAccepted, recordWaitingForChannel } from '#adapters/stores/submission.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
@@ -52,7 +52,7 @@ async function failedJob() {
     nowSeconds: job.createdAt,
   })
   await recordAccepted(table, job, { taskId: 'task-7', submitText: { inline: '{"secret":1}' } })
-  await recordFailure(table, job, { failure: 'no' })
+  await recordFailure(table, job, { failure: 'no', cause: `HTTP 401 at ${SECRET_URL}` })
   const processing = await getVideoJob(table, job.tenantId, job.jobId)
   if (processing === undefined) {
     throw new Error('no job')
@@ -104,6 +104,7 @@ describe('a job', () => {
       channel: 'main',
       created_at: new Date(job.createdAt * 1000).toISOString(),
       error: 'cannot read <url> of yours',
+      cause: 'HTTP 401 at <url>',
       request_id: 'request-1',
       upstream_task: 'task-7',
       submit: 'accepted',
@@ -172,6 +173,8 @@ describe('a job', () => {
     expect(await list({ limit: '1' })).toEqual([deleted.jobId])
     const { text } = await runCommand(jobList, { table, options: { tenant: tenant.tenantId } })
     expect(text).toContain('queued (deleted)')
+    expect(text).toMatch(/ ERROR +CAUSE\n/)
+    expect(text).toMatch(/ cannot read <url> of yours +HTTP 401 at <url>\n?/)
     await expect(list({ status: 'expired' })).rejects.toThrow('--status expired: use queued')
     await expect(runCommand(jobList, { table, options: { tenant: 'nobody' } })).rejects.toThrow('no tenant nobody')
   })
@@ -190,6 +193,9 @@ describe('a job', () => {
       { id: old.jobId, tenant: other.tenantId, status: 'queued', channel: null },
       { id: young.jobId, tenant: tenant.tenantId },
     ])
+    await recordWaitingForChannel(table, old, 'main: ECONNREFUSED; spare: HTTP 401')
+    expect((await list({}))[0]).toMatchObject({ error: null, cause: 'main: ECONNREFUSED; spare: HTTP 401' })
+    expect((await runCommand(jobList, { table, options: { open: true } })).text).toContain('main: ECONNREFUSED')
     expect((await list({}))[0].age_seconds).toBeGreaterThanOrEqual(7_199)
     expect(await list({ limit: '1' })).toMatchObject([{ id: old.jobId }])
     expect(await list({ tenant: tenant.tenantId })).toMatchObject([{ id: young.jobId }])

@@ -82,7 +82,12 @@ describe('a submit', () => {
     await machine.run(job)
     expect(machine.visited).toEqual(['Submit', 'Fail', 'Notify'])
     expect(pipeline.upstream.submitted).toEqual(['main', 'spare'])
-    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+    expect(await pipeline.read(job)).toMatchObject({
+      status: 'failed',
+      error: 'no upstream capacity',
+      // For operators, as the log has it.
+      failureCause: 'main: 401; spare: 401',
+    })
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -153,7 +158,15 @@ describe('a submit', () => {
       return await step()
     }
     await createVideoMachine(pipeline, { interpose: { Submit } }).run(job)
-    expect(states).toMatchObject([{ status: 'queued', isWaitingForChannel: true, submitState: undefined }])
+    expect(states).toMatchObject([
+      {
+        status: 'queued',
+        isWaitingForChannel: true,
+        submitState: undefined,
+        failureCause: 'main: has max_open_jobs open; spare: has max_open_jobs open',
+      },
+    ])
+    expect((await pipeline.read(job)).failureCause).toBeUndefined()
     expect(pipeline.upstream.submitted).toEqual(['main'])
     expect((await pipeline.read(job)).status).toBe('succeeded')
     expect(await pipeline.leftovers(job)).toEqual([])

@@ -27,6 +27,7 @@ export async function endFailedJob(
     if (error === FAILURE_TEXT.internal) {
       logger.error('job failed by an error that no step means to throw', { ...jobFacts(job), errorName })
       count('internal_failure')
+      return { kind: 'release', error, cause: `a step threw ${errorName ?? 'an error without a name'}` }
     }
     return { kind: 'release', error }
   })

@@ -66,21 +66,30 @@ export async function recordStored(table: Table, job: JobKey, durationSeconds: s
   return item !== undefined
 }
 
+/** @param cause what the log says; left out where `failure` says it all. */
+type FailureRecord = { readonly failure: string; readonly cause?: string; readonly pollText?: StoredText }
+
 /** Keeps why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */
 export async function recordFailure(
   table: Table,
   job: JobKey,
-  { failure, pollText }: { failure: string; pollText?: StoredText },
+  { failure, cause, pollText }: FailureRecord,
 ): Promise<void> {
   const text = pollText === undefined ? undefined : storedTextAttributes('pollText', pollText)
+  const sets = [
+    'failure = :failure',
+    ...(cause === undefined ? [] : ['failureCause = :cause']),
+    ...(text === undefined ? [] : [`${text.set} = :text`]),
+  ]
   await conditionalUpdate(table, {
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: `SET failure = :failure${text === undefined ? '' : `, ${text.set} = :text REMOVE ${text.remove}`}`,
+    UpdateExpression: `SET ${sets.join(', ')}${text === undefined ? '' : ` REMOVE ${text.remove}`}`,
     ConditionExpression: isOpen,
     ExpressionAttributeNames: statusName,
     ExpressionAttributeValues: {
       ...openValues,
       ':failure': failure,
+      ...(cause === undefined ? {} : { ':cause': cause }),
       ...(text === undefined ? {} : { ':text': text.value }),
     },
   })

@@ -12,7 +12,8 @@ const RECORD_SLACK_SECONDS = 24 * 60 * 60
 /** How a job ends: billed, or given back. */
 export type Resolution =
   | { readonly kind: 'settle'; readonly actual: Microcredits; readonly durationSeconds: string | undefined }
-  | { readonly kind: 'release'; readonly error: string }
+  /** `cause` is for operators; without it one that was recorded before stays. */
+  | { readonly kind: 'release'; readonly error: string; readonly cause?: string }
 
 /** The job changed between reading and resolving it; read it again and decide anew. */
 export class JobMovedError extends Error {
@@ -160,7 +161,12 @@ function endJob(context: Context): TransactionItem {
           set: 'durationSeconds = :duration, billed = :billed',
           values: { ':duration': resolution.durationSeconds ?? null, ':billed': resolution.actual },
         }
-      : { set: '#error = :error', values: { ':error': resolution.error } }
+      : resolution.cause === undefined
+        ? { set: '#error = :error', values: { ':error': resolution.error } }
+        : {
+            set: '#error = :error, failureCause = :cause',
+            values: { ':error': resolution.error, ':cause': resolution.cause },
+          }
   return update(context, tableKeys.job(job.tenantId, job.jobId), {
     UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
     ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),

@@ -33,7 +33,7 @@ export async function claimSubmit(
     TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression:
-      'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure',
+      'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure, failureCause',
     ConditionExpression: [isQueued, isUnclaimed, isNotDeleted, isNotRefused].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
@@ -123,13 +123,13 @@ export async function recordAccepted(
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
-/** Tells a waiting client that no channel was free, so that it is answered at once. */
-export async function recordWaitingForChannel(table: Table, job: JobKey): Promise<void> {
+/** Tells a waiting client that no channel was free, so that it is answered at once, and an operator why. */
+export async function recordWaitingForChannel(table: Table, job: JobKey, cause: string): Promise<void> {
   await conditionalUpdate(table, {
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET isWaitingForChannel = :true',
+    UpdateExpression: 'SET isWaitingForChannel = :true, failureCause = :cause',
     ConditionExpression: [isQueued, isUnclaimed].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
-    ExpressionAttributeValues: { ':true': true, ':queued': 'queued' },
+    ExpressionAttributeValues: { ':true': true, ':cause': cause, ':queued': 'queued' },
   })
 }

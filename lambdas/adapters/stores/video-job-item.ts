@@ -41,6 +41,7 @@ const videoJobItem = z.object({
   finishedAt: z.optional(z.number()),
   storedDurationSeconds: z.optional(z.string()),
   failure: z.optional(z.string()),
+  failureCause: z.optional(z.string()),
   error: z.optional(z.string()),
   durationSeconds: z.nullish(z.string()),
   callbackState: z.optional(z.literal('sent')),

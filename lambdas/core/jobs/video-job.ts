@@ -61,6 +61,11 @@ export type VideoJob = {
   readonly storedDurationSeconds: string | undefined
   /** Why the job is about to fail, written before the failing step throws. */
   readonly failure: string | undefined
+  /**
+   * What the log says of a failure, or of a wait for a channel, for which `error` has the words that a client may read.
+   * For operators: it names channels.
+   */
+  readonly failureCause?: string | undefined
   /** Final, with status failed. */
   readonly error: string | undefined
   /** `duration_secs` as decimal text, final, with status succeeded. */

@@ -36,8 +36,9 @@ export async function judgePoll(
     case 'succeeded': {
       const pollText = await storePollText(outcome.text, job, context)
       if (outcome.result.videoUrl === undefined) {
-        reportRefusedResult(job, 'success without a url')
-        await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, pollText })
+        const cause = 'success without a url'
+        reportRefusedResult(job, cause)
+        await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause, pollText })
         throw new ResultNotAVideoError('the upstream reports success without a video')
       }
       await recordPoll(context.table, job, { pollText, finishedAt: nowSeconds(context) })
@@ -78,8 +79,9 @@ async function countGone(job: VideoJob, context: StepContext): Promise<undefined
   }
   const goneCount = job.goneCount + 1
   if (goneCount >= GONE_POLLS) {
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.taskIsGone })
-    throw new TaskGoneError(`${goneCount} polls in a row did not find the task`)
+    const cause = `${goneCount} polls in a row did not find the task`
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.taskIsGone, cause })
+    throw new TaskGoneError(cause)
   }
   await recordPoll(context.table, job, { goneCount })
 }

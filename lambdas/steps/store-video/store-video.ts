@@ -82,7 +82,7 @@ async function judgeFailure(error: unknown, job: VideoJob, context: StepContext)
   count('store_failed', { channel: job.channelId ?? 'none' })
   if (error instanceof NotAVideoError) {
     reportRefusedResult(job, reason)
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo })
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause: reason })
     return new ResultNotAVideoError(error.message, { cause: error })
   }
   // No later try mends what the guard refused, or a file above the cap.
@@ -91,7 +91,7 @@ async function judgeFailure(error: unknown, job: VideoJob, context: StepContext)
     reportRefusedResult(job, reason)
   }
   if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored })
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored, cause: reason })
     return new ResultNotStoredError(reason, { cause: error })
   }
   return new StoreFailedError(reason, { cause: error })

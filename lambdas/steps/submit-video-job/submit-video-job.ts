@@ -27,6 +27,9 @@ const CLAIM_IN_FLIGHT_SECONDS = 45
 /** Channels that hang use up the function's time; the last of them still needs all of a submit's own. The next visit tries on. */
 const OFFERING_SECONDS_MAX = 8
 
+/** Of what many channels say the first is enough: it lies on the job. */
+const CAUSE_CHARACTERS_MAX = 500
+
 /**
  * Posts a job upstream, at most once, over the first channel that takes it.
  * Before that it may send the job to have its references looked at, once.
@@ -72,8 +75,9 @@ async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<Next
     return { step: 'submit', waitSeconds: Math.max(1, CLAIM_IN_FLIGHT_SECONDS - age) }
   }
   count('upstream_orphan', { channel: job.channelId ?? 'none' })
-  await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown })
-  throw new SubmitUnknownError('the submit was claimed and its outcome never recorded')
+  const cause = 'the submit was claimed and its outcome never recorded'
+  await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown, cause })
+  throw new SubmitUnknownError(cause)
 }
 
 type Visit = { readonly input: SubmitInput; readonly context: StepContext }
@@ -82,6 +86,7 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   const request = await loadVideoJobRequest(context, job)
   const channels = context.catalogue.videoChannels(job.model, { directOnly: needsDirectRoute(request) })
   const startedAt = nowSeconds(context)
+  const reasons: string[] = []
   let waitSeconds: number | undefined
   for (const channel of orderChannels(channels, context.random)) {
     if (nowSeconds(context) - startedAt > OFFERING_SECONDS_MAX) {
@@ -95,6 +100,7 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
     if (outcome.kind === 'next_step') {
       return outcome.next
     }
+    reasons.push(`${channel.id}: ${outcome.reason}`)
     if (outcome.kind === 'busy') {
       const waited = nowSeconds(context) - job.createdAt
       // Never sooner than our own rhythm: an upstream that says `Retry-After: 1` for an hour would fill the execution's history.
@@ -103,10 +109,11 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
     }
   }
   const isTooLate = nowSeconds(context) >= job.createdAt + context.catalogue.config.queue_minutes * 60
+  const cause = reasons.join('; ').slice(0, CAUSE_CHARACTERS_MAX) || 'no channel serves the model'
   if (waitSeconds === undefined || isTooLate) {
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity })
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity, cause })
     throw new NoUpstreamCapacityError(isTooLate ? 'queued for too long' : 'every channel refused')
   }
-  await recordWaitingForChannel(context.table, job)
+  await recordWaitingForChannel(context.table, job, cause)
   return { step: 'submit', waitSeconds }
 }

@@ -26,9 +26,9 @@ const RETRY_AFTER_SECONDS_MAX = 300
 export type ChannelOutcome =
   | { readonly kind: 'next_step'; readonly next: NextStep }
   /** Full, overloaded or out of reach: later. */
-  | { readonly kind: 'busy'; readonly retryAfterSeconds: number | undefined }
+  | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }
   /** Will not take this job, now or later. */
-  | { readonly kind: 'refused' }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 type Attempt = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
 
@@ -44,12 +44,12 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
   const model = context.catalogue.findVideoModel(job.model)
   const provider = await openProvider(attempt, context)
   if (provider === undefined || model === undefined) {
-    return { kind: 'refused' }
+    return { kind: 'refused', reason: 'cannot be opened' }
   }
   const timing = await recallTiming(attempt, context)
   const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
   if (claim === 'channel_full') {
-    return { kind: 'busy', retryAfterSeconds: undefined }
+    return { kind: 'busy', reason: 'has max_open_jobs open', retryAfterSeconds: undefined }
   }
   if (claim === 'job_moved') {
     return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
@@ -89,19 +89,23 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContex
       logger.error('channel refused', { ...facts, reason: outcome.reason })
       count('channel_refused', { channel: channel.id })
       await releaseSubmitClaim(context.table, job, channel.id)
-      return { kind: 'refused' }
+      return { kind: 'refused', reason: outcome.reason }
     case 'busy':
     case 'unreachable':
       logger.warn('channel busy', { ...facts, reason: outcome.reason })
       await releaseSubmitClaim(context.table, job, channel.id)
       return {
         kind: 'busy',
+        reason: outcome.reason,
         retryAfterSeconds: outcome.kind === 'busy' ? boundedRetryAfter(outcome.retryAfterSeconds) : undefined,
       }
     case 'unknown':
       logger.error('submit outcome unknown', { ...facts, reason: outcome.reason })
       count('upstream_orphan', { channel: channel.id })
-      await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown })
+      await recordFailure(context.table, job, {
+        failure: FAILURE_TEXT.submitOutcomeUnknown,
+        cause: `${channel.id}: ${outcome.reason}`,
+      })
       throw new SubmitUnknownError('the upstream may have accepted the job')
     default:
       return outcome satisfies never

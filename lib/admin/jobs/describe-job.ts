@@ -45,6 +45,8 @@ export function jobRow(job: VideoJob) {
     channel: job.channelId ?? null,
     created_at: iso(job.createdAt),
     error: error === undefined ? null : withoutUrls(error),
+    // Of a job that waits for a channel there is a cause and no error.
+    cause: job.failureCause === undefined ? null : withoutUrls(job.failureCause),
   }
 }
 

@@ -156,10 +156,16 @@ describe('an acceptance', () => {
 describe('a job waiting for a channel', () => {
   it('says so while it is queued and unclaimed only', async () => {
     const [waiting, claimed] = [await reserveJob(table, tenant), await reserveJob(table, tenant)]
-    await recordWaitingForChannel(table, waiting)
-    expect(await read(waiting)).toMatchObject({ isWaitingForChannel: true, status: 'queued' })
+    await recordWaitingForChannel(table, waiting, 'main: ECONNREFUSED')
+    expect(await read(waiting)).toMatchObject({
+      isWaitingForChannel: true,
+      failureCause: 'main: ECONNREFUSED',
+      status: 'queued',
+    })
     await claim(claimed, newChannel())
-    await recordWaitingForChannel(table, claimed)
+    await recordWaitingForChannel(table, claimed, 'main: ECONNREFUSED')
     expect(await read(claimed)).toMatchObject({ isWaitingForChannel: false })
+    await claim(waiting, newChannel())
+    expect(await read(waiting)).not.toHaveProperty('failureCause')
   })
 })

@@ -43,7 +43,7 @@ const job: VideoJob = {
 }
 
 const succeeded: VideoJob = { ...job, status: 'succeeded', durationSeconds: '5.0' }
-const failed: VideoJob = { ...job, status: 'failed', error: 'generation timed out' }
+const failed: VideoJob = { ...job, status: 'failed', error: 'generation timed out', failureCause: 'p2-direct: 401' }
 
 const identity = {
   id: ID,
