@@ -35,6 +35,9 @@ async function main(): Promise<void> {
     apiKey: values['api-key'],
     credits: parseCredits(values.credits),
   })
+  for (const warning of host.warnings) {
+    console.error(`warning: ${warning}`)
+  }
   console.log(`listening on ${host.url}`)
   if (configFile === OWN_CONFIGURATION_FILE) {
     console.log(`configuration   ${configFile}`)

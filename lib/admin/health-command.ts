@@ -3,6 +3,7 @@ import { formatTable } from './answer.ts'
 import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import type { AdminContext, Command } from './command.ts'
 import { checkApi } from './health/api-health.ts'
+import { checkChannelConnections } from './health/channel-connections.ts'
 import { checkChannelKeys, checkChannels } from './health/channel-health.ts'
 import { type Check, runCheck } from './health/finding.ts'
 import { checkAlarms, checkDeadLetters, checkProtection, checkReconcile, checkStack } from './health/stack-health.ts'
@@ -13,7 +14,7 @@ export const health: Command = {
   name: 'health',
   summary: 'check a deployment: stack, protection, api, table, reservations, Reconcile, alarms, channel keys',
   details: `Exit code 1 when something is wrong; each finding says what to do. With --local what a local host has: api, table,
-reservations, channels. Nothing is changed. \`ledger verify\` checks the money more closely.`,
+reservations, channels, and connections to their upstreams. Nothing is changed. \`ledger verify\` checks the money more closely.`,
   examples: ['health --stage prod', 'health --local --json'],
   async run(context) {
     // The first failing look-up would otherwise be told once per check.
@@ -36,7 +37,11 @@ function checksOf(context: AdminContext): Check[] {
     { name: 'reservations', run: async () => checkReservations(await context.table(), now) },
     { name: 'channels', run: async () => checkChannels(await readDeployedConfig(context)) },
   ]
-  return context.local ? common : [...deployedChecks(context, now), ...common]
+  const here: Check = {
+    name: 'connections',
+    run: async () => checkChannelConnections(await readDeployedConfig(context)),
+  }
+  return context.local ? [...common, here] : [...deployedChecks(context, now), ...common]
 }
 
 function deployedChecks(context: AdminContext, now: number): Check[] {

@@ -26,17 +26,21 @@ export const tenantCreate: Command = {
   ],
   async run(context, values) {
     const tenant = { name: requireName(values), credits: readCredits(values) }
-    return describe(await makeTenant(await context.table(), tenant))
+    return describe(await makeTenant(await context.table(), tenant), { withSecret: true })
   },
 }
 
 /** A tenant with its balance. @throws TenantNotFoundError. */
 export const tenantShow: Command = {
   name: 'tenant show',
-  summary: 'show a tenant: its balance and its callback secret',
-  options: { tenant: TENANT },
-  examples: ['tenant show --tenant demo --local'],
-  run: async (context, values) => describe(await getTenant(await context.table(), values.required('tenant'))),
+  summary: 'show a tenant: its balance, its state and its open jobs',
+  details: '`callback-secret show` has the secrets of a rotation that is under way too.',
+  options: { tenant: TENANT, 'show-secret': { summary: 'with its callback secret, which is left out otherwise' } },
+  examples: ['tenant show --tenant demo --local', 'tenant show --tenant demo --show-secret --json'],
+  async run(context, values) {
+    const tenant = await getTenant(await context.table(), values.required('tenant'))
+    return describe(tenant, { withSecret: values.has('show-secret') })
+  },
 }
 
 /** Every tenant. */
@@ -92,7 +96,7 @@ id that was used for another amount is refused.`,
     if (!isNew) {
       context.warn(`grant ${id} had been made before: nothing was added`)
     }
-    return describe(tenant)
+    return describe(tenant, { withSecret: false })
   },
 }
 
@@ -155,7 +159,8 @@ function readLimit(text: string): number | null {
   return limit
 }
 
-function describe(tenant: Tenant): Answer {
+/** The secret signs callbacks in the operator's name, so it is shown when it was made or is asked for, and not by the way. */
+function describe(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Answer {
   const { id, name, webhookSecret, balance, state, openJobs } = tenant
   const json = {
     id,
@@ -164,7 +169,7 @@ function describe(tenant: Tenant): Answer {
     held: formatCredits(balance.held),
     spent: formatCredits(balance.spent),
     granted: formatCredits(balance.granted),
-    webhook_secret: webhookSecret,
+    ...(withSecret ? { webhook_secret: webhookSecret } : {}),
   }
   const more = { state, open_jobs: openJobsText(openJobs.count, openJobs.max) }
   return { json, text: formatTable([], Object.entries({ ...json, ...more })) }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Document, LineCounter, parseDocument } from 'yaml'
 import type * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { baseUrlWarnings } from './base-url-warnings.ts'
 import { configIssueText } from './config-issue-text.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigProblem, fillInVariables } from './fill-in-variables.ts'
@@ -22,7 +23,7 @@ export type LoadedConfig = {
   readonly config: GatewayConfig
   /** Ids of the channels that a deployment leaves out. */
   readonly leftOut: readonly string[]
-  /** A sentence for each of them. */
+  /** A sentence for each of them, and for what is valid and most likely not meant. */
   readonly warnings: string[]
 }
 
@@ -37,7 +38,9 @@ export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
   const unset = fillInVariables(document, environment)
   const parsed = gatewayConfigSchema.safeParse(toValue(document, file), { error: configIssueText })
   if (parsed.success && unset.length === 0) {
-    return mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, leftOut: [], warnings: [] }
+    const loaded =
+      mode === 'synth' ? withoutSimulators(parsed.data) : { config: parsed.data, leftOut: [], warnings: [] }
+    return { ...loaded, warnings: [...loaded.warnings, ...baseUrlWarnings(loaded.config)] }
   }
   const problems = [...unset, ...(parsed.success ? [] : issuesBeyond(unset, parsed.error.issues))]
   const described = problems.map(

@@ -153,8 +153,8 @@ export function readRunningHost(path: string): RunningHost | undefined {
   }
 }
 
-/** @throws BrokenStateFileError. */
-function readState<Value>(file: string, schema: z.ZodType<Value>): Value | undefined {
+/** What a state file holds; undefined when it is not there. @throws BrokenStateFileError. */
+export function readState<Value>(file: string, schema: z.ZodType<Value>): Value | undefined {
   if (!existsSync(file)) {
     return undefined
   }

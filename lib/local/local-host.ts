@@ -46,7 +46,12 @@ export type LocalHostOptions = {
 }
 
 /** A running host; `close` resolves when everything that it started has ended. */
-export type LocalHost = DemoAccess & { readonly url: string; close(): Promise<void> }
+export type LocalHost = DemoAccess & {
+  readonly url: string
+  /** A sentence for each thing in the configuration that is valid and most likely not meant. */
+  readonly warnings: readonly string[]
+  close(): Promise<void>
+}
 
 /**
  * The whole gateway on one machine: the deployed handlers and state machine over local engines.
@@ -54,7 +59,7 @@ export type LocalHost = DemoAccess & { readonly url: string; close(): Promise<vo
  * @throws GatewayConfigError, NoDynamoDbEngineError, DataDirectoryInUseError with a sentence for a person.
  */
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
-  const { config } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
+  const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
   requireCredentials(config)
   // Table, bucket and journals hold prompts and balances: of what this process and its engines write, others read nothing.
   process.umask(0o077)
@@ -68,7 +73,7 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
     closers.length = 0
   }
   try {
-    return { ...(await startParts(options, config, data, closers)), close }
+    return { ...(await startParts(options, config, data, closers)), warnings, close }
   } catch (error) {
     await close()
     throw error

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
 import { createTenant } from '#adapters/stores/tenant-store.ts'
+import type { Answer } from '../../lib/admin/answer.ts'
 import { COMMANDS } from '../../lib/admin/command-table.ts'
 import { runCommandLine } from '../../lib/admin/run-command-line.ts'
 import {
@@ -31,6 +32,28 @@ afterAll(() => engine.close())
 
 const named = () => ({ tenant: tenant.tenantId })
 const caller = () => findCaller(table, tenant.keyDigest, Math.trunc(Date.now() / 1000))
+
+describe('the callback secret of a tenant', () => {
+  const secretOf = (answer: Answer) => ({
+    json: Object(answer.json).webhook_secret,
+    isInText: answer.text.includes('whsec_'),
+  })
+
+  it('is shown when it was made and when it is asked for, and otherwise not, to people and programs alike', async () => {
+    const made = await runCommand(tenantCreate, { table, options: { name: 'New', credits: '1' } })
+    const id = String(Object(made.json).id)
+    const secret = expect.stringMatching(/^whsec_/)
+    expect(secretOf(made)).toEqual({ json: secret, isInText: true })
+    expect(secretOf(await runCommand(tenantShow, { table, options: { tenant: id, 'show-secret': true } }))).toEqual({
+      json: Object(made.json).webhook_secret,
+      isInText: true,
+    })
+    const none = { json: undefined, isInText: false }
+    expect(secretOf(await runCommand(tenantShow, { table, options: { tenant: id } }))).toEqual(none)
+    const grant = { tenant: id, credits: '1' }
+    expect(secretOf(await runCommand(tenantGrant, { table, options: grant }))).toEqual(none)
+  })
+})
 
 describe('a tenant', () => {
   it('is listed with its balance, state and open jobs, and without its callback secret', async () => {

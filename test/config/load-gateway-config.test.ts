@@ -19,6 +19,24 @@ describe('a valid configuration', () => {
     expect(load(shipped, { mode: 'synth' }).config.channels).toStrictEqual([])
   })
 
+  it.each([
+    ['https://api.example.test', true],
+    ['https://api.example.test/openai', true],
+    ['https://api.example.test/dev1', true],
+    ['https://api.example.test/v1', false],
+    ['https://api.example.test/openai/v1/', false],
+    ['https://api.example.test/v1beta/openai', false],
+  ])(
+    'with an OpenAI-style upstream at %s is warned of, unless the url has a version: %s',
+    (RELAY_BASE_URL, isWarned) => {
+      for (const mode of ['local', 'synth'] as const) {
+        const { warnings } = load(shipped, { mode, environment: { RELAY_BASE_URL, RELAY_API_KEY: 'key' } })
+        const told = warnings.filter((warning) => warning.startsWith('channel openai-main has a base_url without /v1'))
+        expect([mode, told.length]).toEqual([mode, isWarned ? 1 : 0])
+      }
+    },
+  )
+
   it('may be JSON', () => {
     expect(load(JSON.stringify(parse(shipped))).config).toStrictEqual(load(shipped).config)
   })

@@ -87,7 +87,7 @@ describe('a video job of every kind, over HTTP against npm start', () => {
       callbackOrigins: [receiver.origin],
       changeConfig: (yaml) => oneRouteEach(trustFiles(yaml)),
     })
-    const tenant = await gateway.admin('tenant', 'show', '--tenant', 'demo')
+    const tenant = await gateway.admin('tenant', 'show', '--tenant', 'demo', '--show-secret')
     webhookSecret = String(Object(tenant).webhook_secret)
   })
 

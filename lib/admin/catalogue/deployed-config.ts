@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import * as z from 'zod'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { readState } from '#local/data-directory.ts'
 import { CONFIGURATION_METADATA } from '../../config/configuration-metadata.ts'
 import { stackName } from '../../config/stack-name.ts'
 import type { AdminContext } from '../command.ts'
@@ -25,11 +25,11 @@ async function readLocalConfig({
   dataDirectory,
 }: Pick<AdminContext, 'output' | 'dataDirectory'>): Promise<GatewayConfig> {
   await output('BaseUrl')
-  const file = join(dataDirectory, 'gateway.json')
-  if (!existsSync(file)) {
+  const config = readState(join(dataDirectory, 'gateway.json'), gatewayConfigSchema)
+  if (config === undefined) {
     throw new DeploymentNotFoundError(`the local host over ${dataDirectory} left no configuration there`)
   }
-  return gatewayConfigSchema.parse(JSON.parse(readFileSync(file, 'utf8')))
+  return config
 }
 
 async function readTemplateConfig(name: string): Promise<GatewayConfig> {
