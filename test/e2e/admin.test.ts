@@ -125,7 +125,11 @@ describe('npm run admin, against a running local host', () => {
 
   it.each([
     [2, ['tenant', 'shwo'], /no command "tenant shwo"; did you mean "tenant show"\?/],
-    [2, ['tenant', 'show'], /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID \[--show-secret\]\n/],
+    [
+      2,
+      ['tenant', 'show'],
+      /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID \[--show-secret\]\n/,
+    ],
     [2, ['tenant', 'list', '--stage', 'prod'], /^--local and --stage are two places: give one of them\n/],
     [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
     [2, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
