@@ -34,6 +34,9 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   process.exit(1)
 })
 
+// What a command could not say there is no failure of it either.
+process.stderr.on('error', () => undefined)
+
 /** `npm run admin`. */
 async function main(): Promise<void> {
   // Some commands run the pipeline's own code: its log lines and metrics are a function's, not an operator's.

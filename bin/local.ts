@@ -1,6 +1,7 @@
 import { parseCredits } from '#core/quota/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
+  outliveLostOutput()
   const stopped = stopSignal()
   const configFile = values.config ?? configurationFile()
   const host = await startLocalHost({

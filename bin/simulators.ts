@@ -1,5 +1,6 @@
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
 import { serveSimulators } from '../lib/emulator/serve-simulators.ts'
+import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 import { printFailure } from './print-failure.ts'
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
+  outliveLostOutput()
   const stopped = stopSignal()
   const simulators = await serveSimulators({
     configFile: values.config ?? configurationFile(),

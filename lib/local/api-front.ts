@@ -3,18 +3,40 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { toGatewayEvent } from './api-gateway-event.ts'
 import { type RoutedRequest, routeRequest } from './api-routes.ts'
-import { BAD_ANSWER, INTERNAL_ERROR, REQUEST_TOO_LARGE, sendGatewayError } from './gateway-error.ts'
+import { BodiesBeingRead } from './bodies-being-read.ts'
+import {
+  BAD_ANSWER,
+  BODY_TOO_SLOW,
+  type GatewayError,
+  INTERNAL_ERROR,
+  REQUEST_TOO_LARGE,
+  sendGatewayError,
+} from './gateway-error.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
-import { BodyTooLargeError, readBody } from './read-body.ts'
+import { BodyTooLargeError, BodyTooSlowError, readBody } from './read-body.ts'
 import { ResponseStream } from './response-stream.ts'
 import { RunningInvocations } from './running-invocations.ts'
 import { StreamedResponse } from './streamed-response.ts'
+import { type HeldAnswer, UnreadAnswers } from './unread-answers.ts'
+import { writeInSlices } from './write-in-slices.ts'
 
 /** API Gateway's own limit. */
 const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
+/** An answer that is not worth being counted, as a connection has one at a time. */
+const SMALL_ANSWER_BYTES = 16 * 1024
+
 /** A request on its way; the id is API Gateway's, the same in the event, in the logs and on the answer. */
-type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly requestId: string }
+type Exchange = {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly requestId: string
+  /** Counts an answer of so many bytes until its client has it, or has left. */
+  readonly hold: (bytes: number) => HeldAnswer
+}
+
+/** What the requests of one process share. */
+type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadAnswers }
 
 /** Finds the function of a request. */
 type RouteTable = (method: string, path: string) => RoutedRequest
@@ -23,26 +45,39 @@ type RouteTable = (method: string, path: string) => RoutedRequest
 export class ApiFront {
   readonly #route: RouteTable
   readonly #running = new RunningInvocations()
+  readonly #bodies: BodiesBeingRead
+  readonly #unread: UnreadAnswers
 
-  constructor(route: RouteTable = routeRequest) {
+  constructor(
+    route: RouteTable = routeRequest,
+    { bodies = new BodiesBeingRead(), unread = new UnreadAnswers() }: Shared = {},
+  ) {
     this.#route = route
+    this.#bodies = bodies
+    this.#unread = unread
   }
 
   /** Answers one request, and resolves when its function has ended; never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange = { request, response, requestId: randomUUID() }
-    const { requestId } = exchange
+    const requestId = randomUUID()
+    const hold = (bytes: number) => this.#hold({ request, response }, bytes)
+    const exchange = { request, response, requestId, hold }
     try {
       const url = new URL(`http://local${request.url ?? '/'}`)
-      const body = await readBody(request, REQUEST_BYTES_MAX)
+      const body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
       const routed = this.#route(request.method ?? 'GET', url.pathname)
       const event = toGatewayEvent({ ...routed, request, requestId, url, body })
       const answer = routed.streams ? answerAsItComes : answerWhole
       await this.#running.track(answer(exchange, routed.target, event))
     } catch (error) {
-      const isTooLarge = error instanceof BodyTooLargeError
-      sendGatewayError(response, requestId, isTooLarge ? REQUEST_TOO_LARGE : INTERNAL_ERROR)
+      sendGatewayError(response, requestId, refusalOf(error))
     }
+  }
+
+  #hold({ request, response }: Pick<Exchange, 'request' | 'response'>, bytes: number): HeldAnswer {
+    const held = this.#unread.hold(request.headers.authorization ?? '', bytes, () => response.destroy())
+    response.once('close', held.release)
+    return held
   }
 
   /** Resolves when no function runs any more, or after the given time: one may go on behind its answer. */
@@ -51,15 +86,28 @@ export class ApiFront {
   }
 }
 
+function refusalOf(error: unknown): GatewayError {
+  if (error instanceof BodyTooLargeError) {
+    return REQUEST_TOO_LARGE
+  }
+  return error instanceof BodyTooSlowError ? BODY_TOO_SLOW : INTERNAL_ERROR
+}
+
 async function answerWhole(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
-  const { response, requestId } = exchange
+  const { response, requestId, hold } = exchange
   const result = await invokeFunction(target, event)
   if (!isProxyResult(result)) {
     sendGatewayError(response, requestId, BAD_ANSWER)
     return
   }
   const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
-  response.writeHead(result.statusCode, { ...result.headers, 'content-length': body.length }).end(body)
+  response.writeHead(result.statusCode, { ...result.headers, 'content-length': body.length })
+  if (body.length <= SMALL_ANSWER_BYTES) {
+    response.end(body)
+    return
+  }
+  const held = hold(body.length)
+  writeInSlices(response, body, { onTaken: held.taken, onDone: () => response.end() })
 }
 
 function isProxyResult(result: unknown): result is APIGatewayProxyResult {
@@ -68,8 +116,8 @@ function isProxyResult(result: unknown): result is APIGatewayProxyResult {
 
 /** The function goes on when the client leaves, and hears of it by its stream's `close`. */
 async function answerAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
-  const { response, requestId } = exchange
-  const answer = new StreamedResponse(response, requestId)
+  const { response, requestId, hold } = exchange
+  const answer = new StreamedResponse(response, { requestId, hold })
   const stream = new ResponseStream(answer)
   response.once('close', () => stream.abandon())
   try {

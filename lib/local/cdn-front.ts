@@ -4,8 +4,20 @@ import { pipeline } from 'node:stream/promises'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { CdnKey } from './cdn-key.ts'
 import { isSignedUrlValid } from './signed-url-check.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
-type CdnOptions = { readonly bucketName: string; readonly key: CdnKey; readonly baseUrl: () => string }
+type CdnOptions = {
+  readonly bucketName: string
+  readonly key: CdnKey
+  readonly baseUrl: () => string
+  readonly unread?: UnreadAnswers
+}
+
+/** What a video takes of memory on its way: the buffers of both connections. */
+const TRANSFER_BYTES = 256 * 1024
+
+/** More than the budget of unread bytes lets wait at a time, so that clients who do not read keep nobody from the bucket. */
+const CONNECTIONS_MAX = 2_048
 
 /** Videos are served below this path, as object keys begin. */
 export const CDN_PATH_PREFIX = '/v/'
@@ -14,8 +26,8 @@ export const CDN_PATH_PREFIX = '/v/'
  * Serves stored videos as the CDN would: signed urls only, byte ranges, and one refusal for everything else
  * (CloudFront tells a missing object from a forbidden one no more than this).
  */
-export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
-  const client = new S3Client({})
+export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadAnswers() }: CdnOptions) {
+  const client = new S3Client({ requestHandler: { httpAgent: { maxSockets: CONNECTIONS_MAX } } })
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(baseUrl() + (request.url ?? '/'))
     const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -33,6 +45,8 @@ export function createCdnFront({ bucketName, key, baseUrl }: CdnOptions) {
     } else if (object === 'bad range') {
       response.writeHead(416).end()
     } else {
+      const held = unread.hold('cdn', TRANSFER_BYTES, () => response.destroy())
+      response.on('drain', held.taken).once('close', held.release)
       await send(object, request, response)
     }
   }

@@ -16,6 +16,18 @@ export const BAD_REQUEST: GatewayError = { status: 400, message: 'request refuse
 /** The rest of a request did not come in time. */
 export const REQUEST_TIMEOUT: GatewayError = { ...BAD_REQUEST, status: 408 }
 
+/** The rest of a body came too slowly, and others waited for its memory. */
+export const BODY_TOO_SLOW: GatewayError = {
+  ...REQUEST_TIMEOUT,
+  message: 'the body came too slowly while others waited to be read: send the request again',
+}
+
+/** More requests than `max` stand in line on one connection. */
+export function tooManyRequestsAtOnce(max: number): GatewayError {
+  const message = `too many requests wait on one connection: at most ${max} may; read responses, or use more connections`
+  return { status: 429, message, code: 'rate_limit_exceeded' }
+}
+
 /** An `Expect` other than `100-continue` (RFC 9110, 10.1.1). */
 export const EXPECTATION_FAILED: GatewayError = { ...BAD_REQUEST, status: 417 }
 
@@ -42,7 +54,7 @@ export function gatewayErrorBytes(requestId: string, error: GatewayError): strin
 }
 
 function answerOf(requestId: string, { status, message, code }: GatewayError) {
-  const type = status >= 500 ? 'server_error' : 'invalid_request_error'
+  const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error'
   const body = JSON.stringify({ error: { message, type, param: null, code } })
   const headers = {
     'content-type': 'application/json',

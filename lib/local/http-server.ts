@@ -2,37 +2,52 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { BAD_REQUEST, EXPECTATION_FAILED, sendGatewayError } from './gateway-error.ts'
 import { OpenAnswers } from './open-answers.ts'
+import { closeStalledConnections } from './stalled-connections.ts'
 
 /** An HTTP server on loopback. */
 export type LocalServer = { readonly port: number; close(): Promise<void> }
 
+/** A client that takes nothing of an answer for so long does not read it; API Gateway's own bound of silence. */
+const STALLED_MILLISECONDS = 300_000
+
 /**
  * Listens on a port (0 takes a free one). What is no request is refused here as API Gateway would, under an id of its own;
- * the listener gets paths alone, even of an absolute target (RFC 9112, 3.2.2).
+ * the listener gets paths alone, even of an absolute target (RFC 9112, 3.2.2), and of each connection one request at a time.
  * @throws when the port is taken.
  */
-export async function listen(listener: RequestListener, port: number): Promise<LocalServer> {
+export async function listen(
+  listener: RequestListener,
+  port: number,
+  stalledMilliseconds = STALLED_MILLISECONDS,
+): Promise<LocalServer> {
   const open = new OpenAnswers()
   // Node refuses a request without a host by itself, and says nothing.
   const server = createServer({ keepAliveTimeout: 65_000, requireHostHeader: false }, (request, response) => {
-    open.add(request.socket, response)
-    if (request.httpVersion === '1.1' && request.headers.host === undefined) {
-      sendGatewayError(response, randomUUID(), BAD_REQUEST)
-      return
-    }
-    request.url = pathOf(request)
-    listener(request, response)
+    open.add(request.socket, response, () => {
+      if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+        sendGatewayError(response, randomUUID(), BAD_REQUEST)
+        return
+      }
+      request.url = pathOf(request)
+      listener(request, response)
+    })
   })
+  const stopWatching = closeStalledConnections(server, stalledMilliseconds)
   server.on('clientError', (error, socket) => open.refuse(socket, error))
   server.on('checkExpectation', (request, response) => {
-    open.add(request.socket, response)
-    sendGatewayError(response, randomUUID(), EXPECTATION_FAILED)
+    open.add(request.socket, response, () => sendGatewayError(response, randomUUID(), EXPECTATION_FAILED))
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', () => resolve())
   })
-  return { port: portOf(server), close: () => close(server) }
+  return {
+    port: portOf(server),
+    close: async () => {
+      await close(server)
+      stopWatching()
+    },
+  }
 }
 
 /** With the query. */

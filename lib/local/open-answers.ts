@@ -8,7 +8,11 @@ import {
   HEADERS_TOO_LARGE,
   REQUEST_TIMEOUT,
   REQUEST_TOO_LARGE,
+  tooManyRequestsAtOnce,
 } from './gateway-error.ts'
+
+/** Requests that may stand in line on one connection. Hardly any client sends a second one before its first is answered. */
+const REQUESTS_PER_CONNECTION_MAX = 64
 
 /** By the codes of Node; anything else that its parser refuses is a bad request. */
 const ERROR_OF_CODE: ReadonlyMap<string, GatewayError> = new Map([
@@ -17,15 +21,34 @@ const ERROR_OF_CODE: ReadonlyMap<string, GatewayError> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', REQUEST_TIMEOUT],
 ])
 
-/** The answers under way on each connection, so that a refusal of what follows on it ends up in none of them. */
+/** A request whose turn has not come, or whose answer is under way. */
+type Turn = { readonly answer: ServerResponse; readonly begin: () => void }
+
+/**
+ * The answers under way on each connection, so that a refusal of what follows on it ends up in none of them. The requests of
+ * a connection are begun one after the other, each when the answer before it has been handed over, so that who reads
+ * nothing has one answer made, however many requests it sends.
+ */
 export class OpenAnswers {
-  readonly #answers = new WeakMap<Duplex, Set<ServerResponse>>()
+  readonly #turns = new WeakMap<Duplex, Set<Turn>>()
   readonly #refused = new WeakSet<Duplex>()
 
-  add(socket: Duplex, answer: ServerResponse): void {
-    const open = this.#answers.get(socket) ?? new Set()
-    this.#answers.set(socket, open.add(answer))
-    answer.once('close', () => open.delete(answer))
+  /** Begins a request when it is its turn. One too many on its connection ends them all. */
+  add(socket: Duplex, answer: ServerResponse, begin: () => void): void {
+    if (this.#refused.has(socket)) {
+      return
+    }
+    const turns = this.#turns.get(socket) ?? new Set()
+    if (turns.size >= REQUESTS_PER_CONNECTION_MAX) {
+      this.#endFlood(socket, turns)
+      return
+    }
+    const turn = { answer, begin }
+    this.#turns.set(socket, turns.add(turn))
+    answer.once('close', () => this.#endTurn(socket, turn))
+    if (turns.size === 1) {
+      begin()
+    }
   }
 
   /** Says, behind the answers to whole requests, why nothing more is read from a connection, and closes it. */
@@ -39,8 +62,30 @@ export class OpenAnswers {
     }
   }
 
+  #endTurn(socket: Duplex, turn: Turn): void {
+    const turns = this.#turns.get(socket)
+    turns?.delete(turn)
+    const [next] = turns ?? []
+    if (next !== undefined && !socket.destroyed) {
+      next.begin()
+    }
+  }
+
+  /** Nothing is read any more: each further request, answered or not, would be kept as long as its connection. */
+  #endFlood(socket: Duplex, turns: Set<Turn>): void {
+    const [underWay] = turns
+    this.#refused.add(socket)
+    turns.clear()
+    socket.pause()
+    if (underWay === undefined || underWay.answer.headersSent) {
+      socket.destroy()
+    } else {
+      say(socket, tooManyRequestsAtOnce(REQUESTS_PER_CONNECTION_MAX))
+    }
+  }
+
   #sayInTurn(socket: Duplex, refusal: GatewayError): void {
-    const open = [...(this.#answers.get(socket) ?? [])]
+    const open = Array.from(this.#turns.get(socket) ?? [], ({ answer }) => answer)
     const last = open.at(-1)
     if (last?.req.complete) {
       last.once('close', () => say(socket, refusal))

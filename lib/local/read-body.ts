@@ -1,8 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import type { BodiesBeingRead } from './bodies-being-read.ts'
 
 /** A request body above the bound; the rest was not read. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError'
+}
+
+/** A body came too slowly while the memory for bodies was full; the rest was not read. */
+export class BodyTooSlowError extends Error {
+  override readonly name = 'BodyTooSlowError'
 }
 
 /** The client left before it had sent all of its body. */
@@ -12,24 +18,41 @@ class BodyCutError extends Error {
 
 /**
  * Reads a request body whole. By events, which costs a small body less than iteration.
- * @throws BodyTooLargeError above `bytesMax`, BodyCutError when the connection ends first.
+ * @param bodies what all bodies share; without it this one is bounded alone.
+ * @throws BodyTooLargeError above `bytesMax`, BodyTooSlowError, BodyCutError when the connection ends first.
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number, bodies?: BodiesBeingRead): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
-    const cut = (cause?: Error) => reject(new BodyCutError('the connection ended inside the body', { cause }))
-    request.on('data', (chunk: Buffer) => {
+    const stop = (error: Error) => {
+      chunks.length = 0
+      counted?.end()
+      reject(error)
+    }
+    const counted = bodies?.begin({
+      pause: () => request.pause(),
+      resume: () => request.resume(),
+      giveUp: () => {
+        request.off('data', take)
+        request.pause()
+        stop(new BodyTooSlowError('the body came too slowly while others waited'))
+      },
+    })
+    const take = (chunk: Buffer) => {
       size += chunk.length
       if (size > bytesMax) {
-        chunks.length = 0
-        reject(new BodyTooLargeError(`the body is larger than ${bytesMax} bytes`))
+        stop(new BodyTooLargeError(`the body is larger than ${bytesMax} bytes`))
         return
       }
       chunks.push(chunk)
-    })
+      counted?.add(chunk.length)
+    }
+    const cut = (cause?: Error) => stop(new BodyCutError('the connection ended inside the body', { cause }))
+    request.on('data', take)
     request.once('end', () => {
       request.off('close', cut)
+      counted?.end()
       const [first] = chunks
       resolve(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks, size))
     })

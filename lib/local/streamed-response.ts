@@ -2,6 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { BAD_ANSWER, sendGatewayError } from './gateway-error.ts'
 import { ResponseFraming, type ResponseHead } from './response-framing.ts'
 import type { ResponseSink } from './response-stream.ts'
+import type { HeldAnswer } from './unread-answers.ts'
+import { SLICE_BYTES, writeInSlices } from './write-in-slices.ts'
+
+type Options = {
+  readonly requestId: string
+  /** Counts bytes that the function holds until their client has them. */
+  readonly hold: (bytes: number) => HeldAnswer
+}
 
 /**
  * Carries a function's stream to the client as API Gateway does: status and headers come out of the prelude, the body
@@ -11,25 +19,29 @@ import type { ResponseSink } from './response-stream.ts'
 export class StreamedResponse implements ResponseSink {
   readonly #response: ServerResponse
   readonly #requestId: string
+  readonly #hold: Options['hold']
   readonly #framing = new ResponseFraming()
+  /** A function that announces a length has the whole of it already. */
+  #heldWhole: HeldAnswer | undefined
   /** Bytes that the head's content-length still promises. */
   #promised: number | undefined
   #hasBody = false
   #isCut = false
 
-  constructor(response: ServerResponse, requestId: string) {
+  constructor(response: ServerResponse, { requestId, hold }: Options) {
     this.#response = response
     this.#requestId = requestId
+    this.#hold = hold
   }
 
   /** The client's pace is the handler's: bytes count as taken when the connection has room again. */
   take(bytes: Buffer, taken: () => void): void {
     const body = this.#isOver() ? undefined : this.#read(bytes)
-    if (body === undefined || body.length === 0 || this.#send(body)) {
+    if (body === undefined || body.length === 0 || !this.#mayFollow(body)) {
       taken()
       return
     }
-    this.#response.once('drain', taken)
+    this.#send(body, taken)
   }
 
   end(): void {
@@ -81,6 +93,9 @@ export class StreamedResponse implements ResponseSink {
   #open({ statusCode, headers }: ResponseHead): void {
     this.#response.writeHead(statusCode, headers)
     this.#promised = contentLengthOf(headers)
+    if (this.#promised !== undefined) {
+      this.#heldWhole = this.#hold(this.#promised)
+    }
     process.nextTick(() => {
       if (!this.#isOver()) {
         this.#flushHead()
@@ -88,18 +103,29 @@ export class StreamedResponse implements ResponseSink {
     })
   }
 
-  /** Whether the connection has room for more. */
-  #send(body: Buffer): boolean {
+  /** What is more than was promised would be taken for the next answer of the connection. */
+  #mayFollow(body: Buffer): boolean {
     if (this.#promised !== undefined) {
       this.#promised -= body.length
       if (this.#promised < 0) {
-        // What is too much would be taken for the next answer of the connection.
         this.#cut()
-        return true
+        return false
       }
     }
+    return true
+  }
+
+  #send(body: Buffer, taken: () => void): void {
     this.#hasBody = true
-    return this.#response.write(body)
+    const heldPart = this.#heldWhole === undefined && body.length > SLICE_BYTES ? this.#hold(body.length) : undefined
+    const held = this.#heldWhole ?? heldPart
+    writeInSlices(this.#response, body, {
+      onTaken: () => held?.taken(),
+      onDone: () => {
+        heldPart?.release()
+        taken()
+      },
+    })
   }
 
   #flushHead(): void {

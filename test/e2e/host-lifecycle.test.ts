@@ -65,6 +65,16 @@ describe('the local host as an operator meets it', () => {
     },
   )
 
+  it('goes on serving when nobody reads its log any more', async () => {
+    const gateway = await start({ environment: { LOG_LEVEL: 'INFO' } })
+    gateway.process.stdout?.destroy()
+    gateway.process.stderr?.destroy()
+    for (let round = 0; round < 5; round += 1) {
+      expect((await gateway.api.list()).status).toBe(200)
+    }
+    expect(await gateway.stop()).toBe(0)
+  })
+
   it('lets a submit in flight be recorded before it stops, so that the job goes on after the restart', async () => {
     const first = await start()
     const creating = first.api.create({ ...GOOD, prompt: '[late:3] a cat' }).catch(() => undefined)

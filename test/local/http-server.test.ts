@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { type LocalServer, listen } from '#local/http-server.ts'
+import { writeInSlices } from '#local/write-in-slices.ts'
 
 const HOST = 'host: local'
 
@@ -119,3 +120,154 @@ describe('the target of a request', () => {
     expect(parse(await send([`GET ${target} HTTP/1.1`, HOST, 'connection: close'])).body).toBe(path)
   })
 })
+
+describe('the requests of one connection', () => {
+  const pipelined = (count: number) => `GET /a HTTP/1.1\r\n${HOST}\r\n\r\n`.repeat(count)
+
+  it('are served one after the other, in their order', async () => {
+    const facts: string[] = []
+    listener = (request, response) => {
+      facts.push(`begin ${request.url}`)
+      setImmediate(() => {
+        facts.push(`end ${request.url}`)
+        response.end(request.url)
+      })
+    }
+    const paths = ['/a', '/b', '/c']
+    const text = await send([
+      paths.map((path) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`).join('\r\n'),
+      'GET /d HTTP/1.0',
+    ])
+    expect(text.match(/\n\/[a-d]/g)).toEqual(['\n/a', '\n/b', '\n/c', '\n/d'])
+    expect(facts).toEqual(['/a', '/b', '/c', '/d'].flatMap((path) => [`begin ${path}`, `end ${path}`]))
+  })
+
+  it('have bodies of their own, which wait for their turn', async () => {
+    listener = async (request, response) => {
+      const chunks = await request.toArray()
+      setImmediate(() => response.end(String(Buffer.concat(chunks).length)))
+    }
+    const body = 'x'.repeat(200_000)
+    const one = `POST / HTTP/1.1\r\n${HOST}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    const text = await send(
+      [one + one + one.replace('HTTP/1.1', 'HTTP/1.0')].map((each) => each.slice(0, -4)),
+      'xxxx',
+    )
+    expect(text.match(/\n200000/g)).toHaveLength(3)
+  })
+
+  it('that reads nothing have one answer made at a time, however many they are', async () => {
+    let made = 0
+    listener = (_request, response) => {
+      made += 1
+      response.end(Buffer.alloc(32 * 1024 * 1024))
+    }
+    const socket = connect(server.port, '127.0.0.1')
+    socket.pause()
+    socket.write(pipelined(60))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(made).toBe(1)
+    socket.destroy()
+  })
+
+  it('may be 64 at a time; one more ends them with a sentence, and none of them is begun any more', async () => {
+    let begun = 0
+    listener = (_request, response) => {
+      begun += 1
+      setTimeout(() => response.end('late'), 50)
+    }
+    const refusedFlood = await sendUntilClosed(pipelined(5_000))
+    expect(parse(refusedFlood)).toMatchObject({
+      status: 429,
+      headers: { connection: 'close', 'x-request-id': expect.any(String) },
+      body: expect.stringContaining('"code":"rate_limit_exceeded"'),
+    })
+    expect(begun).toBe(1)
+    listener = (_request, response) => response.end('in time')
+    expect((await sendUntilClosed(`${pipelined(63)}GET / HTTP/1.0\r\n\r\n`)).match(/in time/g)).toHaveLength(64)
+  })
+
+  it('are not begun for a client that has left', async () => {
+    const begun: (string | undefined)[] = []
+    const closed = Promise.withResolvers<void>()
+    listener = (request, response) => {
+      begun.push(request.url)
+      response.once('close', () => setImmediate(closed.resolve))
+    }
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(pipelined(5), () => setTimeout(() => socket.destroy(), 50))
+    await closed.promise
+    expect(begun).toEqual(['/a'])
+  })
+
+  function sendUntilClosed(bytes: string): Promise<string> {
+    return new Promise((resolve) => {
+      let text = ''
+      const socket = connect(server.port, '127.0.0.1')
+      socket.setEncoding('latin1').on('data', (data) => {
+        text += data
+      })
+      socket.on('error', () => undefined).on('close', () => resolve(text))
+      socket.write(bytes)
+    })
+  }
+})
+
+describe('a connection whose client', () => {
+  const STALLED_MILLISECONDS = 400
+  const ANSWER = Buffer.alloc(24 * 1024 * 1024, 'x')
+  let strict: LocalServer
+  let answered: Promise<void> | undefined
+  beforeAll(async () => {
+    strict = await listen(
+      (request, response) => {
+        answered = new Promise((resolve) => response.once('close', resolve))
+        if (request.url === '/late') {
+          setTimeout(() => response.end('late'), 3 * STALLED_MILLISECONDS)
+        } else {
+          response.writeHead(200, { 'content-length': ANSWER.length })
+          writeInSlices(response, ANSWER, { onTaken: () => undefined, onDone: () => response.end() })
+        }
+      },
+      0,
+      STALLED_MILLISECONDS,
+    )
+  })
+  afterAll(() => strict.close())
+
+  const open = (path: string) => {
+    const socket = connect(strict.port, '127.0.0.1')
+    socket.write(`GET ${path} HTTP/1.1\r\n${HOST}\r\nconnection: close\r\n\r\n`)
+    return socket
+  }
+
+  it('takes nothing of an answer is closed', async () => {
+    const socket = open('/').pause()
+    await new Promise((resolve) => socket.once('connect', resolve))
+    await eventually(() => answered)
+    socket.on('error', () => undefined).destroy()
+  })
+
+  it('reads slowly and steadily gets every byte', async () => {
+    let bytes = 0
+    const socket = open('/')
+    socket.on('data', (data) => {
+      bytes += data.length
+      socket.pause()
+      setTimeout(() => socket.resume(), 5)
+    })
+    await new Promise((resolve) => socket.once('close', resolve))
+    expect(bytes).toBeGreaterThan(ANSWER.length)
+  })
+
+  it('waits for an answer is left open', async () => {
+    expect(String(await new Promise((resolve) => open('/late').once('data', resolve)))).toContain('late')
+  })
+})
+
+async function eventually(promise: () => Promise<void> | undefined): Promise<void> {
+  while (promise() === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await promise()
+}

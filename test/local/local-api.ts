@@ -25,7 +25,7 @@ export type Answer = {
 }
 
 /** The front of the local host over one function, whose handlers a test sets; every path leads to it. */
-export async function startLocalApi() {
+export async function startLocalApi(shared: ConstructorParameters<typeof ApiFront>[1] = {}) {
   const one: { function: OneFunction } = { function: {} }
   const front = new ApiFront(() => {
     const { handler, streamHandler, isPlain = false, timeoutSeconds = 5 } = one.function
@@ -39,7 +39,7 @@ export async function startLocalApi() {
       streams: streamHandler !== undefined,
       target: { name: 'things', timeoutSeconds, load },
     }
-  })
+  }, shared)
   const server = await listen((incoming, response) => void front.answer(incoming, response), 0)
   return {
     port: server.port,

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
-import { lookup as lookupAddresses } from 'node:dns/promises'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { resolveName } from './resolve-name.ts'
 
 /** Where to connect: the addresses are settled, nothing is looked up any more. */
 export type DialTarget = {
@@ -22,7 +22,7 @@ export type OutboundNetwork = {
 
 /** The machine's own resolver and sockets. Proxies named in the environment are not used: none of this reads them. */
 export const systemNetwork: OutboundNetwork = {
-  resolve: (hostname) => lookupAddresses(hostname, { all: true }),
+  resolve: (hostname) => resolveName(hostname),
   dial: ({ hostname, port, isTls, addresses }) => {
     const common = { host: hostname, port, lookup: answerWith(addresses), autoSelectFamily: true }
     if (!isTls) {

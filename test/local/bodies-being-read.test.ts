@@ -1,0 +1,154 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { ApiFront } from '#local/api-front.ts'
+import { BodiesBeingRead } from '#local/bodies-being-read.ts'
+import { type LocalServer, listen } from '#local/http-server.ts'
+
+const MIB = 1024 * 1024
+const BOUNDS = { bytesMax: 8 * MIB, lookMilliseconds: 100 }
+
+/** Counts what the front holds of unfinished bodies, from outside. */
+class WatchedBodies extends BodiesBeingRead {
+  held = 0
+  most = 0
+
+  override begin(source: Parameters<BodiesBeingRead['begin']>[0]) {
+    const body = super.begin(source)
+    let bytes = 0
+    return {
+      add: (more: number) => {
+        bytes += more
+        this.held += more
+        this.most = Math.max(this.most, this.held)
+        body.add(more)
+      },
+      end: () => {
+        this.held -= bytes
+        bytes = 0
+        body.end()
+      },
+    }
+  }
+}
+
+let bodies: WatchedBodies
+let server: LocalServer
+const sockets: Socket[] = []
+beforeEach(async () => {
+  bodies = new WatchedBodies(BOUNDS)
+  const handler = async (event: { body: string }) => ({ statusCode: 200, body: `read ${event.body.length}` })
+  const target = { name: 'things', timeoutSeconds: 30, load: async () => ({ handler }) }
+  const route = () => ({ resource: '/', pathParameters: null, streams: false, target })
+  const front = new ApiFront(route, { bodies })
+  server = await listen((request, response) => void front.answer(request, response), 0)
+})
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) {
+    socket.destroy()
+  }
+  await server.close()
+})
+
+/** Announces a body and sends some of it. */
+function begin(announced: number, sent: number) {
+  const socket = connect(server.port, '127.0.0.1')
+  sockets.push(socket)
+  const answer = new Promise<string>((resolve) => {
+    let text = ''
+    socket.setEncoding('utf8').on('data', (data) => {
+      text += data
+    })
+    socket.on('error', () => undefined).on('close', () => resolve(text))
+  })
+  socket.write(`POST / HTTP/1.1\r\nhost: local\r\nconnection: close\r\ncontent-length: ${announced}\r\n\r\n`)
+  socket.write(Buffer.alloc(sent, ' '))
+  return { socket, answer }
+}
+
+const send = (bytes: number) => begin(bytes, bytes).answer
+
+describe('request bodies that never end', () => {
+  it('are held up to the bound of the process, however many they are', async () => {
+    Array.from({ length: 20 }, () => begin(4 * MIB, 4 * MIB - 1))
+    await sleep(200)
+    expect(bodies.most).toBeLessThan(BOUNDS.bytesMax + 4 * MIB)
+  })
+
+  it('are given up with a sentence when others wait for their memory', async () => {
+    const answers: string[] = []
+    for (let index = 0; index < 4; index += 1) {
+      void begin(4 * MIB, 4 * MIB - 1).answer.then((answer) => answers.push(answer))
+    }
+    while (answers.length < 2) {
+      await sleep(20)
+    }
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+      expect(answer).toContain(
+        '"message":"the body came too slowly while others waited to be read: send the request again"',
+      )
+    }
+  })
+
+  it('keep no small request waiting, and no large one for long', async () => {
+    const stalled = Array.from({ length: 10 }, () => begin(4 * MIB, 4 * MIB - 1))
+    await sleep(100)
+    const first = await Promise.race([send(1_000), ...stalled.map(({ answer }) => answer)])
+    expect(first).toContain('read 1000')
+    expect(await send(6 * MIB)).toContain(`read ${6 * MIB}`)
+  })
+
+  it('do no harm while there is room', async () => {
+    const { socket, answer } = begin(4 * MIB, 4 * MIB - 1)
+    await sleep(1_000)
+    socket.write(' ')
+    expect(await answer).toContain(`read ${4 * MIB}`)
+  })
+
+  it('that trickle count as those that stand still', async () => {
+    const { socket, answer } = begin(7 * MIB, 6 * MIB)
+    const trickle = setInterval(() => socket.write(' '), 20)
+    begin(7 * MIB, 6 * MIB)
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
+    clearInterval(trickle)
+  })
+})
+
+describe('honest bodies', () => {
+  it('that are more than the bound together are all read, one after the other', async () => {
+    const answers = await Promise.all(Array.from({ length: 12 }, () => send(5 * MIB)))
+    for (const answer of answers) {
+      expect(answer).toContain(`read ${5 * MIB}`)
+    }
+    expect(bodies.most).toBeLessThan(BOUNDS.bytesMax + 10 * MIB)
+    expect(bodies.held).toBe(0)
+  })
+
+  it('leave their room when their client leaves', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { socket } = begin(4 * MIB, 3 * MIB)
+      await sleep(50)
+      socket.destroy()
+    }
+    while (bodies.held > 0) {
+      await sleep(20)
+    }
+    expect(await send(4 * MIB)).toContain('read')
+  })
+})
+
+describe('first bytes of so many bodies that they are too much', () => {
+  it('are held up to twice the bound', () => {
+    const counted = new BodiesBeingRead({ bytesMax: 1_000_000, lookMilliseconds: 1_000 })
+    let givenUp = 0
+    for (let index = 0; index < 100; index += 1) {
+      const giveUp = () => {
+        givenUp += 1
+      }
+      const source = { pause: () => undefined, resume: () => undefined, giveUp }
+      counted.begin(source).add(60_000)
+    }
+    expect(100 - givenUp).toBe(Math.floor(2_000_000 / 60_000))
+  })
+})
