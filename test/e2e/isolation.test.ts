@@ -187,10 +187,10 @@ describe('a revoked key', () => {
   it('reserves nothing for a create that was let in before and comes to its reservation after', async () => {
     const { api, keyId } = await newKey()
     const image_url = `data:image/png;base64,${'A'.repeat(20_000)}`
+    const before = await takeImage(house.table)
     const held = bucket.holdWrite('/requests/')
     const creating = api.create({ model: 'famB-1.1-i2v', prompt: 'a cat', image_url })
     await held.arrived
-    const before = await takeImage(house.table)
     await revokeApiKey(house.table, keyId)
     held.open()
     expect(visibleOf(await creating)).toMatchObject({ status: 401, text: '{"error":"invalid api key"}' })
