@@ -200,12 +200,12 @@ describe('reading a header', () => {
     )
   })
 
-  it('takes time in proportion to a megabyte of the smallest boxes and segments', () => {
+  it('is done with a megabyte of the smallest boxes and segments long before a walk that began anew at each would be', () => {
     const boxes = Buffer.concat([fileType(), box('moov', ...Array.from({ length: 100_000 }, () => box('trak')))])
     const segments = Buffer.concat([jpegFile(size).subarray(0, 2), Buffer.from('ffe00002'.repeat(250_000), 'hex')])
     const startedAt = performance.now()
     expect([whole(boxes), whole(segments)]).toEqual([{ format: 'mp4' }, { format: 'jpeg' }])
-    expect(performance.now() - startedAt).toBeLessThan(1000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
   })
 })
 
