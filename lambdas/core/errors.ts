@@ -1,5 +1,7 @@
 /** Errors that a client sees, and errors that end a video job. One class per cause; only the error middleware maps to HTTP. */
 
+import type { Shortfall } from './quota/shortfall.ts'
+
 /** What is wrong with one member of a request. `path` is dotted, empty for the body as a whole. */
 export type RequestIssue = { readonly path: string; readonly message: string }
 
@@ -41,8 +43,11 @@ export class InvalidApiKeyError extends HttpError {
 export class InsufficientQuotaError extends HttpError {
   override readonly name = 'InsufficientQuotaError'
   readonly statusCode = 402
-  constructor(what = 'video generation') {
+  /** Undefined for a tenant without a balance. */
+  readonly shortfall: Shortfall | undefined
+  constructor(what: 'video generation' | 'request' = 'video generation', shortfall?: Shortfall) {
     super(`insufficient quota for this ${what}`)
+    this.shortfall = shortfall
   }
 }
 

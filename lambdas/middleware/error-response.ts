@@ -5,10 +5,12 @@ import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
 import {
   type ErrorKind,
   HttpError,
+  InsufficientQuotaError,
   InvalidRequestError,
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
+import { shortfallSentence } from '#core/quota/shortfall.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
@@ -39,8 +41,25 @@ export function errorResult(
   if (error.statusCode >= 500) {
     logger.error('request failed', { requestId, error })
   }
-  const body = error instanceof InvalidRequestError ? invalidRequestBody(error, shape) : bodyOf(error, shape)
-  return result(error.statusCode, body, headersOf(error))
+  return result(error.statusCode, errorBody(error, shape), headersOf(error))
+}
+
+function errorBody(error: HttpError, shape: ErrorShape): object {
+  if (error instanceof InvalidRequestError) {
+    return invalidRequestBody(error, shape)
+  }
+  return error instanceof InsufficientQuotaError ? insufficientQuotaBody(error, shape) : bodyOf(error, shape)
+}
+
+/** The text of the video shape is fixed, so that what explains it stands beside it. */
+function insufficientQuotaBody({ message, statusCode, shortfall }: InsufficientQuotaError, shape: ErrorShape): object {
+  if (shortfall === undefined) {
+    return bodyOf({ message, statusCode }, shape)
+  }
+  const explanation = shortfallSentence(shortfall)
+  return shape === 'video'
+    ? { error: message, details: [{ path: '', message: explanation }] }
+    : bodyOf({ message: `${message}: ${explanation}`, statusCode }, shape)
 }
 
 function headersOf(error: HttpError): Record<string, string> {

@@ -36,10 +36,12 @@ export const OPENAI_ERRORS = {
   },
   402: {
     name: 'PaymentRequired',
-    description: 'The bound of the price is more than the balance.',
+    description:
+      'The bound of the price is more than the balance. `message` says what is needed, what is there, and what would do.',
     examples: {
       quota: openai('Too little quota', {
-        message: 'insufficient quota for this request',
+        message:
+          'insufficient quota for this request: it needs 0.009842 credits, 0.004 are available; set max_tokens to at most 6648',
         type: 'insufficient_quota',
         code: 'insufficient_quota',
       }),

@@ -22,8 +22,13 @@ export const VIDEO_ERRORS = {
   },
   402: {
     name: 'VideoPaymentRequired',
-    description: 'The estimate is more than the balance; nothing was created.',
-    examples: { quota: video('Too little quota', 'insufficient quota for this video generation') },
+    description:
+      'The estimate is more than the balance; nothing was created. `details` says what is needed and what is there.',
+    examples: {
+      quota: video('Too little quota', 'insufficient quota for this video generation', [
+        { path: '', message: 'it needs 0.7 credits, 0.69 are available' },
+      ]),
+    },
   },
   404: {
     name: 'VideoNotFound',

@@ -247,7 +247,9 @@ describe('a request that goes nowhere', () => {
     expect(statusCode).toBe(402)
     expect(JSON.parse(text)).toStrictEqual({
       error: {
-        message: 'insufficient quota for this request',
+        message: expect.stringMatching(
+          /^insufficient quota for this request: it needs 0\.\d+ credits, 0\.0001 are available/,
+        ),
         type: 'insufficient_quota',
         param: null,
         code: 'insufficient_quota',

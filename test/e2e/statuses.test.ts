@@ -81,7 +81,13 @@ describe('every status of every video route, over HTTP', () => {
 
   it('create-video-job 402: one millionth too little is too little, and nothing is locked', async () => {
     const { status, text } = await gateway.api.withKey(poor.key).create({ ...GOOD, duration: 5 })
-    expect({ status, text }).toEqual({ status: 402, text: '{"error":"insufficient quota for this video generation"}' })
+    expect({ status, json: JSON.parse(text) }).toStrictEqual({
+      status: 402,
+      json: {
+        error: 'insufficient quota for this video generation',
+        details: [{ path: '', message: 'it needs 0.7 credits, 0.69 are available' }],
+      },
+    })
     expect(await gateway.admin('tenant', 'show', '--tenant', poor.tenant)).toMatchObject({
       available: '0.69',
       held: '0',

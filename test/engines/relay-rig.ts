@@ -65,15 +65,17 @@ type RigOptions = {
   /** Members of every channel, or of the one with this index. */
   readonly channel?: ChannelMembers | ((index: number) => ChannelMembers)
   readonly channels?: number
+  /** Members of every chat model. */
+  readonly chat?: Readonly<Record<string, unknown>>
 }
 
 /** One per test file, because handlers keep what they opened. Sets the environment that a deployment would. */
-export async function startRelayRig({ channel = {}, channels = 1 }: RigOptions = {}): Promise<RelayRig> {
+export async function startRelayRig({ channel = {}, channels = 1, chat = {} }: RigOptions = {}): Promise<RelayRig> {
   const engine = await startTestTable()
   const upstreams = await Promise.all(Array.from({ length: channels }, startRelayUpstream))
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
   const configFile = join(directory, 'gateway.json')
-  writeFileSync(configFile, JSON.stringify(relayConfig(upstreams, channel)))
+  writeFileSync(configFile, JSON.stringify(relayConfig(upstreams, { channel, chat })))
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
@@ -143,7 +145,10 @@ function loadHandler({ operation = 'create-chat-completion' }: Call) {
 }
 
 /** The models of these tests, on a channel for each upstream. */
-export function relayConfig(upstreams: readonly RelayUpstream[], channel: NonNullable<RigOptions['channel']>) {
+export function relayConfig(
+  upstreams: readonly RelayUpstream[],
+  { channel = {}, chat: added = {} }: Pick<RigOptions, 'channel' | 'chat'> = {},
+) {
   const models = {
     [CHAT]: 'upstream-chat',
     [FREE]: 'upstream-free',
@@ -152,7 +157,7 @@ export function relayConfig(upstreams: readonly RelayUpstream[], channel: NonNul
     'image-v3': 'upstream-image',
     'image-v2': 'upstream-image-2',
   }
-  const chat = { kind: 'chat', billing: 'token', context_tokens: 8192, max_output_tokens: 1000 }
+  const chat = { kind: 'chat', billing: 'token', context_tokens: 8192, max_output_tokens: 1000, ...added }
   const embedding = { kind: 'embedding', billing: 'token', max_input_tokens: 8192, default_dimensions: 1536 }
   return gatewayConfigSchema.parse({
     channels: upstreams.map(({ baseUrl }, index) => ({

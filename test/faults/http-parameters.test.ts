@@ -19,14 +19,14 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-const VALID = { status: 402, text: '{"error":"insufficient quota for this video generation"}' }
+const VALID = { status: 402, error: 'insufficient quota for this video generation' }
 
 /** A body as JSON text, so that numbers keep the form in which they are written. */
 const bodyOf = (members: string) => `{"model":"${MODEL}","prompt":"a cat",${members}}`
 
 async function expectValid(body: unknown): Promise<void> {
-  const { status, text } = await poor.create(body)
-  expect({ status, text }).toEqual(VALID)
+  const { status, json } = await poor.create(body)
+  expect({ status, error: json.error }).toEqual(VALID)
 }
 
 async function expectRefused(body: unknown, path: string): Promise<void> {

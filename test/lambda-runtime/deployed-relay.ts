@@ -38,7 +38,7 @@ export type DeployedRelay = Awaited<ReturnType<typeof startDeployedRelay>>
 export async function startDeployedRelay() {
   const [engine, upstream] = await Promise.all([startTestTable(), startRelayUpstream()])
   const root = mkdtempSync(join(tmpdir(), 'reelgate-runtime-'))
-  const config = relayConfig([upstream], {})
+  const config = relayConfig([upstream])
   const properties = functionProperties(config)
   const processes = new Map<RelayedOperation, Promise<FunctionProcess>>()
   const processOf = (operation: RelayedOperation): Promise<FunctionProcess> => {

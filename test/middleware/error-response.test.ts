@@ -11,6 +11,7 @@ import {
   ServiceUnavailableError,
   VideoJobNotFoundError,
 } from '#core/errors.ts'
+import { microcredits, parseCredits } from '#core/quota/money.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { errorResponse } from '#middleware/error-response.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'
@@ -91,6 +92,30 @@ describe.each(ANSWERS)('%s', (error, statusCode, message, type, code, extraHeade
   it('answers the OpenAI shape everywhere else', async () => {
     const body = { error: { message, type, param: null, code } }
     expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({ statusCode, headers, body })
+  })
+})
+
+describe('a missing quota whose amounts are known', () => {
+  const shortfall = { needed: parseCredits('2'), available: microcredits(-500_000), advice: 'set n to at most 1' }
+
+  it('has the fixed text of the video shape, and the amounts in details', async () => {
+    const { body } = await answerTo(new InsufficientQuotaError('video generation', shortfall), VIDEO_PATH)
+    expect(body).toStrictEqual({
+      error: 'insufficient quota for this video generation',
+      details: [{ path: '', message: 'it needs 2 credits, -0.5 are available; set n to at most 1' }],
+    })
+  })
+
+  it('has the amounts in the message elsewhere', async () => {
+    const { body } = await answerTo(new InsufficientQuotaError('request', shortfall), OPENAI_PATH)
+    expect(body).toStrictEqual({
+      error: {
+        message: 'insufficient quota for this request: it needs 2 credits, -0.5 are available; set n to at most 1',
+        type: 'insufficient_quota',
+        param: null,
+        code: 'insufficient_quota',
+      },
+    })
   })
 })
 

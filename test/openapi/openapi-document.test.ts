@@ -7,6 +7,7 @@ import { parseImageRequest } from '#core/contract/image-request.ts'
 import { declaredStatuses, ROUTES, type Route } from '#core/contract/routes.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import * as errors from '#core/errors.ts'
+import { parseCredits } from '#core/quota/money.ts'
 import { VERSION } from '#core/version.ts'
 import { errorResult } from '#middleware/error-response.ts'
 import { openapiDocument } from '../../lib/openapi/openapi-document.ts'
@@ -153,7 +154,12 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new errors.InvalidRequestError([{ path: 'duration', message: 'famA-1-pro makes 3 to 10 seconds' }]),
   ],
   VideoUnauthorized: [new errors.InvalidApiKeyError()],
-  VideoPaymentRequired: [new errors.InsufficientQuotaError()],
+  VideoPaymentRequired: [
+    new errors.InsufficientQuotaError('video generation', {
+      needed: parseCredits('0.7'),
+      available: parseCredits('0.69'),
+    }),
+  ],
   VideoNotFound: [new errors.VideoJobNotFoundError()],
   VideoConflict: [new errors.IdempotencyKeyReusedError()],
   VideoContentTooLarge: [new errors.RequestBodyTooLargeError()],
@@ -164,7 +170,13 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new errors.InvalidRequestError([{ path: 'temperature', message: 'temperature must be a number from 0 to 2' }]),
   ],
   Unauthorized: [new errors.InvalidApiKeyError()],
-  PaymentRequired: [new errors.InsufficientQuotaError('request')],
+  PaymentRequired: [
+    new errors.InsufficientQuotaError('request', {
+      needed: parseCredits('0.009842'),
+      available: parseCredits('0.004'),
+      advice: 'set max_tokens to at most 6648',
+    }),
+  ],
   NotFound: [new errors.ModelNotFoundError('nothing')],
   ContentTooLarge: [new errors.RequestBodyTooLargeError()],
   TooManyRequests: [new errors.RateLimitedError(1)],

@@ -78,7 +78,7 @@ function judgeFunds(
   for (const order of reserving) {
     const locked = order.reservation.amount
     if (locked > fundsMax) {
-      refused.push([order, new InsufficientQuotaError('request')])
+      refused.push([order, new InsufficientQuotaError('request', { needed: locked, available })])
     } else if (locked > funds) {
       later.push(order)
     } else {

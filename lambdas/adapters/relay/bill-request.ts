@@ -1,4 +1,5 @@
 import type { RelayModel } from '#core/catalogue/model.ts'
+import { InsufficientQuotaError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import { count } from '../telemetry/count.ts'
 import { logger } from '../telemetry/logger.ts'
@@ -22,6 +23,8 @@ type Billed = {
   readonly operation: string
   readonly model: RelayModel
   readonly estimate: Microcredits
+  /** What a client could ask for with so little; undefined where nothing less would do. */
+  readonly adviseFor?: (available: Microcredits) => string | undefined
 }
 
 /**
@@ -33,7 +36,7 @@ type Billed = {
  */
 export async function billRequest(
   context: Pick<RelayContext, 'ledger' | 'nowMilliseconds'>,
-  { request, operation, model, estimate }: Billed,
+  { request, operation, model, estimate, adviseFor }: Billed,
   run: (bill: Bill) => Promise<void>,
 ): Promise<void> {
   if (estimate === 0n) {
@@ -52,7 +55,7 @@ export async function billRequest(
     amount: estimate,
     reservedAt: context.nowMilliseconds(),
   }
-  await context.ledger.reserve(reservation)
+  await context.ledger.reserve(reservation).catch((error) => throwAdvised(error, adviseFor))
   let settlement: { actual: Microcredits; estimated: boolean } | undefined
   const bill: Bill = {
     locked: estimate,
@@ -81,6 +84,15 @@ export async function billRequest(
     }
     report(settlement, { request, model, estimate })
   }
+}
+
+/** The balance that refused the reservation says what would have passed. @throws always */
+function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
+  const shortfall = error instanceof InsufficientQuotaError ? error.shortfall : undefined
+  if (shortfall === undefined || adviseFor === undefined) {
+    throw error
+  }
+  throw new InsufficientQuotaError('request', { ...shortfall, advice: adviseFor(shortfall.available) })
 }
 
 const RELEASE = { kind: 'release' } as const

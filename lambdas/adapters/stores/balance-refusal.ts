@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
-import type { Microcredits } from '#core/quota/money.ts'
+import { type Microcredits, microcredits } from '#core/quota/money.ts'
 
 const balanceItem = z.object({
   state: z.string(),
@@ -23,7 +23,10 @@ export function explainBalance({ estimate }: Wanted, balance: unknown): Error {
   if (state !== 'active') {
     return new InvalidApiKeyError()
   }
-  return available < estimate ? new InsufficientQuotaError() : new TooManyOpenJobsError()
+  if (available >= estimate) {
+    return new TooManyOpenJobsError()
+  }
+  return new InsufficientQuotaError('video generation', { needed: estimate, available: microcredits(available) })
 }
 
 /** What a reservation would be refused for if it came now; undefined for one that would pass, as far as the balance goes. */

@@ -14,15 +14,26 @@ import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import { adviseOnOutput } from '#core/quota/shortfall.ts'
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
-import { passingFields } from '#core/relay/passing-fields.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from '#core/relay/token-usage.ts'
 
 /** The largest chat answer that is held whole, in several copies; images in it included. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+
+/** Of too little quota: how long an answer the balance covers. */
+function adviseOnChat(chat: ChatRequest, available: Microcredits): string | undefined {
+  return adviseOnOutput(available, {
+    model: chat.model,
+    name: chat.askedLimits.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens',
+    most: chat.outputTokensMax,
+    costOf: (outputTokensMax) => chatCostMax(chat.model, { ...chat, outputTokensMax }),
+  })
+}
 
 /** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
 export async function createChatCompletion(
@@ -38,6 +49,7 @@ export async function createChatCompletion(
     operation: 'create-chat-completion',
     model: chat.model,
     estimate: chatCostMax(chat.model, chat),
+    adviseFor: (available: Microcredits) => adviseOnChat(chat, available),
   }
   await billRequest(context, billed, async (bill) => {
     const deadline = replyDeadline(context, request.receivedAt)
@@ -52,8 +64,7 @@ export async function createChatCompletion(
         failedChannels,
         deadline,
         body: (upstreamModel, channel) => {
-          const passing = passingFields('chat', channel.pass_members.chat)
-          const { text, ignored } = upstreamChatBody(request.bodyText, { upstreamModel, chat, passing })
+          const { text, ignored } = upstreamChatBody(request.bodyText, { upstreamModel, chat, channel })
           request.tellIgnored(ignored)
           return text
         },

@@ -3,20 +3,30 @@ import { tokensOf } from '#adapters/relay/measure-request.ts'
 import type { RelayRequest } from '#adapters/relay/relay-request.ts'
 import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
 import { type Microcredits, ZERO } from '#core/quota/money.ts'
+import { adviseOnOutput } from '#core/quota/shortfall.ts'
 import { sumOfUsages } from '#core/relay/completion-answer.ts'
 import type { ChatUsage } from '#core/relay/token-usage.ts'
 import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 
-type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall' | 'addedAnywhere'>
+type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall' | 'longestCall'>
 type Billed = Bounded & { readonly request: Pick<RelayRequest, 'note'> }
 
 /** What is locked for a request: an upper bound of what its prompts can come to. */
 export function completionEstimate(exchange: Bounded): Microcredits {
-  const { completion } = exchange
-  return completionCostMax(
-    completion.model,
-    completion.prompts.map((_, promptIndex) => promptBounds(promptIndex, exchange)),
-  )
+  return completionCostMax(exchange.completion.model, allBounds(exchange))
+}
+
+function allBounds(exchange: Bounded): readonly PromptBounds[] {
+  return exchange.completion.prompts.map((_, promptIndex) => promptBounds(promptIndex, exchange))
+}
+
+/** Of too little quota: how long the completions are that the balance covers. */
+export function adviseOnCompletion(exchange: Bounded, available: Microcredits): string | undefined {
+  const { model, maxTokens, maxTokensMember } = exchange.completion
+  const bounds = allBounds(exchange)
+  const boundsOf = (outputTokensMax: number) => bounds.map((each) => ({ ...each, outputTokensMax }))
+  const costOf = (outputTokensMax: number) => completionCostMax(model, boundsOf(outputTokensMax))
+  return adviseOnOutput(available, { model, name: maxTokensMember, most: maxTokens, costOf })
 }
 
 function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {
@@ -75,9 +85,9 @@ function answeredOf(end: PromptEnd): PromptEnd {
 }
 
 /** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */
-function promptBounds(promptIndex: number, { completion, writeCall, addedAnywhere }: Bounded): PromptBounds {
+function promptBounds(promptIndex: number, { completion, writeCall, longestCall }: Bounded): PromptBounds {
   const { model, n, maxTokens } = completion
-  const bodyBytes = Buffer.byteLength(writeCall({ promptIndex, n, model: model.id, added: addedAnywhere }).text)
+  const bodyBytes = Buffer.byteLength(writeCall({ promptIndex, n, model: model.id, channel: longestCall }).text)
   return {
     bodyBytes,
     promptTokensMax: Math.min(model.context_tokens, bodyBytes),

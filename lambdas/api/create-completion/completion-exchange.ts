@@ -2,8 +2,24 @@ import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
+import type { ChatChannel } from '#core/relay/chat-call.ts'
 import type { CompletionHead } from '#core/relay/completion-answer.ts'
-import type { WriteCompletionCall } from '#core/relay/completion-calls.ts'
+import type { CompletionCall, WriteCompletionCall } from '#core/relay/completion-calls.ts'
+
+type SendCompletionCall = (call: CompletionCall) => string
+
+/** Prompts may go to several channels: what any of them leaves out is told to the client. */
+export function tellingCalls(writeCall: WriteCompletionCall, { tellIgnored }: RelayRequest): SendCompletionCall {
+  const all = new Set<string>()
+  return (call) => {
+    const { text, ignored } = writeCall(call)
+    for (const name of ignored) {
+      all.add(name)
+    }
+    tellIgnored([...all])
+    return text
+  }
+}
 
 /** One request on its way, after its reservation. */
 export type CompletionExchange = {
@@ -12,8 +28,10 @@ export type CompletionExchange = {
   readonly answer: AnswerWriter
   readonly context: RelayContext
   readonly writeCall: WriteCompletionCall
-  /** Fields that any channel of the model lets pass besides the listed ones: no call is longer than one with all of them. */
-  readonly addedAnywhere: readonly string[]
+  /** The same for a call that is sent. */
+  readonly sendCall: SendCompletionCall
+  /** A channel whose calls are as long as those of any channel of the model. */
+  readonly longestCall: ChatChannel
   /** What stands for an id and a time that an upstream leaves out. */
   readonly fallback: CompletionHead
 }

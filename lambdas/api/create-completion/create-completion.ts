@@ -3,11 +3,14 @@ import { sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import type { ChatChannel } from '#core/relay/chat-call.ts'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { answerStream } from './answer-stream.ts'
 import { answerWhole } from './answer-whole.ts'
-import { completionEstimate } from './bill-prompts.ts'
+import { adviseOnCompletion, completionEstimate } from './bill-prompts.ts'
+import { tellingCalls } from './completion-exchange.ts'
 import { UpstreamRefusalError } from './upstream-calls.ts'
 
 /**
@@ -26,9 +29,12 @@ export async function createCompletion(
   request.note({ model: model.id, stream, prompts: prompts.length })
   const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
   const writeCall = prepareCompletionCalls(bodyText, completion)
-  const addedAnywhere = context.catalogue.relayChannels(model.id).flatMap((channel) => channel.pass_members.chat)
-  const exchange = { request, completion, answer, context, writeCall, addedAnywhere, fallback }
-  const billed = { request, operation: 'create-completion', model, estimate: completionEstimate(exchange) }
+  const longestCall = channelOfAll(context.catalogue.relayChannels(model.id))
+  const sendCall = tellingCalls(writeCall, request)
+  const exchange = { request, completion, answer, context, writeCall, sendCall, longestCall, fallback }
+  const estimate = completionEstimate(exchange)
+  const adviseFor = (available: Microcredits) => adviseOnCompletion(exchange, available)
+  const billed = { request, operation: 'create-completion', model, estimate, adviseFor }
   await billRequest(context, billed, async (bill) => {
     try {
       await (stream ? answerStream(exchange, bill) : answerWhole(exchange, bill))
@@ -41,4 +47,11 @@ export async function createCompletion(
       sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text), headers })
     }
   })
+}
+
+/** A channel whose calls are as long as the longest of these. */
+function channelOfAll(channels: readonly ChatChannel[]): ChatChannel {
+  const chat = channels.flatMap((channel) => channel.pass_members.chat)
+  const longer = channels.find((channel) => channel.output_limit_member === 'max_completion_tokens')
+  return { pass_members: { chat, embeddings: [], images: [] }, output_limit_member: longer?.output_limit_member }
 }

@@ -8,7 +8,6 @@ import {
 } from '#adapters/relay/call-upstream.ts'
 import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '#adapters/relay/read-answer.ts'
 import { usageWithinBounds } from '#adapters/relay/report-usage.ts'
-import type { CompletionCall } from '#core/relay/completion-calls.ts'
 import type { ChatUsage } from '#core/relay/token-usage.ts'
 import type { CompletionExchange, PromptRun } from './completion-exchange.ts'
 
@@ -50,7 +49,6 @@ export class UpstreamCalls {
   readonly #ending = Promise.withResolvers<never>()
   readonly #replies = new Set<UpstreamReply>()
   readonly #upstreamRequestIds: string[] = []
-  readonly #ignored = new Set<string>()
   #attempts = 0
   #isAbandoned = false
   #patience: NodeJS.Timeout | undefined
@@ -153,7 +151,7 @@ export class UpstreamCalls {
   }
 
   #send({ promptIndex }: PromptRun, { n, ...call }: Call): Promise<UpstreamReply> {
-    const { request, completion, context } = this.#exchange
+    const { request, completion, context, sendCall } = this.#exchange
     const { caller, sessionId, requestId } = request
     return callUpstream(context, {
       ...call,
@@ -164,19 +162,8 @@ export class UpstreamCalls {
       requestId,
       signal: this.#leaving.signal,
       givenUp: this.#givingUp.signal,
-      body: (model, channel) => this.#write({ promptIndex, n, model, added: channel.pass_members.chat }),
+      body: (model, channel) => sendCall({ promptIndex, n, model, channel }),
     })
-  }
-
-  /** The prompts of a request may go to several channels: what any of them leaves out is ignored. */
-  #write(call: CompletionCall): string {
-    const { request, writeCall } = this.#exchange
-    const { text, ignored } = writeCall(call)
-    for (const name of ignored) {
-      this.#ignored.add(name)
-    }
-    request.tellIgnored([...this.#ignored])
-    return text
   }
 
   /** An answer may come after the calls have ended, when nobody waits for it. */

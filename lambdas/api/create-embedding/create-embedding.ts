@@ -18,6 +18,9 @@ import { passingFields } from '#core/relay/passing-fields.ts'
 
 const OPERATION = 'create-embedding'
 
+/** Of too little quota: no single number would do. */
+const adviseFor = () => 'send fewer or shorter inputs'
+
 /** POST /v1/embeddings: validates, reserves, relays, and settles by the tokens that the upstream reports. */
 export async function createEmbedding(
   request: RelayRequest,
@@ -29,7 +32,7 @@ export async function createEmbedding(
   const { model, inputs, encodingFormat } = embedding
   const tokenBounds = await boundInputTokens(inputs, { model })
   request.note({ model: model.id, inputs: tokenBounds.length })
-  const billed = { request, operation: OPERATION, model, estimate: embeddingCostMax(model, tokenBounds) }
+  const billed = { request, operation: OPERATION, model, estimate: embeddingCostMax(model, tokenBounds), adviseFor }
   const deadline = replyDeadline(context, request.receivedAt)
   await billRequest(context, billed, async (bill) => {
     const reply = await callChannel(context, {

@@ -8,6 +8,8 @@ import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.t
 import { reportUsageAboveBound } from '#adapters/relay/report-usage.ts'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
+import type { Microcredits } from '#core/quota/money.ts'
+import { affordableCount } from '#core/quota/shortfall.ts'
 import { readImageAnswer } from '#core/relay/image-answer.ts'
 import { passingFields } from '#core/relay/passing-fields.ts'
 
@@ -19,7 +21,12 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
   const image = parseImageRequest(request.json, { catalogue, allowedModels: request.caller.models })
   const { model } = image
   request.note({ model: model.id, images: image.count })
-  const billed = { request, operation: OPERATION, model, estimate: imageCostMax(image) }
+  const adviseFor = (available: Microcredits) => {
+    const costOf = (count: number) => imageCostMax({ ...image, count })
+    const count = affordableCount(available, { most: image.count, costOf })
+    return count > 0 ? `set n to at most ${count}` : undefined
+  }
+  const billed = { request, operation: OPERATION, model, estimate: imageCostMax(image), adviseFor }
   const deadline = replyDeadline(context, request.receivedAt)
   await billRequest(context, billed, async (bill) => {
     const reply = await callChannel(context, {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { OUTPUT_LIMIT_FIELDS } from '../relay/output-limit.ts'
 import { passMembers } from './pass-members.ts'
 import { strictObject } from './strict-object.ts'
 
@@ -143,6 +144,10 @@ const openaiChannel = strictObject({
   provider: z.literal('openai'),
   timeouts: timeouts.default({ connect_seconds: 5, first_byte_seconds: 240, idle_seconds: 120 }),
   breaker: breaker.default({ failures: 5, pause_seconds: 10 }),
+  output_limit_member: z
+    .enum(OUTPUT_LIMIT_FIELDS)
+    .optional()
+    .meta({ description: 'Under which name this upstream takes the most tokens of a completion.' }),
   pass_members: passMembers.default({ chat: [], embeddings: [], images: [] }),
 })
 

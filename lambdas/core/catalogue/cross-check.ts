@@ -51,6 +51,7 @@ function modelIssues(model: Model): ConfigIssue[] {
     case 'image':
       return imageModelIssues(model)
     case 'chat':
+      return [...outputLimitIssues(model), ...billingIssues(model)]
     case 'embedding':
       return billingIssues(model)
     default:
@@ -107,6 +108,11 @@ export function imageModelIssues(model: ImageModel): ConfigIssue[] {
 function rowIssues(path: (string | number)[], value: string, offered: readonly string[]): ConfigIssue[] {
   const allowed = ['any', ...offered]
   return allowed.includes(value) ? [] : [{ path, message: `not allowed; allowed: ${allowed.join(', ')}` }]
+}
+
+function outputLimitIssues({ default_max_output_tokens: unsaid, max_output_tokens: most }: ChatModel): ConfigIssue[] {
+  const message = `above max_output_tokens; allowed: 1 to ${most}`
+  return unsaid === undefined || unsaid <= most ? [] : [{ path: ['default_max_output_tokens'], message }]
 }
 
 /** The form of a row decides what is billed: it must say the same as `billing`. */

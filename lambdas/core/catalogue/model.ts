@@ -79,6 +79,12 @@ const chatModel = strictObject({
   billing: z.enum(['token', 'per_request']),
   context_tokens: z.number().int().positive(),
   max_output_tokens: z.number().int().positive(),
+  default_max_output_tokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .meta({ description: 'Most tokens of a completion whose client says none: locked and sent upstream.' }),
   image_tokens: z.number().int().min(0).default(1500),
   prices: z
     .array(z.union([strictObject({ input_per_million: price, output_per_million: price }), strictObject({ price })]))

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
+import type { AskedLimits } from '../relay/output-limit.ts'
 import { type ChatBody, chatBodySchema, imageUrlOf } from './chat-body.ts'
 import { parseBody } from './request-issues.ts'
 
@@ -14,6 +15,8 @@ export type ChatRequest = {
   readonly choices: number
   /** Tokens that one completion can have. */
   readonly outputTokensMax: number
+  /** The client's own limits of one completion. */
+  readonly askedLimits: AskedLimits
   /** Tokens that the messages, tools and everything else in the body can come to. */
   readonly promptTokensMax: number
   /** The client's own, in which the gateway asks for the usage. */
@@ -44,6 +47,7 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
     includeUsage: chat.stream_options?.include_usage === true,
     choices: chat.n ?? 1,
     outputTokensMax: outputTokensMax(chat, model),
+    askedLimits: { max_tokens: chat.max_tokens, max_completion_tokens: chat.max_completion_tokens },
     promptTokensMax: promptTokensMax(chat, model, bodyBytes),
     streamOptions: chat.stream_options ?? {},
   }
@@ -60,7 +64,8 @@ function outputTokensMax(chat: ChatBody, model: ChatModel): number {
     const message = `${model.id} makes at most ${model.max_output_tokens} tokens`
     throw new InvalidRequestError(excessive.map(({ path }) => ({ path, message })))
   }
-  return asked.length === 0 ? model.max_output_tokens : Math.max(...asked.map(({ tokens }) => tokens))
+  const limitUnsaid = model.default_max_output_tokens ?? model.max_output_tokens
+  return asked.length === 0 ? limitUnsaid : Math.max(...asked.map(({ tokens }) => tokens))
 }
 
 /**

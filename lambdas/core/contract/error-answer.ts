@@ -11,7 +11,7 @@ export const videoErrorAnswer = z.looseObject({
       }),
     )
     .optional()
-    .describe('With 400: one entry for each problem.'),
+    .describe('With 400: one entry for each problem. With 402: what is needed, and what is there.'),
 })
 
 /** Errors everywhere else, as OpenAI clients read them. */

@@ -1,30 +1,43 @@
+import type { RelayChannel } from '../catalogue/channel.ts'
 import type { ChatRequest } from '../contract/chat-request.ts'
-import { replaceMembers } from '../json-members.ts'
+import { replaceMembers, withoutMembers } from '../json-members.ts'
 import { keepPassingFields, type PassedBody } from './keep-passing-fields.ts'
-import type { PassingFields } from './passing-fields.ts'
+import { changeOutputLimit } from './output-limit.ts'
+import { type PassingFields, passingFields } from './passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
+
+/** What of a channel decides which body it gets. */
+export type ChatChannel = Pick<RelayChannel, 'pass_members' | 'output_limit_member'>
 
 type ChatCall = {
   readonly upstreamModel: string
-  readonly chat: Pick<ChatRequest, 'stream' | 'streamOptions'>
-  /** What the channel lets pass. */
-  readonly passing: PassingFields
+  readonly chat: Pick<ChatRequest, 'model' | 'stream' | 'streamOptions' | 'askedLimits'>
+  readonly channel: ChatChannel
 }
 
 /**
- * The body for an upstream: what passes of the client's own, with the upstream's model id in it and, in a stream, the wish
- * for the usage. Every other byte stays.
+ * The body for an upstream: what passes of the client's own, with the upstream's model id in it, the limit of the output
+ * under the channel's name and, in a stream, the wish for the usage. Every other byte stays.
  */
-export function upstreamChatBody(bodyText: string, { upstreamModel, chat, passing }: ChatCall): PassedBody {
+export function upstreamChatBody(bodyText: string, { upstreamModel, chat, channel }: ChatCall): PassedBody {
+  const passing = passingFields('chat', channel.pass_members.chat)
   const { text, ignored } = keepPassingFields(bodyText, passing)
   const members = new Map([['model', JSON.stringify(upstreamModel)]])
   if (chat.stream) {
     members.set('stream_options', streamOptions(chat, passing))
   }
-  return { text: replaceMembers(text, members), ignored }
+  const { write, leaveOut } = changeOutputLimit(chat.askedLimits, {
+    wanted: channel.output_limit_member,
+    fallback: chat.model.default_max_output_tokens,
+  })
+  if (write !== undefined) {
+    members.set(write.name, String(write.tokens))
+  }
+  const kept = leaveOut === undefined ? text : withoutMembers(text, new Set([leaveOut]))
+  return { text: replaceMembers(kept, members), ignored }
 }
 
-function streamOptions({ streamOptions: own }: ChatCall['chat'], { fields }: PassingFields): string {
+function streamOptions({ streamOptions: own }: Pick<ChatRequest, 'streamOptions'>, { fields }: PassingFields): string {
   const passing = fields.get('stream_options')
   const json = JSON.stringify(own)
   return askForUsage(passing === undefined || passing === 'whole' ? json : keepPassingFields(json, passing).text)

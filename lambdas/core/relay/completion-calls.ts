@@ -1,5 +1,6 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
 import { topLevelMembers } from '../json-members.ts'
+import type { ChatChannel } from './chat-call.ts'
 import { keepPassingFields, type PassedBody } from './keep-passing-fields.ts'
 import { passingFields } from './passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
@@ -29,8 +30,7 @@ export type CompletionCall = {
   readonly n: number
   /** The id that the upstream knows. */
   readonly model: string
-  /** The fields that the channel adds to those that pass. */
-  readonly added: readonly string[]
+  readonly channel: ChatChannel
 }
 
 /** Writes the body of a chat call, as JSON text. */
@@ -43,10 +43,10 @@ export type WriteCompletionCall = (call: CompletionCall) => PassedBody
  * @param bodyText the request as it came: one valid JSON object.
  */
 export function prepareCompletionCalls(bodyText: string, request: CompletionRequest): WriteCompletionCall {
-  const commonOf = new Map<readonly string[], PassedBody>()
-  return ({ promptIndex, n, model, added }) => {
-    const common = commonOf.get(added) ?? commonFields(bodyText, request, added)
-    commonOf.set(added, common)
+  const commonOf = new Map<ChatChannel, PassedBody>()
+  return ({ promptIndex, n, model, channel }) => {
+    const common = commonOf.get(channel) ?? commonFields(bodyText, request, channel)
+    commonOf.set(channel, common)
     const content = request.prompts[promptIndex] ?? ''
     const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
     return { text: `${JSON.stringify(members).slice(0, -1)}${common.text}}`, ignored: common.ignored }
@@ -54,8 +54,8 @@ export function prepareCompletionCalls(bodyText: string, request: CompletionRequ
 }
 
 /** What all calls for a channel have in common, each field behind a comma. */
-function commonFields(bodyText: string, request: CompletionRequest, added: readonly string[]): PassedBody {
-  const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', added))
+function commonFields(bodyText: string, request: CompletionRequest, channel: ChatChannel): PassedBody {
+  const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', channel.pass_members.chat))
   const passed = new Map<string, string>()
   for (const { name, valueStart, valueEnd } of topLevelMembers(text)) {
     passed.set(name, text.slice(valueStart, valueEnd))
@@ -67,7 +67,7 @@ function commonFields(bodyText: string, request: CompletionRequest, added: reado
       ]
     : []
   const fields = [
-    [request.maxTokensMember, String(request.maxTokens)],
+    [channel.output_limit_member ?? request.maxTokensMember, String(request.maxTokens)],
     ...[...passed].filter(([name]) => !OWN_MEMBERS.has(name)),
     ...streaming,
   ]

@@ -1,30 +1,41 @@
 import { describe, expect, it } from '@jest/globals'
-import { upstreamChatBody } from '#core/relay/chat-call.ts'
-import { listedFields, passingFields } from '#core/relay/passing-fields.ts'
+import { parseChatRequest } from '#core/contract/chat-request.ts'
+import { type ChatChannel, upstreamChatBody } from '#core/relay/chat-call.ts'
+import type { OutputLimitField } from '#core/relay/output-limit.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+import { CHAT_MODEL, PLAIN_CHANNEL } from './completing.ts'
 
-const plain = { stream: false, streamOptions: {} }
-const passing = listedFields('chat')
+type Call = { readonly channel?: ChatChannel; readonly unsaid?: number }
+
+/** The body for the upstream `up`. @param unsaid the model's own limit of an answer whose client says none */
+function call(text: string, { channel = PLAIN_CHANNEL, unsaid }: Call = {}) {
+  const body = { messages: [{ role: 'user', content: 'hi' }], ...JSON.parse(text) }
+  const chat = parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: text.length })
+  const model = unsaid === undefined ? chat.model : { ...chat.model, default_max_output_tokens: unsaid }
+  return upstreamChatBody(text, { upstreamModel: 'up', chat: { ...chat, model }, channel })
+}
+
+const wanting = (output_limit_member: OutputLimitField) => ({ ...PLAIN_CHANNEL, output_limit_member })
+const MODEL = `"model":"${CHAT_MODEL}"`
 
 describe('upstreamChatBody', () => {
   it('changes the model and no other byte', () => {
-    const body = '{ "metadata":{"model":"x"}, "temperature":1.0, "model" : "chat-a", "seed":9007199254740993 }'
-    const { text, ignored } = upstreamChatBody(body, { upstreamModel: 'up', chat: plain, passing })
-    expect(text).toBe(body.replace('"chat-a"', '"up"'))
+    const body = `{ "metadata":{"model":"x"}, "temperature":1.0, "model" : "${CHAT_MODEL}", "seed":9007199254740993 }`
+    const { text, ignored } = call(body)
+    expect(text).toBe(body.replace(CHAT_MODEL, 'up'))
     expect(ignored).toStrictEqual([])
   })
 
   it('asks for the usage of a stream and keeps what else the client wants of it', () => {
     const streamOptions = { include_usage: false, include_obfuscation: false, Include_Usage: false, extra: [1] }
-    const chat = { stream: true, streamOptions }
-    const body = JSON.stringify({ model: 'chat-a', stream: true, stream_options: streamOptions })
-    const strict = upstreamChatBody(body, { upstreamModel: 'up', chat, passing })
-    expect(strict.text).toBe(
+    const body = JSON.stringify({ model: CHAT_MODEL, stream: true, stream_options: streamOptions })
+    const { text, ignored } = call(body)
+    expect(text).toBe(
       '{"model":"up","stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}}',
     )
-    expect(strict.ignored).toStrictEqual(['stream_options.Include_Usage', 'stream_options.extra'])
-    const generous = passingFields('chat', ['stream_options.extra'])
-    const { text } = upstreamChatBody(body, { upstreamModel: 'up', chat, passing: generous })
-    expect(JSON.parse(text).stream_options).toStrictEqual({
+    expect(ignored).toStrictEqual(['stream_options.Include_Usage', 'stream_options.extra'])
+    const channel = { pass_members: { chat: ['stream_options.extra'], embeddings: [], images: [] } }
+    expect(JSON.parse(call(body, { channel }).text).stream_options).toStrictEqual({
       include_usage: true,
       include_obfuscation: false,
       extra: [1],
@@ -32,9 +43,42 @@ describe('upstreamChatBody', () => {
   })
 
   it('appends the wish where the client has none', () => {
-    const chat = { stream: true, streamOptions: {} }
-    expect(upstreamChatBody('{"model":"chat-a","stream":true}', { upstreamModel: 'up', chat, passing }).text).toBe(
+    expect(call(`{${MODEL},"stream":true}`).text).toBe(
       '{"model":"up","stream":true,"stream_options":{"include_usage":true}}',
     )
+  })
+})
+
+describe('the limit of the output', () => {
+  it.each<[string, OutputLimitField | undefined, string]>([
+    ['"max_tokens":1e2', undefined, '"max_tokens":1e2'],
+    ['"max_completion_tokens":9', undefined, '"max_completion_tokens":9'],
+    ['"max_tokens":9,"max_completion_tokens":7', undefined, '"max_tokens":9,"max_completion_tokens":7'],
+    ['"max_tokens":1e2', 'max_tokens', '"max_tokens":1e2'],
+    ['"max_tokens":9', 'max_completion_tokens', '"max_completion_tokens":9'],
+    ['"max_completion_tokens":9', 'max_tokens', '"max_tokens":9'],
+    ['"max_tokens":9,"max_completion_tokens":7', 'max_tokens', '"max_tokens":7'],
+    ['"max_tokens":9,"max_completion_tokens":7', 'max_completion_tokens', '"max_completion_tokens":7'],
+    ['"max_tokens":null,"max_completion_tokens":7', 'max_tokens', '"max_tokens":7'],
+    ['"max_tokens":9,"max_completion_tokens":null', 'max_tokens', '"max_tokens":9'],
+  ])('of a client that wrote %s reaches a channel that wants %s as %s', (written, wanted, sent) => {
+    const channel = wanted === undefined ? PLAIN_CHANNEL : wanting(wanted)
+    for (const unsaid of [undefined, 50]) {
+      const { text } = call(`{${MODEL},${written}}`, unsaid === undefined ? { channel } : { channel, unsaid })
+      expect(text).toBe(`{"model":"up",${sent}}`)
+    }
+  })
+
+  it.each<[string, OutputLimitField | undefined, string]>([
+    ['', undefined, ',"max_tokens":50'],
+    ['', 'max_tokens', ',"max_tokens":50'],
+    ['', 'max_completion_tokens', ',"max_completion_tokens":50'],
+    [',"max_tokens":null', undefined, ',"max_tokens":50'],
+    [',"max_tokens":null,"max_completion_tokens":null', 'max_completion_tokens', ',"max_completion_tokens":50'],
+    [',"max_completion_tokens":null', undefined, ',"max_tokens":50'],
+  ])('of a model is sent where the client wrote none: {...%s} to a channel that wants %s', (written, wanted, sent) => {
+    const channel = wanted === undefined ? PLAIN_CHANNEL : wanting(wanted)
+    expect(call(`{${MODEL}${written}}`, { channel, unsaid: 50 }).text).toBe(`{"model":"up"${sent}}`)
+    expect(call(`{${MODEL}${written}}`, { channel }).text).toBe(`{"model":"up"${written}}`)
   })
 })

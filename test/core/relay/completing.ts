@@ -1,4 +1,5 @@
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import type { ChatChannel } from '#core/relay/chat-call.ts'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
@@ -10,14 +11,14 @@ export function completionRequest(members: object) {
   return parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null })
 }
 
-/** Of a channel without `pass_members`. */
-export const NOTHING_ADDED: readonly string[] = []
+/** A channel that says nothing of what passes. */
+export const PLAIN_CHANNEL: ChatChannel = { pass_members: { chat: [], embeddings: [], images: [] } }
 
 /** The chat call of one prompt, parsed. */
-export function chatCall(members: object, { promptIndex = 0, n = 1, added = NOTHING_ADDED } = {}): unknown {
+export function chatCall(members: object, { promptIndex = 0, n = 1, channel = PLAIN_CHANNEL } = {}): unknown {
   const text = JSON.stringify({ model: CHAT_MODEL, prompt: 'Once', ...members })
   const write = prepareCompletionCalls(text, completionRequest(members))
-  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat', added }).text)
+  return JSON.parse(write({ promptIndex, n, model: 'upstream-chat', channel }).text)
 }
 
 export const FALLBACK = { id: 'cmpl-request', created: 1_700_000_000 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
-import { CHAT_MODEL, chatCall, completionRequest, NOTHING_ADDED } from './completing.ts'
+import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
 
 describe('prepareCompletionCalls', () => {
@@ -33,7 +33,9 @@ describe('prepareCompletionCalls', () => {
     const call = { model: 'upstream-chat', messages: [{ role: 'user', content: 'Once' }], max_tokens: 9 }
     const members = { ...relayed, ...dropped, top_k: 4, max_tokens: 9 }
     expect(chatCall(members)).toStrictEqual({ ...call, ...relayed })
-    expect(chatCall(members, { added: ['top_k'] })).toStrictEqual({ ...call, ...relayed, top_k: 4 })
+    expect(
+      chatCall(members, { channel: { pass_members: { chat: ['top_k'], embeddings: [], images: [] } } }),
+    ).toStrictEqual({ ...call, ...relayed, top_k: 4 })
   })
 
   it('always asks a stream for its usage', () => {
@@ -53,10 +55,19 @@ describe('prepareCompletionCalls', () => {
     expect(chatCall({ max_completion_tokens: 9, max_tokens: 8 })).not.toHaveProperty('max_completion_tokens')
   })
 
+  it('bounds the tokens under the name that the channel wants', () => {
+    const newer = { ...PLAIN_CHANNEL, output_limit_member: 'max_completion_tokens' as const }
+    expect(chatCall({ max_tokens: 9 }, { channel: newer })).not.toHaveProperty('max_tokens')
+    expect(chatCall({ max_tokens: 9 }, { channel: newer })).toHaveProperty('max_completion_tokens', 9)
+    expect(chatCall({}, { channel: newer })).toHaveProperty('max_completion_tokens', 16)
+    const older = { ...PLAIN_CHANNEL, output_limit_member: 'max_tokens' as const }
+    expect(chatCall({ max_completion_tokens: 9 }, { channel: older })).toMatchObject({ max_tokens: 9 })
+  })
+
   it('keeps the bytes of what it relays: a seed of 64 bits stays whole', () => {
     const text = `{ "seed" : 9007199254740993 ,"model":"${CHAT_MODEL}", "\\u0070rompt":"Once", "temperature":1.0 }`
     const write = prepareCompletionCalls(text, completionRequest({}))
-    expect(write({ promptIndex: 0, n: 1, model: 'up', added: NOTHING_ADDED }).text).toBe(
+    expect(write({ promptIndex: 0, n: 1, model: 'up', channel: PLAIN_CHANNEL }).text).toBe(
       '{"model":"up","messages":[{"role":"user","content":"Once"}],"max_tokens":16,"seed":9007199254740993,"temperature":1.0}',
     )
   })
@@ -64,7 +75,7 @@ describe('prepareCompletionCalls', () => {
   it('writes any prompt and any model id as JSON', () => {
     const prompt = 'a "quoted"\n\u2028 😀 \ud800'
     const write = prepareCompletionCalls('{}', completionRequest({ prompt }))
-    const written = write({ promptIndex: 0, n: 1, model: 'a"b', added: NOTHING_ADDED }).text
+    const written = write({ promptIndex: 0, n: 1, model: 'a"b', channel: PLAIN_CHANNEL }).text
     expect(JSON.parse(written)).toMatchObject({ model: 'a"b', messages: [{ role: 'user', content: prompt }] })
     expect(written.isWellFormed()).toBe(true)
   })

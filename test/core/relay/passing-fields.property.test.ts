@@ -5,7 +5,7 @@ import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { keepPassingFields } from '#core/relay/keep-passing-fields.ts'
 import { listedFields, type PassingFields, pathOf } from '#core/relay/passing-fields.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
-import { chatCall } from './completing.ts'
+import { CHAT_MODEL, chatCall, PLAIN_CHANNEL } from './completing.ts'
 
 const LISTS = ['chat', 'completions', 'embeddings', 'images'] as const
 
@@ -105,9 +105,18 @@ const CHAT_FIELDS = [
   'tools',
 ]
 
+function shippedChat() {
+  const model = shippedCatalogue.findRelayModel(CHAT_MODEL, { kind: 'chat', allowed: null })
+  if (model === undefined) {
+    throw new TypeError('there is no chat model')
+  }
+  return model
+}
+
 describe('an upstream that folds names', () => {
   it('reads of a chat what the gateway has checked and priced', () => {
-    const chat = { stream: true, streamOptions: {} }
+    const model = shippedChat()
+    const chat = { model, stream: true, streamOptions: {}, askedLimits: { max_tokens: 5 } }
     const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }
     fc.assert(
       fc.property(
@@ -131,7 +140,7 @@ describe('an upstream that folds names', () => {
           const { text } = upstreamChatBody(JSON.stringify(body), {
             upstreamModel: 'up',
             chat: asked,
-            passing: listedFields('chat'),
+            channel: PLAIN_CHANNEL,
           })
           expect(readLoosely(JSON.parse(text))).toStrictEqual(
             readLoosely({
