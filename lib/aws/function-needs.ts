@@ -1,14 +1,17 @@
 import type { Operation } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
-import type { TableAction } from './job-table.ts'
+import type { TableAccess } from './job-table.ts'
 import type { ObjectAction, ObjectPrefix } from './video-bucket.ts'
 
 /** What one function may reach, and how large it is: its role and its environment follow from this and nothing else. */
 export type FunctionNeeds = {
   readonly timeoutSeconds: number
   readonly memoryMegabytes: number
-  /** A transaction needs the actions of its parts. */
-  readonly table: readonly TableAction[]
+  /**
+   * A transaction needs the actions of its parts, each in all partitions that it touches: whether AWS holds the keys of a whole
+   * transaction against each of its actions is not written anywhere.
+   */
+  readonly table: readonly TableAccess[]
   /** Query on the index of what is due. */
   readonly dueIndex?: true
   readonly objects?: Partial<Record<ObjectPrefix, readonly ObjectAction[]>>
@@ -35,10 +38,13 @@ const STORE_MEMORY_MEGABYTES = 1769
 
 const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
 
+/** Counts a request against the limit of its key. */
+const counts = { actions: ['UpdateItem'], partitions: ['RL#*'] } as const satisfies TableAccess
+
 /** Reads a key and the catalogue, and counts against the limit of the key. */
 const catalogue = {
   ...api,
-  table: ['GetItem', 'UpdateItem'],
+  table: [{ actions: ['GetItem'], partitions: ['K#*'] }, counts],
   readsConfiguration: true,
 } as const satisfies FunctionNeeds
 
@@ -46,7 +52,13 @@ const catalogue = {
 const relay = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
   memoryMegabytes: RELAY_MEMORY_MEGABYTES,
-  table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+  table: [
+    { actions: ['GetItem'], partitions: ['K#*'] },
+    {
+      actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      partitions: ['BAL#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
+    },
+  ],
   readsConfiguration: true,
   callsUpstreams: true,
 } as const satisfies FunctionNeeds
@@ -55,7 +67,13 @@ const relay = {
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
   'create-video-job': {
     ...api,
-    table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+    table: [
+      { actions: ['GetItem'], partitions: ['BAL#*', 'I#*', 'K#*', 'T#*'] },
+      {
+        actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+        partitions: ['BAL#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
+      },
+    ],
     // A large request is stored before the money is reserved, and deleted where that is refused.
     // The 201 of a job whose submit answer was too large for its record reads that answer back.
     objects: { 'requests/': ['PutObject', 'DeleteObject'], 'texts/': ['GetObject'] },
@@ -63,19 +81,22 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   },
   'get-video-job': {
     ...api,
-    table: ['BatchGetItem', 'GetItem', 'UpdateItem'],
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'T#*'] }, counts],
     objects: { 'texts/': ['GetObject'] },
     signsUrls: true,
   },
   'list-video-jobs': {
     ...api,
-    table: ['GetItem', 'Query', 'UpdateItem'],
+    table: [{ actions: ['GetItem'], partitions: ['K#*'] }, { actions: ['Query'], partitions: ['T#*'] }, counts],
     objects: { 'texts/': ['GetObject'] },
     signsUrls: true,
   },
   'delete-video-job': {
     ...api,
-    table: ['GetItem', 'UpdateItem'],
+    table: [
+      { actions: ['GetItem'], partitions: ['K#*', 'T#*'] },
+      { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
+    ],
     objects: { 'v/': ['DeleteObject'] },
   },
   'list-models': catalogue,
@@ -93,7 +114,10 @@ const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true 
 
 /** Ending a job: status, ledger row and balance in one transaction, and what a deleted job left in the bucket. */
 const resolution = {
-  table: ['GetItem', 'PutItem', 'UpdateItem'],
+  table: [
+    { actions: ['GetItem'], partitions: ['T#*'] },
+    { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'CH#*', 'L#*', 'T#*'] },
+  ],
   objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
 } as const
 
@@ -102,20 +126,26 @@ export const STEP_NEEDS = {
   'submit-video-job': {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['submit-video-job'],
-    table: ['GetItem', 'UpdateItem'],
+    table: [
+      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'T#*'] },
+      { actions: ['UpdateItem'], partitions: ['CH#*', 'T#*'] },
+    ],
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
     callsUpstreams: true,
   },
   'check-references': {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['check-references'],
-    table: ['GetItem', 'UpdateItem'],
+    table: [{ actions: ['GetItem', 'UpdateItem'], partitions: ['T#*'] }],
     objects: { 'requests/': ['GetObject'] },
   },
   'poll-video-job': {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['poll-video-job'],
-    table: ['GetItem', 'UpdateItem'],
+    table: [
+      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'T#*'] },
+      { actions: ['UpdateItem'], partitions: ['GT#*', 'T#*', 'UP#*'] },
+    ],
     objects: { 'texts/': ['PutObject'] },
     callsUpstreams: true,
   },
@@ -123,7 +153,7 @@ export const STEP_NEEDS = {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['store-video'],
     memoryMegabytes: STORE_MEMORY_MEGABYTES,
-    table: ['GetItem', 'UpdateItem'],
+    table: [{ actions: ['GetItem', 'UpdateItem'], partitions: ['T#*'] }],
     objects: { 'texts/': ['GetObject'], 'v/': ['PutObject', 'AbortMultipartUpload', 'DeleteObject'] },
   },
   'settle-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['settle-video-job'], ...resolution },
@@ -137,7 +167,10 @@ export type StepName = keyof typeof STEP_NEEDS
 export const WEBHOOK_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
-  table: ['GetItem', 'UpdateItem'],
+  table: [
+    { actions: ['GetItem'], partitions: ['T#*', 'TENANTS'] },
+    { actions: ['UpdateItem'], partitions: ['T#*'] },
+  ],
   signsUrls: true,
 }
 
@@ -147,6 +180,12 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
   objects: { ...resolution.objects, 'requests/': ['DeleteObject'] },
-  table: [...resolution.table, 'DeleteItem', 'ConditionCheckItem'],
+  table: [
+    { actions: ['GetItem'], partitions: ['CH#*', 'T#*'] },
+    {
+      actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
+      partitions: ['BAL#*', 'CH#*', 'K#*', 'L#*', 'T#*'],
+    },
+  ],
   dueIndex: true,
 }

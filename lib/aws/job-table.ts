@@ -4,14 +4,16 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 
 /** The DynamoDB actions that a function may be given; a transaction needs those of its parts. */
-export type TableAction =
-  | 'BatchGetItem'
-  | 'ConditionCheckItem'
-  | 'DeleteItem'
-  | 'GetItem'
-  | 'PutItem'
-  | 'Query'
-  | 'UpdateItem'
+type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
+
+/**
+ * Partitions as a role names them, after `table-keys.ts` and docs/architecture.md, "Table". What the listings of keys lie in (`KEYS`)
+ * is for the admin commands alone.
+ */
+type Partition = 'BAL#*' | 'CH#*' | 'GT#*' | 'I#*' | 'K#*' | 'L#*' | 'RL#*' | 'T#*' | 'TENANTS' | 'UP#*'
+
+/** What a function may do, and in which partitions; it has nothing else of the table. */
+export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
 
 /** Index over what is due: open reservations and pending clean-ups. */
 const DUE_INDEX = 'GSI1'
@@ -58,12 +60,13 @@ export class JobTable extends Construct {
     })
   }
 
-  /** Exact actions on the table itself. */
-  grant(grantee: IGrantable, actions: readonly TableAction[]): void {
+  /** Exact actions on items of these partitions. */
+  grant(grantee: IGrantable, { actions, partitions }: TableAccess): void {
     Grant.addToPrincipal({
       grantee,
       actions: actions.map((action) => `dynamodb:${action}`),
       resourceArns: [this.#arn],
+      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } },
     })
   }
 

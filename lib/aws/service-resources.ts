@@ -63,7 +63,9 @@ function giveTable(created: GatewayFunction, needs: FunctionNeeds, { table }: Se
   if (needs.table.length === 0) {
     return
   }
-  table.grant(created, needs.table)
+  for (const access of needs.table) {
+    table.grant(created, access)
+  }
   if (needs.dueIndex) {
     table.grantDueQuery(created)
   }

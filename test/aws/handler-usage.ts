@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
+import { tableKeys } from '#adapters/stores/table-keys.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 
 /** What a handler's own code does with AWS. */
 export type HandlerUsage = {
   /** Sorted DynamoDB actions on the table itself. */
   readonly table: string[]
+  /** Sorted partitions of the table, as a role names them. */
+  readonly partitions: string[]
   readonly queriesIndex: boolean
   /** Sorted S3 actions. */
   readonly objects: string[]
@@ -62,6 +65,7 @@ export function usageOf(folder: string): HandlerUsage {
     Object.entries(actions).flatMap(([action, pattern]) => (pattern.test(code) ? [action] : []))
   return {
     table: present(TABLE_ACTIONS),
+    partitions: partitionsIn(code),
     queriesIndex: /IndexName: /.test(code),
     objects: present(OBJECT_ACTIONS),
     variables: [...code.matchAll(/process\.env\.(\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
@@ -71,4 +75,13 @@ export function usageOf(folder: string): HandlerUsage {
     readsTokenizer: code.includes('cl100k_base.json'),
     readsOpenapi: code.includes('"openapi.json"'),
   }
+}
+
+/** Every key of the table is made by a function of `tableKeys`. */
+function partitionsIn(code: string): string[] {
+  const used = new Set([...code.matchAll(/\btableKeys\d*\.(\w+)\(/g)].map(([, name]) => name))
+  const partitions = Object.entries(tableKeys).flatMap(([name, keyOf]) =>
+    used.has(name) ? [keyOf('x', 'x').PK.replace(/#.*/, '#*')] : [],
+  )
+  return [...new Set(partitions)].sort()
 }

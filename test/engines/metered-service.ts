@@ -17,7 +17,7 @@ import { startCallbackReceiver } from './callback-receiver.ts'
 import { CostMeter } from './cost-meter.ts'
 import { startMeteredBucket } from './metered-bucket.ts'
 import { startMeteredExecutions } from './metered-executions.ts'
-import { startMeteredTable } from './metered-table.ts'
+import { startMeteredTable, type TableWatch } from './metered-table.ts'
 import { startReplayedUpstream } from './replayed-upstream.ts'
 import { startTestBucket } from './start-test-bucket.ts'
 import { startTestTable } from './start-test-table.ts'
@@ -37,7 +37,7 @@ export type MeteredService = Awaited<ReturnType<typeof startMeteredService>>
  * The deployed handlers and the shipped configuration over the local engines, with a meter on the wire between them.
  * The handlers read their environment when they are loaded, so there is one service per process.
  */
-export async function startMeteredService() {
+export async function startMeteredService(watch?: TableWatch) {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-metered-'))
   setTestLogging()
   const meter = new CostMeter()
@@ -50,7 +50,7 @@ export async function startMeteredService() {
     startCallbackReceiver(),
   ])
   const [table, objects, services, api] = await Promise.all([
-    startMeteredTable(engine.endpoint, meter),
+    startMeteredTable(engine.endpoint, meter, watch),
     startMeteredBucket(bucket.endpoint, meter),
     startMeteredExecutions(meter, { start: (_name, input) => begin.execution(JSON.parse(input)) }),
     listenHttp((request, response) => void apiFront.answer(request, response)),

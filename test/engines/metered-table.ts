@@ -5,11 +5,15 @@ import type { CostMeter } from './cost-meter.ts'
 type Capacity = { readonly CapacityUnits: number }
 type Answer = { readonly ConsumedCapacity?: Capacity | readonly Capacity[]; readonly __type?: string }
 
+/** Hears of every request before the table does. */
+export type TableWatch = (operation: string, input: Readonly<Record<string, unknown>>) => void
+
 /** Stands between the table's clients and its engine, and meters each request by what the engine says that it consumed. */
-export async function startMeteredTable(engineUrl: string, meter: CostMeter): Promise<Loopback> {
+export async function startMeteredTable(engineUrl: string, meter: CostMeter, watch?: TableWatch): Promise<Loopback> {
   return await listenHttp(async (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
     const input: Record<string, unknown> = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
+    watch?.(operation, input)
     const answer = await fetch(engineUrl, {
       method: 'POST',
       headers: forwarded(request.headers),

@@ -11,6 +11,8 @@ import { formatCredits, parseCredits } from '#core/quota/money.ts'
 import { type LedgerRow, readLedgerRows } from '../../lib/admin/read-ledger.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
+import { CostMeter } from './cost-meter.ts'
+import { startMeteredTable, type TableWatch } from './metered-table.ts'
 import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
 import { startTestTable } from './start-test-table.ts'
@@ -67,11 +69,15 @@ type RigOptions = {
   readonly channels?: number
   /** Members of every chat model. */
   readonly chat?: Readonly<Record<string, unknown>>
+  /** Hears of every request of the handlers to the table. */
+  readonly watch?: TableWatch
 }
 
 /** One per test file, because handlers keep what they opened. Sets the environment that a deployment would. */
-export async function startRelayRig({ channel = {}, channels = 1, chat = {} }: RigOptions = {}): Promise<RelayRig> {
+export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig> {
+  const { channel = {}, channels = 1, chat = {}, watch } = options
   const engine = await startTestTable()
+  const watched = watch && (await startMeteredTable(engine.endpoint, new CostMeter(), watch))
   const upstreams = await Promise.all(Array.from({ length: channels }, startRelayUpstream))
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
   const configFile = join(directory, 'gateway.json')
@@ -80,7 +86,7 @@ export async function startRelayRig({ channel = {}, channels = 1, chat = {} }: R
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: watched?.origin ?? engine.endpoint,
     TABLE_NAME: engine.table.name,
     GATEWAY_CONFIG_FILE: configFile,
     ...testLogVariables(),
@@ -134,6 +140,7 @@ export async function startRelayRig({ channel = {}, channels = 1, chat = {} }: R
     },
     rows: async (id) => (await readLedgerRows(table, id)).filter(({ kind }) => kind !== 'grant'),
     close: async () => {
+      await watched?.stop()
       await Promise.all([engine.close(), ...upstreams.map((upstream) => upstream.close())])
       rmSync(directory, { recursive: true })
     },

@@ -33,7 +33,7 @@ export const tableKeys = {
   /** Jobs that hold a slot of a channel. */
   channel: (channelId: string): TableKey => ({ PK: `CH#${channelId}`, SK: '0' }),
   /** Token bucket of a channel's polls. */
-  pollBucket: (channelId: string): TableKey => ({ PK: `RL#UP#${channelId}`, SK: '0' }),
+  pollBucket: (channelId: string): TableKey => ({ PK: `UP#${channelId}`, SK: '0' }),
   /** When the request after the last one of a key would come, if the key has a rate. */
   requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
   /** What the jobs of one class have been taking; all classes of a channel in one query. */

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { isAllowed, tableGrants, usesOf } from '../aws/role-check.ts'
+import { synthesizeStack } from '../aws/synthesize-stack.ts'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { sendJson } from '../engines/relay-upstream.ts'
+
+const grants = tableGrants(synthesizeStack())
+const KEY = 'a-key-with-a-rate'
+
+let rig: RelayRig
+let folder = ''
+let requests = 0
+const refused: string[] = []
+beforeAll(async () => {
+  rig = await startRelayRig({
+    watch: (operation, input) => {
+      for (const use of usesOf(operation, input)) {
+        requests += 1
+        if (!isAllowed(grants.get(folder) ?? [], use)) {
+          refused.push(`${folder}: ${use.action} ${use.keys.join(' ')}`)
+        }
+      }
+    },
+  })
+  const { id } = await rig.tenant('1')
+  await storeApiKey(rig.table, { key: KEY, tenantId: id, models: null, ratePerMinute: 600 })
+})
+afterAll(() => rig.close())
+
+const chat = { model: CHAT, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 }
+const embedding = { model: 'text-embedding-3-small', input: 'hi' }
+const image = { model: 'image-v2', prompt: 'hi' }
+
+const CASES: readonly (readonly [RelayOperation, unknown, number])[] = [
+  ['list-models', {}, 200],
+  ['get-model', {}, 200],
+  ['create-chat-completion', chat, 200],
+  ['create-completion', { model: CHAT, prompt: 'hi' }, 200],
+  ['create-embedding', embedding, 502],
+  ['create-image', image, 502],
+]
+
+describe('the roles of the functions of models and relayed requests', () => {
+  it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
+    folder = `api/${operation}`
+    requests = 0
+    const call = { operation, key: KEY, pathParameters: { model: CHAT } }
+    const isBuffered = operation === 'list-models' || operation === 'get-model'
+    const { statusCode } = await (isBuffered ? rig.sendBuffered(body, call) : rig.send(body, call))
+    expect([statusCode, requests > 1, refused]).toEqual([status, true, []])
+  })
+
+  it('allow a refusal of funds and a released reservation too', async () => {
+    const { key } = await rig.tenant('0')
+    folder = 'api/create-chat-completion'
+    expect((await rig.send(chat, { key })).statusCode).toBe(402)
+    rig.upstreams[0]?.answerWith((response) => sendJson(response, '{}', 500))
+    expect((await rig.send(chat, { key: KEY })).statusCode).toBe(502)
+    expect(refused).toEqual([])
+  })
+})

@@ -1,0 +1,100 @@
+import type { Template } from 'aws-cdk-lib/assertions'
+import { folderOf, resourcesOf } from './synthesize-stack.ts'
+
+type Statement = {
+  readonly Effect: string
+  readonly Action: string | readonly string[]
+  readonly Resource: unknown
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
+}
+
+/** What a statement of a role allows in the table itself. */
+export type TableGrant = {
+  readonly actions: readonly string[]
+  /** As the condition on the leading keys names them; undefined for one that covers the whole table. */
+  readonly partitions: readonly string[] | undefined
+}
+
+/** What a role allows in the table itself, by the folder of its function. */
+export function tableGrants(template: Template): Map<string, TableGrant[]> {
+  const policies = resourcesOf(template, 'AWS::IAM::Policy')
+  return new Map(
+    resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => {
+      const roleId = properties.Role['Fn::GetAtt'][0]
+      const statements: Statement[] = policies
+        .filter((policy) => policy.properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
+        .flatMap((policy) => policy.properties.PolicyDocument.Statement)
+      return [folderOf(properties), statements.flatMap(tableGrant)]
+    }),
+  )
+}
+
+function tableGrant({ Effect, Action, Resource, Condition }: Statement): TableGrant[] {
+  const actions = [Action].flat().filter((action) => action.startsWith('dynamodb:'))
+  if (Effect !== 'Allow' || actions.length === 0 || JSON.stringify(Resource).includes('/index/')) {
+    return []
+  }
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
+  return [
+    {
+      actions: actions.map((action) => action.slice('dynamodb:'.length)),
+      partitions: keys === undefined ? undefined : [keys].flat(),
+    },
+  ]
+}
+
+/** One action of a request, with the partition keys that it names. */
+export type TableUse = { readonly action: string; readonly keys: readonly string[] }
+
+const PARTS = {
+  Put: 'PutItem',
+  Update: 'UpdateItem',
+  Delete: 'DeleteItem',
+  ConditionCheck: 'ConditionCheckItem',
+} as const
+
+/**
+ * What IAM is asked for a request to the table. The keys of a transaction are asked for twice, each with its own action and all of
+ * them with every action, because nobody says which of the two AWS does.
+ */
+export function usesOf(operation: string, input: Readonly<Record<string, unknown>>): TableUse[] {
+  const wire = JSON.parse(JSON.stringify(input))
+  if (operation === 'TransactWriteItems') {
+    const parts: TableUse[] = wire.TransactItems.map((item: Record<string, Wire>) => partUse(item))
+    const keys = parts.flatMap((part) => part.keys)
+    return [...parts, ...parts.map(({ action }) => ({ action, keys }))]
+  }
+  if (operation === 'BatchGetItem') {
+    const [requested] = Object.values<{ Keys: Wire['Key'][] }>(wire.RequestItems)
+    return [{ action: operation, keys: (requested?.Keys ?? []).map((key) => key?.PK.S ?? '') }]
+  }
+  if (operation === 'Query') {
+    return wire.IndexName === undefined ? [{ action: operation, keys: [wire.ExpressionAttributeValues[':pk'].S] }] : []
+  }
+  return [{ action: operation, keys: [(wire.Key ?? wire.Item).PK.S] }]
+}
+
+type Wire = {
+  readonly Key?: { readonly PK: { readonly S: string } }
+  readonly Item?: { readonly PK: { readonly S: string } }
+}
+
+function partUse(item: Record<string, Wire>): TableUse {
+  const [[kind, part] = ['', undefined]] = Object.entries(item)
+  const action = Object.entries(PARTS).find(([name]) => name === kind)?.[1] ?? kind
+  return { action, keys: [(part?.Key ?? part?.Item)?.PK.S ?? ''] }
+}
+
+/** As IAM decides: one statement has to allow the action in all of the keys. */
+export function isAllowed(grants: readonly TableGrant[], { action, keys }: TableUse): boolean {
+  return grants.some(
+    ({ actions, partitions }) =>
+      actions.includes(action) && keys.every((key) => partitions?.some((pattern) => isLike(key, pattern)) ?? true),
+  )
+}
+
+/** `StringLike` with stars. */
+function isLike(text: string, pattern: string): boolean {
+  const escaped = pattern.split('*').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${escaped.join('.*')}$`).test(text)
+}
