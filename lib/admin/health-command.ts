@@ -1,10 +1,10 @@
 import { stackName } from '../config/stack-name.ts'
-import { formatTable } from './answer.ts'
 import { readDeployedConfig } from './catalogue/deployed-config.ts'
 import type { AdminContext, Command } from './command.ts'
 import { checkApi } from './health/api-health.ts'
 import { checkChannelConnections } from './health/channel-connections.ts'
 import { checkChannelKeys, checkChannels } from './health/channel-health.ts'
+import { describeFindings } from './health/describe-findings.ts'
 import { type Check, runCheck } from './health/finding.ts'
 import { checkAlarms, checkDeadLetters, checkProtection, checkReconcile, checkStack } from './health/stack-health.ts'
 import { checkBalances, checkReservations } from './health/table-health.ts'
@@ -20,12 +20,7 @@ reservations, channels, and connections to their upstreams. Nothing is changed. 
     // The first failing look-up would otherwise be told once per check.
     await context.output('BaseUrl')
     const findings = (await Promise.all(checksOf(context).map(runCheck))).flat()
-    const isOk = findings.every(({ ok }) => ok)
-    const rows = findings.flatMap(({ check, ok, message, advice }) => [
-      [ok ? 'ok' : 'WRONG', check, message],
-      ...(advice === null ? [] : [['', '', `-> ${advice}`]]),
-    ])
-    return { json: { ok: isOk, findings }, text: formatTable([], rows), isOk }
+    return describeFindings(findings)
   },
 }
 

@@ -1,4 +1,4 @@
-import { refuseUnknownContext } from '../config/unknown-context.ts'
+import { readContextArguments } from '../config/context-arguments.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
 /** What has an option of its own, and what this command decides. */
@@ -9,26 +9,17 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Context settings as `cdk` takes them: `-c retainData=true`, once for each.
- * @throws UsageError for what is no `key=value`, a key given twice, and what is said elsewhere.
+ * Context settings of a deployment to an emulator, as `cdk` takes them: `-c retainData=true`, once for each.
+ * @throws UsageError as `readContextArguments`, and for what is said elsewhere.
  * @throws StageSettingsError for a key that no deployment has.
  */
 export function readContext(given: readonly string[]): Readonly<Record<string, string>> {
-  const settings = new Map<string, string>()
-  for (const each of given) {
-    const [, key, value] = /^([^=]+)=(.*)$/s.exec(each) ?? []
-    if (key === undefined || value === undefined) {
-      throw new UsageError(`-c takes key=value, as in -c retainData=true, not ${each}`)
-    }
+  const settings = readContextArguments(given)
+  for (const key of Object.keys(settings)) {
     const elsewhere = Object.hasOwn(ELSEWHERE, key) ? ELSEWHERE[key] : undefined
     if (elsewhere !== undefined) {
       throw new UsageError(elsewhere)
     }
-    if (settings.has(key)) {
-      throw new UsageError(`-c ${key} is given twice: give it once`)
-    }
-    settings.set(key, value)
   }
-  refuseUnknownContext([...settings.keys()])
-  return Object.fromEntries(settings)
+  return settings
 }

@@ -1,0 +1,43 @@
+import { runPreflight } from '../lib/admin/preflight/run-preflight.ts'
+import { printableLines } from '../lib/admin/printable.ts'
+import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
+import { readContextArguments } from '../lib/config/context-arguments.ts'
+import { readProjectContext } from '../lib/config/project-context.ts'
+import { readStageSettings } from '../lib/config/stage-settings.ts'
+import { parseOptions } from '../lib/terminal/parse-options.ts'
+import { UsageError } from '../lib/terminal/usage-error.ts'
+import { printFailure } from './print-failure.ts'
+
+const USAGE = `npm run preflight -- [-c key=value]... [--json]
+
+Says what a deployment with these settings would meet: caller, region, bootstrap, quotas, CloudFront, rests of an earlier stack of
+the stage, certificates; for each what to do. Takes the settings and variables of \`cdk deploy\`, changes nothing, and ends with exit
+code 1 when something is wrong. The configuration is ${DEFAULT_CONFIGURATION}.`
+
+/** `npm run preflight`. */
+async function main(): Promise<void> {
+  const { values } = parseOptions({
+    options: {
+      context: { type: 'string', short: 'c', multiple: true },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  if (values.help) {
+    console.log(USAGE)
+    return
+  }
+  const context: Readonly<Record<string, unknown>> = {
+    ...readProjectContext(),
+    ...readContextArguments(values.context ?? []),
+  }
+  const settings = readStageSettings((name) => context[name] ?? (name === 'config' ? configurationFile() : undefined))
+  if (settings.emulator) {
+    throw new UsageError('-c emulator=true: an emulator has nothing of what is looked at here; leave it out')
+  }
+  const { json, text, isOk } = await runPreflight({ settings, environment: process.env, nowMilliseconds: Date.now() })
+  console.log(values.json ? JSON.stringify(json) : printableLines(text))
+  process.exitCode = isOk ? 0 : 1
+}
+
+main().catch((error: unknown) => printFailure(error, { usage: USAGE }))

@@ -1,0 +1,12 @@
+import { type Answer, formatTable } from '../answer.ts'
+import type { Finding } from './finding.ts'
+
+/** Findings for people and programs: a line for each, what to do below it, and exit code 1 when something is wrong. */
+export function describeFindings(findings: readonly Finding[]): Answer {
+  const isOk = findings.every(({ ok }) => ok)
+  const rows = findings.flatMap(({ check, ok, message, advice }) => [
+    [ok ? 'ok' : 'WRONG', check, message],
+    ...(advice === null ? [] : [['', '', `-> ${advice}`]]),
+  ])
+  return { json: { ok: isOk, findings }, text: formatTable([], rows), isOk }
+}

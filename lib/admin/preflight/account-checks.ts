@@ -1,0 +1,96 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { ROUTES } from '#core/contract/routes.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../../config/function-timeouts.ts'
+import { refuseUnsupportedRegion } from '../../config/region-support.ts'
+import type { StageSettings } from '../../config/stage-settings.ts'
+import { StageSettingsError } from '../../config/stage-settings-error.ts'
+import { type Finding, fine, wrong } from '../health/finding.ts'
+import { isNoStack } from './stack-state.ts'
+
+/** Where and as whom a deployment would be made. */
+export type Place = { readonly account: string; readonly region: string }
+
+/** What the stack's synthesizer asks for (aws-cdk-lib, `MIN_BOOTSTRAP_STACK_VERSION`). */
+const BOOTSTRAP_VERSION_MIN = 6
+const BOOTSTRAP_STACK = 'CDKToolkit'
+
+/** Lambda refuses a reservation that leaves less for all functions that reserve nothing. */
+const UNRESERVED_MIN = 100
+
+/** Account, caller and region of the AWS environment. @throws what the SDK throws when it finds none. */
+export async function readPlace(): Promise<Place & { readonly caller: string }> {
+  const client = new STSClient({})
+  const region = await client.config.region()
+  const { Account = '', Arn = '' } = await client.send(new GetCallerIdentityCommand({}))
+  return { account: Account, caller: Arn, region }
+}
+
+/** Who would deploy, where, and whether the stack can be there. */
+export function checkPlace({ account, caller, region }: Place & { readonly caller: string }): Finding[] {
+  const found = fine('caller', `${caller} in account ${account}, region ${region}`)
+  try {
+    refuseUnsupportedRegion({ region, emulator: false })
+    return [found]
+  } catch (error) {
+    if (error instanceof StageSettingsError) {
+      return [found, wrong('region', error.message, 'Choose another region: AWS_REGION, or the profile.')]
+    }
+    throw error
+  }
+}
+
+/** Whether `cdk bootstrap` was run in this account and region, by a version that is new enough. */
+export async function checkBootstrap({ account, region }: Place): Promise<Finding[]> {
+  const advice = `Run \`npx cdk bootstrap aws://${account}/${region}\`; if it was run with --toolkit-stack-name, this can be left alone.`
+  try {
+    const client = new CloudFormationClient({})
+    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: BOOTSTRAP_STACK }))
+    const version = Stacks?.[0]?.Outputs?.find(({ OutputKey }) => OutputKey === 'BootstrapVersion')?.OutputValue
+    const status = Stacks?.[0]?.StackStatus ?? 'unknown'
+    if (Number(version) >= BOOTSTRAP_VERSION_MIN) {
+      return [fine('bootstrap', `${BOOTSTRAP_STACK} is ${status}, version ${version}`)]
+    }
+    const found = `${BOOTSTRAP_STACK} is ${status}, version ${version ?? 'unknown'}; ${BOOTSTRAP_VERSION_MIN} is needed`
+    return [wrong('bootstrap', found, advice)]
+  } catch (error) {
+    if (isNoStack(error)) {
+      return [wrong('bootstrap', `there is no stack ${BOOTSTRAP_STACK} in ${region}`, advice)]
+    }
+    throw error
+  }
+}
+
+/** Instances that the functions of a stage reserve, or keep warm without a reservation. */
+export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurrency'>): number {
+  const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
+  const warmed = ROUTES.filter((route) => !('isPublic' in route)).length
+  const { api: _api, relay: _relay, reconcile: _reconcile, ...pipeline } = FUNCTION_TIMEOUT_SECONDS
+  return (
+    // The fallback beside the routes.
+    (apiReserved === undefined ? apiProvisioned * warmed : apiReserved * (ROUTES.length + 1)) +
+    pipelineReserved * Object.keys(pipeline).length +
+    reconcileReserved
+  )
+}
+
+/**
+ * Whether Lambda's concurrency is enough for what the settings reserve, and for clients.
+ * @param isDeployed a stack that is there has its reservations already, so that they cannot be told apart from those asked for.
+ */
+export async function checkConcurrency(settings: StageSettings, isDeployed: boolean): Promise<Finding[]> {
+  const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
+  const { ConcurrentExecutions: limit = 0, UnreservedConcurrentExecutions: unreserved = 0 } = AccountLimit ?? {}
+  const asked = reservedInstances(settings)
+  const raise = 'raise the quota "Concurrent executions" of Lambda (Service Quotas)'
+  if (!isDeployed && asked > 0 && unreserved - asked < UNRESERVED_MIN) {
+    const found = `the settings reserve ${asked} instances, ${unreserved} are unreserved, and Lambda keeps ${UNRESERVED_MIN} of them`
+    return [wrong('concurrency', found, `Leave the settings of reserved and provisioned concurrency out, or ${raise}.`)]
+  }
+  if (limit < UNRESERVED_MIN && settings.retainsData) {
+    const found = `the account runs ${limit} functions at once: as many requests at once are all that it serves`
+    return [wrong('concurrency', found, `Deploy if you like; before clients come, ${raise}.`)]
+  }
+  return [fine('concurrency', `the account runs ${limit} functions at once, ${asked} of them reserved by the settings`)]
+}

@@ -1,0 +1,69 @@
+import { requireChannels } from '../../config/deployed-channels.ts'
+import type { Environment } from '../../config/environment.ts'
+import { loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import { stackName } from '../../config/stack-name.ts'
+import type { StageSettings } from '../../config/stage-settings.ts'
+import type { Answer } from '../answer.ts'
+import { describeFindings } from '../health/describe-findings.ts'
+import { type Check, type Finding, fine, runCheck } from '../health/finding.ts'
+import { checkBootstrap, checkConcurrency, checkPlace, type Place, readPlace } from './account-checks.ts'
+import { checkCdnNames, checkCloudFront } from './cdn-checks.ts'
+import { checkCertificate } from './certificate-checks.ts'
+import { checkBuckets, checkLogGroups, checkSecrets, checkTables } from './leftover-checks.ts'
+import { checkStackState, isFirstDeployment, readStackState, type StackState } from './stack-state.ts'
+
+type PreflightOptions = {
+  readonly settings: StageSettings
+  readonly environment: Environment
+  readonly nowMilliseconds: number
+}
+
+/**
+ * Looks at what a deployment of a stage needs, before it is made. Nothing is changed; a check that cannot be made says why and
+ * stops no other, but for the caller: without one nothing can be asked.
+ * @throws what the SDK throws when it finds no credentials or no region.
+ */
+export async function runPreflight(options: PreflightOptions): Promise<Answer> {
+  const { settings } = options
+  const place = await readPlace()
+  const name = stackName(settings.stage)
+  // Read by two checks; what it throws is told once, and of an unknown stack everything is looked at.
+  const state = readStackState(name)
+  const known = await state.catch((): StackState => ({ status: undefined, isProtected: false }))
+  const checks: Check[] = [
+    { name: 'configuration', run: async () => checkConfiguration(options) },
+    { name: 'bootstrap', run: () => checkBootstrap(place) },
+    { name: 'stack', run: async () => checkStackState(name, await state) },
+    { name: 'concurrency', run: () => checkConcurrency(settings, !isFirstDeployment(known)) },
+    { name: 'cloudfront', run: checkCloudFront },
+    ...(isFirstDeployment(known) ? leftoverChecks(settings, name, place) : []),
+    ...certificateChecks(options, place),
+  ]
+  const findings = (await Promise.all(checks.map(runCheck))).flat()
+  return describeFindings([...checkPlace(place), ...findings])
+}
+
+function checkConfiguration({ settings, environment }: PreflightOptions): Finding[] {
+  const { config } = loadGatewayConfig({ file: settings.configFile, environment, mode: 'synth' })
+  requireChannels(settings, config)
+  const channels = config.channels.map(({ id }) => id).join(', ')
+  return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
+}
+
+function leftoverChecks({ table }: StageSettings, name: string, { region }: Place): Check[] {
+  return [
+    { name: 'tables', run: () => checkTables(name, table) },
+    { name: 'buckets', run: () => checkBuckets(name) },
+    { name: 'secrets', run: () => checkSecrets(name) },
+    { name: 'log groups', run: () => checkLogGroups(name) },
+    { name: 'cdn names', run: () => checkCdnNames(name, region) },
+  ]
+}
+
+function certificateChecks({ settings, nowMilliseconds }: PreflightOptions, { account }: Place): Check[] {
+  return [settings.apiDomain, settings.videoDomain].flatMap((domain) =>
+    domain === undefined
+      ? []
+      : [{ name: 'certificate', run: () => checkCertificate(domain, { account, nowMilliseconds }) }],
+  )
+}

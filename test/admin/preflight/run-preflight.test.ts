@@ -1,0 +1,296 @@
+import { ACMClient, DescribeCertificateCommand } from '@aws-sdk/client-acm'
+import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation'
+import {
+  CloudFrontClient,
+  ListDistributionsCommand,
+  ListKeyGroupsCommand,
+  ListOriginAccessControlsCommand,
+  ListPublicKeysCommand,
+  ListResponseHeadersPoliciesCommand,
+} from '@aws-sdk/client-cloudfront'
+import { CloudWatchLogsClient, DescribeLogGroupsCommand } from '@aws-sdk/client-cloudwatch-logs'
+import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
+import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { Template } from 'aws-cdk-lib/assertions'
+import { mockClient } from 'aws-sdk-client-mock'
+import { reservedInstances } from '../../../lib/admin/preflight/account-checks.ts'
+import { runPreflight } from '../../../lib/admin/preflight/run-preflight.ts'
+import { readStageSettings } from '../../../lib/config/stage-settings.ts'
+import { EVERY_SETTING } from '../../aws/every-setting.ts'
+import { createStack, folderOf, resourcesOf, stageSettings } from '../../aws/synthesize-stack.ts'
+import { SHIPPED_FILE } from '../../core/shipped-catalogue.ts'
+
+const ACCOUNT = '111111111111'
+const NOW = Date.parse('2026-11-22T10:00:00Z')
+const API_CERTIFICATE = `arn:aws:acm:eu-central-1:${ACCOUNT}:certificate/0198b3a0-0000-7000-8000-000000000000`
+const NAMED = { apiDomain: 'api.example.com', apiCertificateArn: API_CERTIFICATE }
+
+const sts = mockClient(STSClient)
+const cloudFormation = mockClient(CloudFormationClient)
+const lambda = mockClient(LambdaClient)
+const cloudFront = mockClient(CloudFrontClient)
+const dynamoDb = mockClient(DynamoDBClient)
+const s3 = mockClient(S3Client)
+const secrets = mockClient(SecretsManagerClient)
+const logs = mockClient(CloudWatchLogsClient)
+const acm = mockClient(ACMClient)
+const clients = [sts, cloudFormation, lambda, cloudFront, dynamoDb, s3, secrets, logs, acm]
+const environment = { ...process.env }
+
+/** As the services say it. */
+class ServiceError extends Error {
+  constructor(name: string, message: string) {
+    super(message)
+    this.name = name
+  }
+}
+const DENIED = new ServiceError('AccessDeniedException', 'User: deployer is not authorized to perform that')
+const noStack = (name: string) => new ServiceError('ValidationError', `Stack with id ${name} does not exist`)
+
+function haveStack(StackName: string, stack: Partial<Stack>): void {
+  const found = { StackName, CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE' as const, ...stack }
+  cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks: [found] })
+}
+
+function haveConcurrency(ConcurrentExecutions: number): void {
+  const AccountLimit = { ConcurrentExecutions, UnreservedConcurrentExecutions: ConcurrentExecutions }
+  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit })
+}
+
+function haveCertificate(certificate: object): void {
+  const Certificate = { Status: 'ISSUED', SubjectAlternativeNames: ['*.example.com'], ...certificate }
+  acm.on(DescribeCertificateCommand).resolves({ Certificate: Certificate as { Status: 'ISSUED' } })
+}
+
+/** An account in which a first deployment meets nothing. */
+beforeEach(() => {
+  process.env.AWS_REGION = 'eu-central-1'
+  process.env.P1_BASE_URL = 'https://p1.example.com'
+  for (const client of clients) {
+    client.reset()
+  }
+  sts.on(GetCallerIdentityCommand).resolves({ Account: ACCOUNT, Arn: `arn:aws:iam::${ACCOUNT}:user/deployer` })
+  haveStack('CDKToolkit', { Outputs: [{ OutputKey: 'BootstrapVersion', OutputValue: '30' }] })
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-prod' }).rejects(noStack('Reelgate-prod'))
+  haveConcurrency(1000)
+  cloudFront.on(ListDistributionsCommand).resolves({
+    DistributionList: { Marker: '', MaxItems: 1, IsTruncated: false, Quantity: 1, Items: [{} as never] },
+  })
+  cloudFront.on(ListKeyGroupsCommand).resolves({})
+  cloudFront.on(ListPublicKeysCommand).resolves({})
+  cloudFront.on(ListOriginAccessControlsCommand).resolves({})
+  cloudFront.on(ListResponseHeadersPoliciesCommand).resolves({})
+  dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-eu-JobTable1', 'orders'] })
+  s3.on(ListBucketsCommand).resolves({ Buckets: [] })
+  secrets.on(ListSecretsCommand).resolves({ SecretList: [] })
+  logs.on(DescribeLogGroupsCommand).resolves({ logGroups: [{ logGroupName: 'Reelgate-prod-eu-GatewayApi1' }] })
+  haveCertificate({})
+})
+afterAll(() => {
+  process.env = environment
+})
+
+async function look(context: Readonly<Record<string, unknown>> = {}) {
+  const given: Readonly<Record<string, unknown>> = { stage: 'prod', config: SHIPPED_FILE, ...context }
+  const settings = readStageSettings((name) => given[name])
+  const { json, text, isOk } = await runPreflight({ settings, environment: process.env, nowMilliseconds: NOW })
+  const { findings } = json as { findings: { check: string; ok: boolean; message: string; advice: string | null }[] }
+  const wrong = findings.filter(({ ok }) => !ok)
+  expect(wrong.every(({ advice }) => advice?.endsWith('.'))).toBe(true)
+  expect(isOk).toBe(wrong.length === 0)
+  return { wrong: wrong.map(({ check, message }) => `${check}: ${message}`), text }
+}
+
+describe('preflight of a first deployment', () => {
+  it('finds nothing wrong in an account that is ready, and says what it looked at', async () => {
+    const { wrong, text } = await look(NAMED)
+    expect(wrong).toEqual([])
+    expect(text).toContain(`arn:aws:iam::${ACCOUNT}:user/deployer in account ${ACCOUNT}, region eu-central-1`)
+    expect(text).toContain('there is no Reelgate-prod yet: this would be its first deployment')
+    expect(text).toMatch(/with the channels p1-main/)
+    expect(text).toMatch(/CDKToolkit is CREATE_COMPLETE, version 30/)
+  })
+
+  it.each<[string, () => unknown, string | RegExp, Readonly<Record<string, unknown>>?]>([
+    [
+      'a region without the CDN',
+      () => {
+        process.env.AWS_REGION = 'us-gov-west-1'
+      },
+      'region: the region us-gov-west-1 is in the partition aws-us-gov (GovCloud)',
+    ],
+    [
+      'an account that was not bootstrapped',
+      () => cloudFormation.on(DescribeStacksCommand, { StackName: 'CDKToolkit' }).rejects(noStack('CDKToolkit')),
+      'bootstrap: there is no stack CDKToolkit in eu-central-1',
+    ],
+    [
+      'an old bootstrap',
+      () => haveStack('CDKToolkit', { Outputs: [{ OutputKey: 'BootstrapVersion', OutputValue: '5' }] }),
+      'bootstrap: CDKToolkit is CREATE_COMPLETE, version 5; 6 is needed',
+    ],
+    ['a new account', () => haveConcurrency(10), 'concurrency: the account runs 10 functions at once'],
+    [
+      'reservations that Lambda refuses',
+      () => haveConcurrency(100),
+      'concurrency: the settings reserve 1 instances, 100 are unreserved, and Lambda keeps 100 of them',
+      { reconcileReservedConcurrency: '1' },
+    ],
+    [
+      'a table of an earlier stack',
+      () => dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] }),
+      'tables: the table Reelgate-prod-JobTable67B8 of an earlier stack is there',
+    ],
+    [
+      'a bucket of an earlier stack',
+      () => s3.on(ListBucketsCommand).resolves({ Buckets: [{ Name: 'reelgate-prod-videobucket1' }] }),
+      'buckets: the bucket reelgate-prod-videobucket1 of an earlier stack is there',
+    ],
+    [
+      'a secret of an earlier stack',
+      () => {
+        const Tags = [{ Key: 'aws:cloudformation:stack-name', Value: 'Reelgate-prod' }]
+        const other = [{ Key: 'aws:cloudformation:stack-name', Value: 'Reelgate-prod-eu' }]
+        const SecretList = [
+          { Name: 'ChannelSecret1', Tags },
+          { Name: 'ChannelSecret2', Tags: other },
+        ]
+        secrets.on(ListSecretsCommand).resolves({ SecretList })
+      },
+      'secrets: the secret ChannelSecret1 of an earlier stack is there',
+    ],
+    [
+      'a name of the CDN that is taken',
+      () => {
+        const Items = [{ Name: 'Reelgate-prod-videos-eu-central-1' }, { Name: 'Reelgate-prod-videos-us-east-1' }]
+        cloudFront
+          .on(ListOriginAccessControlsCommand)
+          .resolves({ OriginAccessControlList: { Items: Items as never, Quantity: 2 } as never })
+      },
+      'cdn names: the origin access control Reelgate-prod-videos-eu-central-1 exists already',
+    ],
+    [
+      'no room for another key',
+      () =>
+        cloudFront
+          .on(ListPublicKeysCommand)
+          .resolves({ PublicKeyList: { Items: Array(10).fill({}) as never, Quantity: 10, MaxItems: 100 } }),
+      'cdn keys: the account has 10 public keys, of 10 unless its quota was raised',
+    ],
+    [
+      'a certificate that is not issued',
+      () => haveCertificate({ Status: 'PENDING_VALIDATION' }),
+      'certificate: the certificate of api.example.com is PENDING_VALIDATION',
+      NAMED,
+    ],
+    [
+      'a certificate of another name',
+      () => haveCertificate({ SubjectAlternativeNames: ['example.com', '*.eu.example.com'] }),
+      'certificate: the certificate is for example.com, *.eu.example.com, not for api.example.com',
+      NAMED,
+    ],
+    [
+      'a certificate that has ended',
+      () => haveCertificate({ NotAfter: new Date(NOW - 1) }),
+      'certificate: the certificate of api.example.com has ended',
+      NAMED,
+    ],
+    [
+      'a certificate of another account',
+      () =>
+        sts.on(GetCallerIdentityCommand).resolves({ Account: '222222222222', Arn: 'arn:aws:iam::222222222222:root' }),
+      `certificate: the certificate of api.example.com is of account ${ACCOUNT}, and the stack would be of 222222222222`,
+      NAMED,
+    ],
+    [
+      'no upstream',
+      () => {
+        delete process.env.P1_BASE_URL
+      },
+      /^configuration: could not be checked: the stage prod has no channel/,
+    ],
+  ])('finds %s', async (_what, change, expected, context = {}) => {
+    change()
+    const { wrong } = await look(context)
+    expect(wrong).toEqual([
+      typeof expected === 'string' ? expect.stringContaining(expected) : expect.stringMatching(expected),
+    ])
+  })
+
+  it('takes a table that the settings name for no rest', async () => {
+    dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] })
+    expect((await look({ table: 'Reelgate-prod-JobTable67B8' })).wrong).toEqual([])
+  })
+
+  it('says that nobody can see whether a new account is verified for CloudFront, and what to do then', async () => {
+    cloudFront.on(ListDistributionsCommand).resolves({})
+    const { wrong, text } = await look()
+    expect(wrong).toEqual([])
+    expect(text).toContain('"Your account must be verified", open a case with AWS Support')
+  })
+
+  it('counts log groups of this stage only, and leaves them be', async () => {
+    const names = ['Reelgate-prod-GatewayApi1', 'Reelgate-prod-eu-GatewayApi1']
+    logs.on(DescribeLogGroupsCommand).resolves({ logGroups: names.map((logGroupName) => ({ logGroupName })) })
+    const { wrong, text } = await look()
+    expect(wrong).toEqual([])
+    expect(text).toContain("1 of an earlier stack are there and in nobody's way")
+  })
+
+  it.each(clients.slice(1).map((client, index) => [index, client] as const))(
+    'says of a check without permission that it could not be made, and goes on (%i)',
+    async (_index, client) => {
+      client.reset()
+      client.rejects(DENIED)
+      const { wrong, text } = await look(NAMED)
+      expect(wrong.length).toBeGreaterThan(0)
+      expect(wrong.every((finding) => finding.includes('could not be checked: User: deployer is not authorized'))).toBe(
+        true,
+      )
+      expect(text).toContain('\nok     ')
+    },
+  )
+
+  it('ends with what is missing where there are no credentials at all', async () => {
+    sts.on(GetCallerIdentityCommand).rejects(new ServiceError('CredentialsProviderError', 'no providers'))
+    await expect(look()).rejects.toThrow('no providers')
+  })
+})
+
+describe('preflight of a stack that is there', () => {
+  it.each<[Partial<Stack>, string[]]>([
+    [{ StackStatus: 'UPDATE_COMPLETE', EnableTerminationProtection: true }, []],
+    [{ StackStatus: 'ROLLBACK_COMPLETE' }, []],
+    [
+      { StackStatus: 'ROLLBACK_COMPLETE', EnableTerminationProtection: true },
+      ['stack: Reelgate-prod is ROLLBACK_COMPLETE and protected: cdk cannot delete it'],
+    ],
+    [{ StackStatus: 'ROLLBACK_FAILED' }, ['stack: Reelgate-prod is ROLLBACK_FAILED: cdk cannot delete it']],
+    [{ StackStatus: 'UPDATE_IN_PROGRESS' }, ['stack: Reelgate-prod is UPDATE_IN_PROGRESS']],
+    [{ StackStatus: 'UPDATE_ROLLBACK_FAILED' }, ['stack: Reelgate-prod is UPDATE_ROLLBACK_FAILED']],
+  ])('%j', async (stack, wrong) => {
+    haveStack('Reelgate-prod', stack)
+    expect((await look()).wrong).toEqual(wrong)
+  })
+
+  it('takes its own table, keys and reservations for no rests', async () => {
+    haveStack('Reelgate-prod', { StackStatus: 'UPDATE_COMPLETE' })
+    dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] })
+    haveConcurrency(900)
+    expect((await look({ apiReservedConcurrency: '60' })).wrong).toEqual([])
+  })
+})
+
+it('counts the instances that the stack reserves', () => {
+  const settings = stageSettings(EVERY_SETTING)
+  const functions = resourcesOf(Template.fromStack(createStack({ settings })), 'AWS::Lambda::Function')
+  const reserved = functions.map(({ properties }) => [
+    folderOf(properties),
+    properties.ReservedConcurrentExecutions ?? 0,
+  ])
+  expect(reservedInstances(settings)).toBe(reserved.reduce((sum, [, count]) => sum + count, 0))
+})
