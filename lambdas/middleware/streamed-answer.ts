@@ -2,6 +2,7 @@ import { finished } from 'node:stream/promises'
 import type { StreamifyHandler } from 'aws-lambda'
 import { OUT_OF_TIME } from '#adapters/relay/event-sender.ts'
 import type { AnswerHead, AnswerWriter } from '#adapters/relay/relay-request.ts'
+import { isEventStream } from '#core/relay/event-stream-type.ts'
 import type { ApiEvent } from './api-event.ts'
 import { outliveStreamError } from './outlive-stream-error.ts'
 
@@ -28,8 +29,8 @@ export class StreamedAnswer implements AnswerWriter {
   readonly #gone = new AbortController()
   #stream: LambdaResponseStream | undefined
   #statusCode: number | undefined
-  /** Whether the head says where the answer ends. Only a stream of events has no length. */
-  #hasLength = false
+  /** Whether the answer is a stream of events, in which an event can say that it ends early. */
+  #isEventStream = false
 
   constructor(responseStream: LambdaResponseStream) {
     this.#responseStream = responseStream
@@ -63,7 +64,7 @@ export class StreamedAnswer implements AnswerWriter {
     if (this.#gone.signal.aborted) {
       return
     }
-    this.#hasLength = headers['content-length'] !== undefined
+    this.#isEventStream = isEventStream(headers['content-type'])
     this.#stream = HttpResponseStream.from(this.#responseStream, {
       statusCode,
       headers: this.beforeOpen(headers),
@@ -89,12 +90,12 @@ export class StreamedAnswer implements AnswerWriter {
 
   /**
    * Sends no more: a client that reads too slowly, or an upstream that takes too long, is waited for no longer. Events end
-   * with an error, so that nobody takes the part for the whole; any other answer falls short of its length.
+   * with an error, so that nobody takes the part for the whole; any other answer ends before its JSON does.
    * The stream is never destroyed: Lambda's runtime client ends the process for it, before the settlement.
    */
   giveUp(): void {
-    if (this.#stream !== undefined && !(this.#hasLength || this.#stream.writableEnded || this.#gone.signal.aborted)) {
-      this.#stream.write(OUT_OF_TIME)
+    if (this.#isEventStream && !(this.#stream?.writableEnded || this.#gone.signal.aborted)) {
+      this.#stream?.write(OUT_OF_TIME)
     }
     this.#gone.abort()
   }
