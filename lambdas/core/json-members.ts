@@ -89,13 +89,23 @@ function decodedName(quoted: string): string {
   return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
 }
 
-/** Index of the quote that ends the string which begins at `start`; the length of the text when none does. */
+/**
+ * Index of the quote that ends the string which begins at `start`; the length of the text when none does. Looks for the first
+ * quote, so that long strings cost little, and from an escaped one on at each character: a string may hold millions of them.
+ */
 export function closingQuote(text: string, start: number): number {
-  let index = text.indexOf('"', start + 1)
-  while (index !== -1 && isEscaped(text, index)) {
-    index = text.indexOf('"', index + 1)
+  const first = text.indexOf('"', start + 1)
+  if (first === -1) {
+    return text.length
   }
-  return index === -1 ? text.length : index
+  if (!isEscaped(text, first)) {
+    return first
+  }
+  let index = first + 1
+  while (index < text.length && text.charCodeAt(index) !== QUOTE) {
+    index += text.charCodeAt(index) === BACKSLASH ? 2 : 1
+  }
+  return Math.min(index, text.length)
 }
 
 /** Whether the character inside a string stands behind an odd number of backslashes: of an even one, each pair is a backslash. */

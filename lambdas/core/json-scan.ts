@@ -1,6 +1,7 @@
+import { closingQuote } from './json-members.ts'
+
 const QUOTE = 0x22
 const COMMA = 0x2c
-const BACKSLASH = 0x5c
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
@@ -69,18 +70,8 @@ export class JsonScan {
     return code
   }
 
-  /** Looks from quote to quote, so that long strings cost little. */
   #skipString(): void {
-    let quote = this.index
-    let backslashes: number
-    do {
-      quote = this.text.indexOf('"', quote + 1)
-      backslashes = 0
-      while (this.text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) {
-        backslashes += 1
-      }
-    } while (backslashes % 2 === 1)
-    this.index = quote + 1
+    this.index = closingQuote(this.text, this.index) + 1
   }
 
   #skipNested(): void {

@@ -8,7 +8,7 @@ import { sumOfUsages } from '#core/relay/completion-answer.ts'
 import type { ChatUsage } from '#core/relay/token-usage.ts'
 import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 
-type Bounded = Pick<CompletionExchange, 'completion' | 'writeCall' | 'longestCall'>
+type Bounded = Pick<CompletionExchange, 'completion' | 'callBytes'>
 type Billed = Bounded & { readonly request: Pick<RelayRequest, 'note'> }
 
 /** What is locked for a request: an upper bound of what its prompts can come to. */
@@ -85,9 +85,9 @@ function answeredOf(end: PromptEnd): PromptEnd {
 }
 
 /** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */
-function promptBounds(promptIndex: number, { completion, writeCall, longestCall }: Bounded): PromptBounds {
+function promptBounds(promptIndex: number, { completion, callBytes }: Bounded): PromptBounds {
   const { model, n, maxTokens } = completion
-  const bodyBytes = Buffer.byteLength(writeCall({ promptIndex, n, model: model.id, channel: longestCall }).text)
+  const bodyBytes = callBytes[promptIndex] ?? model.context_tokens
   return {
     bodyBytes,
     promptTokensMax: Math.min(model.context_tokens, bodyBytes),

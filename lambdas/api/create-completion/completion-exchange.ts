@@ -2,7 +2,6 @@ import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
-import type { ChatChannel } from '#core/relay/chat-call.ts'
 import type { CompletionHead } from '#core/relay/completion-answer.ts'
 import type { CompletionCall, WriteCompletionCall } from '#core/relay/completion-calls.ts'
 
@@ -27,11 +26,9 @@ export type CompletionExchange = {
   readonly completion: CompletionRequest
   readonly answer: AnswerWriter
   readonly context: RelayContext
-  readonly writeCall: WriteCompletionCall
-  /** The same for a call that is sent. */
   readonly sendCall: SendCompletionCall
-  /** A channel whose calls are as long as those of any channel of the model. */
-  readonly longestCall: ChatChannel
+  /** How long the chat call of each prompt is, in UTF-8, for the channel of the model that gets the longest. */
+  readonly callBytes: readonly number[]
   /** What stands for an id and a time that an upstream leaves out. */
   readonly fallback: CompletionHead
 }

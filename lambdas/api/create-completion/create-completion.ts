@@ -2,16 +2,29 @@ import { billRequest } from '#adapters/relay/bill-request.ts'
 import { sendWhole } from '#adapters/relay/read-answer.ts'
 import type { RelayContext } from '#adapters/relay/relay-context.ts'
 import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
-import { parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { type CompletionRequest, parseCompletionRequest } from '#core/contract/completion-request.ts'
+import { InvalidRequestError } from '#core/errors.ts'
 import type { Microcredits } from '#core/quota/money.ts'
 import type { ChatChannel } from '#core/relay/chat-call.ts'
-import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import {
+  type CompletionCallBytes,
+  measureCompletionCalls,
+  prepareCompletionCalls,
+} from '#core/relay/completion-calls.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { answerStream } from './answer-stream.ts'
 import { answerWhole } from './answer-whole.ts'
 import { adviseOnCompletion, completionEstimate } from './bill-prompts.ts'
 import { tellingCalls } from './completion-exchange.ts'
 import { UpstreamRefusalError } from './upstream-calls.ts'
+
+/**
+ * What the calls of one request may repeat of its body, all of them together: 64 KiB for each of 128 prompts. Above it a
+ * body of 5 MiB would become 640 MiB on their way upstream.
+ */
+const REPEATED_BYTES_MAX = 8 * 1024 * 1024
+
+const REPEATED_SENTENCE = `each prompt is a call of its own, which repeats the other fields, and together they may repeat ${REPEATED_BYTES_MAX / 1024 / 1024} MiB: send fewer prompts in one request, or shorter fields`
 
 /**
  * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
@@ -28,10 +41,10 @@ export async function createCompletion(
   const { model, stream, prompts } = completion
   request.note({ model: model.id, stream, prompts: prompts.length })
   const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
-  const writeCall = prepareCompletionCalls(bodyText, completion)
   const longestCall = channelOfAll(context.catalogue.relayChannels(model.id))
-  const sendCall = tellingCalls(writeCall, request)
-  const exchange = { request, completion, answer, context, writeCall, sendCall, longestCall, fallback }
+  const callBytes = boundedCalls(completion, measureCompletionCalls(bodyText, completion, longestCall))
+  const sendCall = tellingCalls(prepareCompletionCalls(bodyText, completion), request)
+  const exchange = { request, completion, answer, context, sendCall, callBytes, fallback }
   const estimate = completionEstimate(exchange)
   const adviseFor = (available: Microcredits) => adviseOnCompletion(exchange, available)
   const billed = { request, operation: 'create-completion', model, estimate, adviseFor }
@@ -47,6 +60,14 @@ export async function createCompletion(
       sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text), headers })
     }
   })
+}
+
+/** @throws InvalidRequestError where the prompts together would repeat the other fields above {@link REPEATED_BYTES_MAX}. */
+function boundedCalls({ prompts }: CompletionRequest, { common, calls }: CompletionCallBytes): readonly number[] {
+  if (prompts.length > 1 && prompts.length * common > REPEATED_BYTES_MAX) {
+    throw new InvalidRequestError([{ path: 'prompt', message: REPEATED_SENTENCE }])
+  }
+  return calls
 }
 
 /** A channel whose calls are as long as the longest of these. */

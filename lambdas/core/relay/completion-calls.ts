@@ -47,10 +47,38 @@ export function prepareCompletionCalls(bodyText: string, request: CompletionRequ
   return ({ promptIndex, n, model, channel }) => {
     const common = commonOf.get(channel) ?? commonFields(bodyText, request, channel)
     commonOf.set(channel, common)
-    const content = request.prompts[promptIndex] ?? ''
-    const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
-    return { text: `${JSON.stringify(members).slice(0, -1)}${common.text}}`, ignored: common.ignored }
+    return { text: `${ownFields(request, { promptIndex, n, model })}${common.text}}`, ignored: common.ignored }
   }
+}
+
+/** How long the chat calls of a request are, in UTF-8. */
+export type CompletionCallBytes = {
+  /** What every call repeats. */
+  readonly common: number
+  /** The whole call for each prompt, in their order. */
+  readonly calls: readonly number[]
+}
+
+/** Measures the calls without writing them: what they have in common may be as long as the whole body. */
+export function measureCompletionCalls(
+  bodyText: string,
+  request: CompletionRequest,
+  channel: ChatChannel,
+): CompletionCallBytes {
+  const { n, model } = request
+  const common = Buffer.byteLength(commonFields(bodyText, request, channel).text)
+  const closing = 1
+  const calls = request.prompts.map(
+    (_, promptIndex) => Buffer.byteLength(ownFields(request, { promptIndex, n, model: model.id })) + common + closing,
+  )
+  return { common, calls }
+}
+
+/** What a call has for itself, as the beginning of an object. */
+function ownFields({ prompts }: CompletionRequest, { promptIndex, n, model }: Omit<CompletionCall, 'channel'>): string {
+  const content = prompts[promptIndex] ?? ''
+  const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
+  return JSON.stringify(members).slice(0, -1)
 }
 
 /** What all calls for a channel have in common, each field behind a comma. */

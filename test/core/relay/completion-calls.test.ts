@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { prepareCompletionCalls } from '#core/relay/completion-calls.ts'
+import { measureCompletionCalls, prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
@@ -78,5 +78,34 @@ describe('prepareCompletionCalls', () => {
     const written = write({ promptIndex: 0, n: 1, model: 'a"b', channel: PLAIN_CHANNEL }).text
     expect(JSON.parse(written)).toMatchObject({ model: 'a"b', messages: [{ role: 'user', content: prompt }] })
     expect(written.isWellFormed()).toBe(true)
+  })
+})
+
+describe('measureCompletionCalls', () => {
+  it('says of each call how long it is when it is written, though it writes none', () => {
+    const prompt = ['', 'a "quoted"\n\u2028 😀 \ud800', 'é'.repeat(1000)]
+    const text = `{"model":"${CHAT_MODEL}","user":"é😀","stop":["\\n"],"stream":true,"top_k":4}`
+    const channel = { ...PLAIN_CHANNEL, output_limit_member: 'max_completion_tokens' as const }
+    for (const n of [1, 2]) {
+      const request = completionRequest({ prompt, n, stream: true })
+      const write = prepareCompletionCalls(text, request)
+      const written = prompt.map((_, promptIndex) => write({ promptIndex, n, model: CHAT_MODEL, channel }).text)
+      const { common, calls } = measureCompletionCalls(text, request, channel)
+      expect(calls).toStrictEqual(written.map((call) => Buffer.byteLength(call)))
+      expect(common).toBeGreaterThan(Buffer.byteLength('"user":"é😀","stop":["\\n"]'))
+    }
+  })
+
+  it('goes through the fields that all calls share once, however many prompts there are', () => {
+    let reads = 0
+    const channel = {
+      get pass_members() {
+        reads += 1
+        return PLAIN_CHANNEL.pass_members
+      },
+    }
+    const prompt = Array.from({ length: 128 }, () => 'a')
+    measureCompletionCalls('{"user":"u"}', completionRequest({ prompt }), channel)
+    expect(reads).toBe(1)
   })
 })
