@@ -1,4 +1,5 @@
 import { CHOICES_MAX } from '#core/contract/chat-body.ts'
+import { PARTS_MAX } from '#core/contract/content-parts.ts'
 import { INPUTS_MAX } from '#core/contract/embedding-request.ts'
 import type { DescribedMembers } from './json-schema.ts'
 
@@ -32,12 +33,29 @@ export const CHAT_MEMBERS: DescribedMembers = {
 }
 
 export const CHAT_MESSAGE_MEMBERS: DescribedMembers = {
-  role: { description: '`developer` is what newer clients write for `system`.' },
+  role: {
+    description: '`developer` is what newer clients write for `system`, `function` what older ones write for `tool`.',
+  },
   content: {
     description:
-      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`; of other types only what the operator lets pass is relayed. Only an assistant may leave it out.',
+      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`; of other types only what the operator lets pass is relayed. Only an assistant may leave it out; of a function it may be null.',
+    anyOf: [
+      { type: 'string' },
+      {
+        minItems: 1,
+        maxItems: PARTS_MAX,
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { type: { type: 'string' } },
+          required: ['type'],
+          additionalProperties: true,
+        },
+      },
+      { type: 'null' },
+    ],
   },
-  name: { description: 'Name of the writer.' },
+  name: { description: 'Name of the writer; of a function, required: the function that was called.' },
   tool_calls: { description: 'Calls that an assistant made; of no other role.' },
   tool_call_id: { description: 'Of a tool, required: the call that it answers.' },
 }
@@ -93,6 +111,8 @@ export const IMAGE_MEMBERS: DescribedMembers = {
   },
   style: { description: 'One that the model has: `vivid` or `natural`. A model without styles takes `vivid`.' },
   response_format: { description: 'Left out, the default of the upstream.' },
+  output_format: { description: 'Left out, the default of the upstream.' },
+  output_compression: { description: 'Percent, of a JPEG or a WebP. Left out, the default of the upstream.' },
   user: USER,
   stream: { description: 'Images are not streamed.' },
 }

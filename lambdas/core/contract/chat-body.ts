@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CONTENT_SENTENCE, contentSchema } from './content-parts.ts'
 
 /** Completions that one request may ask for; the wire's own limit. */
 export const CHOICES_MAX = 128
@@ -11,9 +12,6 @@ const TOOLS_MAX = 128
 
 /** More messages than any context holds. */
 const MESSAGES_MAX = 16_384
-
-/** More parts than any message of any client has. */
-const PARTS_MAX = 2_048
 
 /** As many calls as there may be functions. */
 const TOOL_CALLS_MAX = 128
@@ -57,30 +55,6 @@ export const samplingParameters = {
     .nullish(),
 }
 
-/** Kinds of parts that are not listed are the upstream's to judge. */
-const contentPart = z
-  .looseObject({ type: text('type') }, 'a content part must be an object with a type')
-  .superRefine((part, context) => {
-    if (part.type === 'text' && typeof part.text !== 'string') {
-      context.addIssue({ code: 'custom', path: ['text'], message: 'a part of type text needs a text' })
-    }
-    if (part.type === 'image_url' && imageUrlOf(part) === undefined) {
-      const message = 'a part of type image_url needs image_url with a url'
-      context.addIssue({ code: 'custom', path: ['image_url'], message })
-    }
-  })
-
-/** The url of an image part: an object with a url, or the bare url that some clients write. */
-export function imageUrlOf(part: Readonly<Record<string, unknown>>): string | undefined {
-  const image = part.image_url
-  const url = typeof image === 'object' && image !== null && 'url' in image ? image.url : image
-  return typeof url === 'string' ? url : undefined
-}
-
-const CONTENT_SENTENCE = 'content must be a text or a list of content parts'
-
-const content = z.union([z.string(), z.array(contentPart).min(1).max(PARTS_MAX)], CONTENT_SENTENCE)
-
 const toolCall = z.looseObject(
   {
     id: text('id'),
@@ -93,15 +67,15 @@ const toolCall = z.looseObject(
   'a tool call must be an object',
 )
 
-/** `developer` is what newer clients write for `system`. */
-const ROLES = ['user', 'assistant', 'system', 'tool', 'developer'] as const
+/** `developer` is what newer clients write for `system`, `function` what older ones write for `tool`. */
+const ROLES = ['user', 'assistant', 'system', 'tool', 'developer', 'function'] as const
 
 /** One message of a conversation (interface, "Chat message"). */
 export const chatMessageSchema = z
   .looseObject(
     {
-      role: z.enum(ROLES, 'role must be user, assistant, system or tool'),
-      content: content.nullish(),
+      role: z.enum(ROLES, 'role must be user, assistant, system, developer, tool or function'),
+      content: contentSchema.nullish(),
       name: text('name').nullish(),
       tool_calls: z
         .array(toolCall, 'tool_calls must be a list')
@@ -112,18 +86,35 @@ export const chatMessageSchema = z
     'a message must be an object with a role and a content',
   )
   .superRefine((each, context) => {
-    const isAssistant = each.role === 'assistant'
-    if (!isAssistant && (each.content === undefined || each.content === null)) {
-      context.addIssue({ code: 'custom', path: ['content'], message: CONTENT_SENTENCE })
-    }
-    if (each.role === 'tool' && !each.tool_call_id) {
-      const sentence = 'a tool message needs tool_call_id, the id of the call that it answers'
-      context.addIssue({ code: 'custom', path: ['tool_call_id'], message: sentence })
-    }
-    if (!isAssistant && each.tool_calls !== undefined && each.tool_calls !== null) {
-      context.addIssue({ code: 'custom', path: ['tool_calls'], message: 'only the assistant makes tool calls' })
+    const fault = faultOfMessage(each)
+    if (fault !== undefined) {
+      context.addIssue({ code: 'custom', path: [fault.path], message: fault.message, continue: false })
     }
   })
+
+type Message = Readonly<Partial<Record<'content' | 'name' | 'tool_calls' | 'tool_call_id', unknown>>> & {
+  readonly role: (typeof ROLES)[number]
+}
+
+/** What a message lacks, or has too much, by its role. */
+function faultOfMessage(message: Message): { readonly path: keyof Message; readonly message: string } | undefined {
+  const { role, content, name, tool_calls: toolCalls, tool_call_id: toolCallId } = message
+  // A function may have returned nothing, which its older form says with null.
+  const mayHaveNoContent = role === 'assistant' || (role === 'function' && content === null)
+  if (content == null && !mayHaveNoContent) {
+    return { path: 'content', message: CONTENT_SENTENCE }
+  }
+  if (role === 'tool' && !toolCallId) {
+    return { path: 'tool_call_id', message: 'a tool message needs tool_call_id, the id of the call that it answers' }
+  }
+  if (role === 'function' && !name) {
+    return { path: 'name', message: 'a function message needs name, the name of the function that was called' }
+  }
+  if (role !== 'assistant' && toolCalls != null) {
+    return { path: 'tool_calls', message: 'only the assistant makes tool calls' }
+  }
+  return undefined
+}
 
 /** A function that the model may call (interface, "Tool definition"). */
 export const chatToolSchema = z.looseObject(

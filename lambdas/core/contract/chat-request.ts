@@ -2,7 +2,8 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
 import type { AskedLimits } from '../relay/output-limit.ts'
-import { type ChatBody, chatBodySchema, imageUrlOf } from './chat-body.ts'
+import { type ChatBody, chatBodySchema } from './chat-body.ts'
+import { imageUrlOf } from './content-parts.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What the gateway itself needs to know of a chat request; what passes of the body goes upstream as the client wrote it. */
@@ -73,7 +74,7 @@ function outputTokensMax(chat: ChatBody, model: ChatModel): number {
  * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
  */
 function promptTokensMax(chat: ChatBody, model: ChatModel, bodyBytes: number): number {
-  const parts = chat.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
+  const parts = chat.messages.flatMap(({ content }) => (typeof content === 'object' ? (content ?? []) : []))
   // A file or a video that a part only names may fill the whole context.
   if (parts.some(({ type }) => type !== 'text' && type !== 'image_url')) {
     return model.context_tokens

@@ -24,6 +24,7 @@ type Context = {
   readonly allowedModels: readonly string[] | null
 }
 
+const COMPRESSION_SENTENCE = 'output_compression must be a whole number from 0 to 100'
 const N_SENTENCE = 'n must be a whole number of 1 or more'
 
 /** SDKs write `null` for a parameter that is not set. What a model offers is checked afterwards. */
@@ -38,6 +39,14 @@ export const imageBodySchema = z.looseObject(
     quality: z.string('quality must be a text').nullish(),
     style: z.string('style must be a text').nullish(),
     response_format: z.enum(['url', 'b64_json'], 'response_format must be url or b64_json').nullish(),
+    // A GIF is made of several frames and an SVG by another model, which no price here covers.
+    output_format: z.enum(['png', 'jpeg', 'webp'], 'output_format must be png, jpeg or webp').nullish(),
+    output_compression: z
+      .number(COMPRESSION_SENTENCE)
+      .int(COMPRESSION_SENTENCE)
+      .min(0, COMPRESSION_SENTENCE)
+      .max(100, COMPRESSION_SENTENCE)
+      .nullish(),
     user: z.string('user must be a text').nullish(),
     // Not a member of the interface, but some upstreams would obey it, with an answer that nobody here could bill.
     stream: z.literal(false, 'images are not streamed; leave stream out').nullish(),

@@ -93,6 +93,8 @@ const PASSING = {
     quality: true,
     style: true,
     response_format: true,
+    output_format: true,
+    output_compression: true,
     background: true,
     moderation: true,
     stream: true,

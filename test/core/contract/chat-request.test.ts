@@ -42,6 +42,8 @@ describe('parseChatRequest', () => {
           tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }],
         },
         { role: 'tool', content: 'result', tool_call_id: 'c1' },
+        { role: 'function', content: 'result', name: 'f' },
+        { role: 'function', content: null, name: 'f' },
       ],
       stream: true,
       stream_options: { include_usage: true, extra: 1 },
@@ -97,6 +99,8 @@ describe('parseChatRequest', () => {
       'messages.0.content.0.image_url',
     ],
     ['a tool message without its call', withMessage({ role: 'tool', content: 'x' }), 'messages.0.tool_call_id'],
+    ['a function message without its function', withMessage({ role: 'function', content: 'x' }), 'messages.0.name'],
+    ['a function message without a content', withMessage({ role: 'function', name: 'f' }), 'messages.0.content'],
     ['tool calls of a user', withMessage({ role: 'user', content: 'x', tool_calls: [] }), 'messages.0.tool_calls'],
     [
       'a tool call with arguments that are no text',
@@ -125,6 +129,21 @@ describe('parseChatRequest', () => {
     ['a tool choice that does not exist', { ...GOOD, tool_choice: 'maybe' }, 'tool_choice'],
   ])('refuses %s and names the member', (_, body, path) => {
     expect(issuesOf(body)).toContainEqual({ path, message: expect.any(String) })
+  })
+
+  it('looks at no part of a message after the first with a fault', () => {
+    let looks = 0
+    const counted = {
+      get type() {
+        looks += 1
+        return 'image_url'
+      },
+    }
+    const content = Array.from({ length: 2048 }, () => counted)
+    const messages = Array.from({ length: 16 }, () => ({ role: 'user', content }))
+    const context = { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: 1_000_000 }
+    expect(() => parseChatRequest({ ...GOOD, messages }, context)).toThrow(InvalidRequestError)
+    expect(looks).toBeLessThan(10)
   })
 
   it.each<[string, object]>([

@@ -40,6 +40,25 @@ describe('an image request', () => {
     expect(() => v2({ response_format, user: 'u', extra: [1] })).not.toThrow()
   })
 
+  it.each(['png', 'jpeg', 'webp'])('may choose how its file is written, which has no price (%s)', (output_format) => {
+    const chosen = { output_format, output_compression: 80, background: 'opaque', moderation: 'low' }
+    const image = v2(chosen)
+    const call = { upstreamModel: 'up', image, passing: listedFields('images') }
+    const { text, ignored } = imageRequestBody(JSON.stringify({ model: 'image-v2', prompt: 'a', ...chosen }), call)
+    expect(ignored).toStrictEqual([])
+    expect(JSON.parse(text)).toMatchObject(chosen)
+    expect(image).toStrictEqual(v2())
+  })
+
+  it.each([
+    ['gif', 'several frames'],
+    ['svg', 'another model'],
+  ])('may not ask for a %s, which takes %s', (output_format) => {
+    expect(issuesOf(() => v2({ output_format }))).toStrictEqual([
+      { path: 'output_format', message: 'output_format must be png, jpeg or webp' },
+    ])
+  })
+
   it.each([1, 2, 10])('to image-v2 may ask for %d images', (n) => {
     expect(v2({ n }).count).toBe(n)
   })
