@@ -38,7 +38,7 @@ export const CHAT_MESSAGE_MEMBERS: DescribedMembers = {
   },
   content: {
     description:
-      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`; of other types only what the operator lets pass is relayed. Only an assistant may leave it out; of a function it may be null.',
+      'A text, or parts: `{"type":"text","text"}`, `{"type":"image_url","image_url":{"url"}}`, and `file`. Of a part only the field that its type names is relayed; a part of another type is refused, unless the operator lets it pass. Only an assistant may leave it out; of a function it may be null.',
     anyOf: [
       { type: 'string' },
       {

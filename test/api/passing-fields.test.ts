@@ -47,7 +47,13 @@ const RELAYED = Object.keys(BODIES) as Relayed[]
 let rig: RelayRig
 
 beforeAll(async () => {
-  const added = [{ chat: ['top_k', 'messages.reasoning_content'], embeddings: ['task'] }, { chat: ['min_p'] }]
+  const added = [
+    {
+      chat: ['top_k', 'messages.reasoning_content', 'messages.content.video_url', 'messages.content.cache_control'],
+      embeddings: ['task'],
+    },
+    { chat: ['min_p'] },
+  ]
   rig = await startRelayRig({ channels: 2, channel: (index) => ({ pass_members: added[index] }) })
 })
 afterAll(async () => {
@@ -108,6 +114,51 @@ describe('fields that are not listed', () => {
     expect(ignored).toBe(
       'messages.content.Type, messages.content.Image_Url, messages.Content, messages.cache_control, tools.Type, tools.function.Name, stream_options.Include_Usage',
     )
+  })
+
+  it('create-chat-completion: a content part reaches the upstream with what its type names, and no other content', async () => {
+    const file = { file: { file_id: 'f' }, image_url: { url: 'https://example.com/a.png' } }
+    const content = [{ type: 'text', text: 'x', ...file }]
+    const { statusCode, ignored, sent } = await send('create-chat-completion', {
+      messages: [{ role: 'user', content }],
+    })
+    expect(statusCode).toBe(200)
+    expect(sent?.messages).toStrictEqual([{ role: 'user', content: [{ type: 'text', text: 'x' }] }])
+    expect(ignored).toBe('messages.content.image_url, messages.content.file')
+  })
+
+  it('create-chat-completion: a content part that no channel relays is refused before any money is moved', async () => {
+    const { id, key } = await rig.tenant('1')
+    const calls = upstream(0).calls.length
+    const content = [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }]
+    const body = { ...BODIES['create-chat-completion'], messages: [{ role: 'user', content }] }
+    const { statusCode, text } = await rig.send(body, { key })
+    expect({ statusCode, error: JSON.parse(text).error }).toMatchObject({
+      statusCode: 400,
+      error: { param: 'messages.0.content.0', message: expect.stringContaining('pass_members') },
+    })
+    expect(await rig.rows(id)).toStrictEqual([])
+    expect(upstream(0).calls).toHaveLength(calls)
+  })
+
+  it('create-chat-completion: a content part that a channel relays passes, and is locked at the whole context', async () => {
+    const { id, key } = await rig.tenant('1000')
+    const content = [{ type: 'text', text: 'x', video_url: { url: 'https://example.com/a.mp4' } }]
+    const video = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
+    upstream(0).answerWith((response) => sendJson(response, chatAnswer()))
+    const lockedFor = async (parts: readonly object[]) => {
+      const body = { ...BODIES['create-chat-completion'], messages: [{ role: 'user', content: parts }] }
+      const { statusCode } = await rig.send(body, { key })
+      expect({ statusCode, sent: upstream(0).calls.at(-1)?.body }).toMatchObject({
+        statusCode: 200,
+        sent: { messages: [{ role: 'user', content: parts }] },
+      })
+      return (await rig.rows(id))[0]?.amount ?? 0n
+    }
+    const whole = await lockedFor([{ type: 'file', file: { file_id: 'f' } }])
+    expect(await lockedFor([video])).toBe(whole)
+    expect(await lockedFor(content)).toBe(whole)
+    expect(await lockedFor([{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }])).toBeLessThan(whole)
   })
 
   it('create-chat-completion: pass where they are listed, byte for byte', async () => {

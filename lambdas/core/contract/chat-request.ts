@@ -2,8 +2,10 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
 import type { AskedLimits } from '../relay/output-limit.ts'
+import { addedPartFields } from '../relay/passing-fields.ts'
 import { type ChatBody, chatBodySchema } from './chat-body.ts'
 import { imageUrlOf } from './content-parts.ts'
+import { hollowPartIssue, mayFillContext, partsOf } from './relayed-parts.ts'
 import { parseBody } from './request-issues.ts'
 
 /** What the gateway itself needs to know of a chat request; what passes of the body goes upstream as the client wrote it. */
@@ -42,6 +44,11 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
   if (model === undefined) {
     throw new ModelNotFoundError(chat.model)
   }
+  const added = addedPartFields(catalogue.relayChannels(model.id).map((channel) => channel.pass_members.chat))
+  const hollow = hollowPartIssue(chat.messages, added)
+  if (hollow !== undefined) {
+    throw new InvalidRequestError([hollow])
+  }
   return {
     model,
     stream: chat.stream === true,
@@ -49,7 +56,7 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
     choices: chat.n ?? 1,
     outputTokensMax: outputTokensMax(chat, model),
     askedLimits: { max_tokens: chat.max_tokens, max_completion_tokens: chat.max_completion_tokens },
-    promptTokensMax: promptTokensMax(chat, model, bodyBytes),
+    promptTokensMax: promptTokensMax(chat, model, { bodyBytes, added }),
     streamOptions: chat.stream_options ?? {},
   }
 }
@@ -69,14 +76,19 @@ function outputTokensMax(chat: ChatBody, model: ChatModel): number {
   return asked.length === 0 ? limitUnsaid : Math.max(...asked.map(({ tokens }) => tokens))
 }
 
+type PromptFacts = {
+  readonly bodyBytes: number
+  /** Fields of content parts that some channel of the model lets pass. */
+  readonly added: ReadonlySet<string>
+}
+
 /**
  * No tokenizer of this field makes more tokens than there are bytes, and whatever reaches the prompt stands in the body,
  * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
  */
-function promptTokensMax(chat: ChatBody, model: ChatModel, bodyBytes: number): number {
-  const parts = chat.messages.flatMap(({ content }) => (typeof content === 'object' ? (content ?? []) : []))
-  // A file or a video that a part only names may fill the whole context.
-  if (parts.some(({ type }) => type !== 'text' && type !== 'image_url')) {
+function promptTokensMax(chat: ChatBody, model: ChatModel, { bodyBytes, added }: PromptFacts): number {
+  const parts = partsOf(chat.messages)
+  if (parts.some((part) => mayFillContext(part, added))) {
     return model.context_tokens
   }
   const images = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { isListedPart } from '../relay/passing-fields.ts'
 
 /** A part of a message, of which no more is known than that it names its type. */
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string }
@@ -55,6 +56,9 @@ function faultOf(part: unknown): Fault | undefined {
   }
   if (part.type === 'image_url' && imageUrlOf({ ...part }) === undefined) {
     return { path: ['image_url'], message: 'a part of type image_url needs image_url with a url' }
+  }
+  if (isListedPart(part.type) && ({ ...part } as ContentPart)[part.type] == null) {
+    return { path: [part.type], message: `a part of type ${part.type} needs ${part.type}` }
   }
   return undefined
 }

@@ -12,7 +12,8 @@ const NAME_CHARACTERS_MAX = 64
 
 /**
  * Leaves out every field whose name is not on the list. Names are compared decoded and exactly: `"\u006dodel"` is `model`,
- * `Model` is not. Of a name written twice the last one passes, which is the one that was validated. Every other byte stays.
+ * `Model` is not. Of a name written twice the last one passes, which is the one that was validated. Of a content part passes
+ * what its type names, and what a channel adds. Every other byte stays.
  * Linear in the length of the text.
  * @param text one valid JSON object.
  */
@@ -84,7 +85,22 @@ function passObject(scan: JsonScan, passing: PassingFields, ignored: IgnoredName
     scan.skipComma()
     start = scan.index
   }
+  for (const name of fieldsOfOtherTypes(scan.text, kept, passing)) {
+    kept.delete(name)
+    ignore(ignored, passing.path, name)
+    isChanged = true
+  }
   return isChanged ? writeObject(kept.values(), scan.text, scan.text.slice(end, scan.index)) : undefined
+}
+
+/** Fields that are there, and of another type than the object says to be. One without a type was refused before. */
+function fieldsOfOtherTypes(text: string, kept: ReadonlyMap<string, Kept>, { ofType }: PassingFields): string[] {
+  const type = kept.get('type')
+  if (ofType === undefined || type === undefined) {
+    return []
+  }
+  const named: unknown = JSON.parse(text.slice(type.valueStart, type.end))
+  return [...ofType].filter((name) => name !== named && kept.has(name))
 }
 
 function writeObject(kept: Iterable<Kept>, text: string, closing: string): string {

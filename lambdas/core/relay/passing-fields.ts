@@ -5,6 +5,8 @@
 export type PassingFields = {
   readonly path: string
   readonly fields: ReadonlyMap<string, PassingFields | 'whole'>
+  /** Of these only the one passes that the object names as its `type`. */
+  readonly ofType?: ReadonlySet<string>
 }
 
 type FieldSpec = { readonly [name: string]: true | FieldSpec }
@@ -24,6 +26,15 @@ const CONTENT_PART = {
   file: { file_data: true, file_id: true, filename: true },
   refusal: true,
 } as const
+
+/** An upstream may go by the field that it finds and not by the type, and the bound of the prompt goes by the type. */
+const FIELDS_OF_PARTS: ReadonlySet<string> = new Set(['text', 'image_url', 'file', 'refusal'])
+const PARTS_PATH = 'messages.content'
+
+/** Whether a part of this type has a listed field of its name, which holds what the part is about. */
+export function isListedPart(type: string): boolean {
+  return FIELDS_OF_PARTS.has(type)
+}
 
 const MESSAGE = {
   role: true,
@@ -110,7 +121,7 @@ function toPassingFields(spec: FieldSpec, path = ''): PassingFields {
   const fields = Object.entries(spec).map(
     ([name, inner]) => [name, inner === true ? 'whole' : toPassingFields(inner, pathOf(path, name))] as const,
   )
-  return { path, fields: new Map(fields) }
+  return { path, fields: new Map(fields), ...(path === PARTS_PATH && { ofType: FIELDS_OF_PARTS }) }
 }
 
 /** The dotted path of a field. */
@@ -128,6 +139,12 @@ const LISTS: Readonly<Record<PassingList, PassingFields>> = {
 /** The list that comes with the gateway. */
 export function listedFields(list: PassingList): PassingFields {
   return LISTS[list]
+}
+
+/** The fields of a content part that any of these lists adds, by name. */
+export function addedPartFields(lists: readonly (readonly string[])[]): ReadonlySet<string> {
+  const inner = lists.flat().filter((path) => path.startsWith(`${PARTS_PATH}.`))
+  return new Set(inner.map((path) => path.slice(PARTS_PATH.length + 1)).filter((name) => !name.includes('.')))
 }
 
 const extended = new WeakMap<readonly string[], Map<PassingList, PassingFields>>()

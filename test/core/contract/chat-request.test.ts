@@ -33,7 +33,7 @@ describe('parseChatRequest', () => {
           content: [
             { type: 'text', text: 'What is it?' },
             { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } },
-            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+            { type: 'file', file: { file_id: 'f' } },
           ],
         },
         {
@@ -188,6 +188,33 @@ describe('parseChatRequest', () => {
   it('bounds a prompt with parts that only name what they mean by what the model can read', () => {
     const part = { type: 'file', file: { file_id: 'f' } }
     expect(parse(withMessage({ role: 'user', content: [part] })).promptTokensMax).toBe(128_000)
+  })
+
+  it.each<[string, object]>([
+    ['of audio', { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+    ['with nothing but its type', { type: 'input_audio' }],
+    [
+      'of a video that has a text too',
+      { type: 'video_url', text: 'a', video_url: { url: 'https://example.com/a.mp4' } },
+    ],
+  ])('refuses a part %s, of which an upstream would get no more than its type, and says what to do', (_, part) => {
+    const content = [{ type: 'text', text: 'a' }, part]
+    const type = Object(part).type
+    expect(issuesOf({ ...GOOD, messages: [...GOOD.messages, { role: 'user', content }] })).toStrictEqual([
+      {
+        path: 'messages.1.content.1',
+        message: `a part of type ${type} is not relayed: use text, image_url or file, or ask the operator to add messages.content.${type} to pass_members of a channel`,
+      },
+    ])
+  })
+
+  it('never repeats a type that is no name, and takes no part of a listed type without its field', () => {
+    const secret = withMessage({ role: 'user', content: [{ type: 'my secret words' }] })
+    expect(JSON.stringify(issuesOf(secret))).not.toContain('secret')
+    const file = withMessage({ role: 'user', content: [{ type: 'file', text: 'a' }] })
+    expect(issuesOf(file)).toStrictEqual([
+      { path: 'messages.0.content.0.file', message: 'a part of type file needs file' },
+    ])
   })
 
   it('never bounds the prompt above what the model can read', () => {

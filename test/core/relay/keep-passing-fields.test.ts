@@ -54,6 +54,22 @@ describe('a body of which only listed fields pass', () => {
     expect(chat('{"messages":[[[{"role":"user","x":1}]]]}').text).toBe('{"messages":[[[{"role":"user"}]]]}')
   })
 
+  it('of a content part passes the one field that its type names, whatever the order and the spelling, and what a channel adds', () => {
+    const others = '"file":{"file_id":"f"},"image_url":{"url":"c"},"refusal":"r","input_audio":{"data":"A"}'
+    const inContent = (part: string) => `{"messages":[{"role":"user","content":[${part}]}]}`
+    const part = `{"text":"a", ${others}, "t\\u0079pe":"te\\u0078t" }`
+    expect(chat(inContent(part))).toStrictEqual({
+      text: inContent('{"text":"a", "t\\u0079pe":"te\\u0078t" }'),
+      ignored: ['input_audio', 'image_url', 'file', 'refusal'].map((name) => `messages.content.${name}`),
+    })
+    const { text } = chat(inContent(`{"type":"image_url",${others}}`), ['messages.content.input_audio'])
+    expect(JSON.parse(text).messages[0].content).toStrictEqual([
+      { type: 'image_url', image_url: { url: 'c' }, input_audio: { data: 'A' } },
+    ])
+    const twice = chat(inContent('{"type":"file","text":"a","file":{"file_id":"f"},"type":"text"}')).text
+    expect(JSON.parse(twice).messages[0].content).toStrictEqual([{ text: 'a', type: 'text' }])
+  })
+
   it('leaves schemas, response formats and metadata as they are', () => {
     const schema = '{"type":"object","Model":1,"properties":{"N":{"enum":[1.0,9007199254740993]},"N":{}}}'
     const text = `{"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}],"response_format":{"type":"json_schema","json_schema":{"schema":${schema}}},"metadata":{"Model":"a"},"logit_bias":{"50256":-100}}`
