@@ -8,6 +8,7 @@ const TARGET = 'node24'
 /** Modules that a bundle gets in place of others, because a function needs a fraction of what they do. */
 const REPLACEMENTS = {
   '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'environment-credentials.ts'),
+  'mnemonist/lru-cache': join(import.meta.dirname, 'discovered-endpoints.ts'),
   'node:http': join(import.meta.dirname, 'node-http.ts'),
 }
 

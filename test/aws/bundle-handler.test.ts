@@ -34,6 +34,11 @@ describe('bundleHandler', () => {
     expect(inputs.filter((file) => /credential-provider-|nested-clients/.test(file))).toEqual([])
   })
 
+  it('leaves out the cache of endpoints that the SDK discovers, which no function lets it do', () => {
+    expect(inputs).toContain('lib/aws/discovered-endpoints.ts')
+    expect(inputs.filter((file) => file.includes('/mnemonist/'))).toEqual([])
+  })
+
   it('takes the ES modules of the SDK', () => {
     expect(inputs).toContain('node_modules/@aws-sdk/client-s3/dist-es/S3Client.js')
     expect(inputs.filter((file) => file.includes('/dist-cjs/'))).toEqual([])

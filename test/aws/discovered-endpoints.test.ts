@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals'
+import DiscoveredEndpoints from '#aws/discovered-endpoints.ts'
+
+it('keeps the endpoints that the SDK discovers as its own cache would', () => {
+  const cache = new DiscoveredEndpoints(1000)
+  cache.set('a', [{ Address: 'one' }])
+  expect([cache.has('a'), cache.has('b'), cache.size]).toStrictEqual([true, false, 1])
+  expect([cache.get('a'), cache.peek('a'), cache.peek('b')]).toStrictEqual([
+    [{ Address: 'one' }],
+    [{ Address: 'one' }],
+    undefined,
+  ])
+  cache.clear()
+  expect(cache.has('a')).toBe(false)
+})
