@@ -9,6 +9,7 @@ import {
   pendingCleanUps,
 } from '#adapters/stores/due-index.ts'
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
+import { cleanUpResolvedRequest } from '#adapters/stores/resolved-request.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
@@ -28,7 +29,8 @@ const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
  * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
- * relayed requests, files of deleted jobs, large requests that no job came of, and the open counts of channels. Everything it does is conditional, so runs may overlap.
+ * relayed requests, files of deleted jobs, large requests that no job came of or that no job needs any more, and the open counts
+ * of channels. Everything it does is conditional, so runs may overlap.
  * @param options.all looks at every open job now, as the local host does when it starts.
  * @param options.startedAtMilliseconds with `all`: no request that is older than this lives any more, so that its
  * reservation is given back at once.
@@ -67,6 +69,9 @@ async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): 
   if (of === 'request') {
     logger.warn('request without a job dropped by reconcile', { tenantId, jobId })
     return await dropAnnouncedRequest(context, { tenantId, jobId })
+  }
+  if (of === 'resolved request') {
+    return await cleanUpResolvedRequest(context, { tenantId, jobId })
   }
   const job = await getVideoJob(context.table, tenantId, jobId)
   if (job?.isDeleted && isTerminal(job)) {

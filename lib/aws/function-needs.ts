@@ -1,7 +1,8 @@
 import type { Operation } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { TableAccess } from './job-table.ts'
-import type { ObjectAction, ObjectPrefix } from './video-bucket.ts'
+import type { ObjectAction } from './video-bucket.ts'
 
 /** What one function may reach, and how large it is: its role and its environment follow from this and nothing else. */
 export type FunctionNeeds = {
@@ -97,7 +98,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       { actions: ['GetItem'], partitions: ['K#*', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
     ],
-    objects: { 'v/': ['DeleteObject'] },
+    objects: { 'v/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
   },
   'list-models': catalogue,
   'get-model': catalogue,
@@ -112,13 +113,13 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
 
 const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true } as const
 
-/** Ending a job: status, ledger row and balance in one transaction, and what a deleted job left in the bucket. */
+/** Ending a job: status, ledger row and balance in one transaction, its large request, and what a deleted job left in the bucket. */
 const resolution = {
   table: [
     { actions: ['GetItem'], partitions: ['T#*'] },
     { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'CH#*', 'L#*', 'T#*'] },
   ],
-  objects: { 'v/': ['DeleteObject'], 'texts/': ['GetObject'] },
+  objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['GetObject', 'DeleteObject'] },
 } as const
 
 /** The tasks of the state machine. */
@@ -179,7 +180,6 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
-  objects: { ...resolution.objects, 'requests/': ['DeleteObject'] },
   table: [
     { actions: ['GetItem'], partitions: ['CH#*', 'T#*'] },
     {

@@ -1,11 +1,12 @@
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
+import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { ChannelSecret } from './channel-secret.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
-import type { ObjectPrefix, VideoBucket } from './video-bucket.ts'
+import type { VideoBucket } from './video-bucket.ts'
 import type { VideoDelivery } from './video-delivery.ts'
 
 /** What functions share. */

@@ -2,19 +2,13 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
+import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/object-lifetimes.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
 
-/** `v/` videos, `requests/` bodies and `texts/` upstream answers that are too large for a table item. */
-export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
 /** What a function may be allowed to do with objects, as IAM names it. */
 export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
 
-/** A job lives 7 days, and its last store may have begun shortly before its end. */
-const VIDEO_DAYS = 9
-/** A job record is kept 30 days; lifecycle rules count from midnight to midnight. */
-const TEXT_DAYS = 32
-const ABANDONED_UPLOAD_DAYS = 1
 const MINIMUM_TLS_VERSION = 1.2
 
 type VideoBucketProps = {
@@ -39,9 +33,9 @@ export class VideoBucket extends Construct {
       removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       autoDeleteObjects: props.isEmptiedAtEnd,
       lifecycleRules: [
-        { id: 'videos', prefix: 'v/', expiration: Duration.days(VIDEO_DAYS) },
-        { id: 'requests', prefix: 'requests/', expiration: Duration.days(TEXT_DAYS) },
-        { id: 'texts', prefix: 'texts/', expiration: Duration.days(TEXT_DAYS) },
+        { id: 'videos', prefix: 'v/', expiration: Duration.days(OBJECT_DAYS['v/']) },
+        { id: 'requests', prefix: 'requests/', expiration: Duration.days(OBJECT_DAYS['requests/']) },
+        { id: 'texts', prefix: 'texts/', expiration: Duration.days(OBJECT_DAYS['texts/']) },
         { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(ABANDONED_UPLOAD_DAYS) },
       ],
     })

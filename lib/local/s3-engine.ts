@@ -6,6 +6,7 @@ import account from 's3rver/lib/models/account.js'
 import type { Environment } from '../config/environment.ts'
 import { discardUnfinishedWrites, makeWritesAtomic } from './atomic-object-writes.ts'
 import type { EngineCredentials } from './engine-credentials.ts'
+import { startSweeping } from './expired-objects.ts'
 import { isSignedWith } from './request-signature.ts'
 
 /** A running S3 engine, or one that somebody else runs. */
@@ -21,7 +22,7 @@ type BucketPlace = {
 /**
  * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
  * Added to it is what S3 does and s3rver does not: signatures are checked, objects are whole or not there,
- * `If-None-Match: *`, and giving up a multipart upload.
+ * `If-None-Match: *`, giving up a multipart upload, and the lifecycle rules of the bucket.
  */
 export async function startS3Engine(
   { directory, bucketName, credentials }: BucketPlace,
@@ -46,7 +47,14 @@ export async function startS3Engine(
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey)
   server.middleware.unshift(requireSignature(credentials), abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
-  return { endpoint: `http://127.0.0.1:${port}`, close: () => server.close() }
+  const stopSweeping = startSweeping(join(directory, bucketName))
+  return {
+    endpoint: `http://127.0.0.1:${port}`,
+    close: async () => {
+      await stopSweeping()
+      await server.close()
+    },
+  }
 }
 
 type Middleware = S3rver['middleware'][number]

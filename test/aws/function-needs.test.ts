@@ -46,6 +46,9 @@ function suffixOf(resource: unknown): string {
   return /"(\/(?:v|requests|texts)\/\*|\/index\/[^"]*)"/.exec(text)?.[1]?.replace(/^/, ' ') ?? ''
 }
 
+/** Whoever ends a job deletes its request, and of a deleted job everything. */
+const ENDING = ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObject /v/*', 'GetObject /texts/*']
+
 const folders = functions.map(({ properties }) => folderOf(properties))
 
 describe('what a function may reach', () => {
@@ -63,13 +66,13 @@ describe('what a function may reach', () => {
     ['api/create-video-job', ['DeleteObject /requests/*', 'GetObject /texts/*', 'PutObject /requests/*']],
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
-    ['api/delete-video-job', ['DeleteObject /v/*']],
+    ['api/delete-video-job', ['DeleteObject /texts/*', 'DeleteObject /v/*']],
     ['steps/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
     ['steps/poll-video-job', ['PutObject /texts/*']],
     ['steps/store-video', ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*']],
-    ['steps/settle-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['steps/fail-video-job', ['DeleteObject /v/*', 'GetObject /texts/*']],
-    ['reconcile', ['DeleteObject /requests/*', 'DeleteObject /v/*', 'GetObject /texts/*']],
+    ['steps/settle-video-job', ENDING],
+    ['steps/fail-video-job', ENDING],
+    ['reconcile', ENDING],
   ])('%s reaches these objects and no other', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })

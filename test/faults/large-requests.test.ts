@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { loadVideoJobRequest } from '#adapters/jobs/load-request.ts'
 import { pendingCleanUps } from '#adapters/stores/due-index.ts'
 import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
@@ -36,7 +36,15 @@ beforeAll(async () => {
   engines = await startEngines()
   executions = await startExecutions()
 })
-beforeEach(() => engines.reset())
+/** A request goes when its job ends: no job ends before the test has looked. */
+let mayEnd: ReturnType<typeof Promise.withResolvers<void>>
+let isAboutToEnd: ReturnType<typeof Promise.withResolvers<void>>
+beforeEach(() => {
+  engines.reset()
+  mayEnd = Promise.withResolvers()
+  isAboutToEnd = Promise.withResolvers()
+})
+afterEach(() => mayEnd.resolve())
 afterAll(async () => {
   await Promise.all([engines.close(), executions.close()])
 })
@@ -47,7 +55,12 @@ async function open(credits: string): Promise<{ pipeline: Pipeline; machine: Vid
   const { context } = opened
   const pipeline = { ...opened, context: { ...context, table: { ...context.table, pause: context.pause } } }
   pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
-  const machine = createVideoMachine(pipeline)
+  const Settle = async (step: () => Promise<unknown>) => {
+    isAboutToEnd.resolve()
+    await mayEnd.promise
+    return await step()
+  }
+  const machine = createVideoMachine(pipeline, { interpose: { Settle } })
   executions.use(machine)
   return { pipeline, machine }
 }
@@ -113,6 +126,7 @@ describe('a large request', () => {
     expect(await stored(pipeline)).toEqual([`requests/${pipeline.tenant.tenantId}/${jobId}.json`])
     expect(await rows(pipeline)).toEqual(['HOLD', 'JOB'])
     expect(await pending(pipeline)).toBe(0)
+    mayEnd.resolve()
     await machine.engine.whenEnded(jobId)
     expect((await pipeline.read({ ...pipeline.tenant, jobId })).status).toBe('succeeded')
   })
@@ -169,9 +183,12 @@ describe('a create that dies', () => {
     const answers = await Promise.all([create({ body: BODY }), create({ body: BODY })])
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 402])
     expect(await stored(pipeline)).toHaveLength(2)
-    await Promise.all(answers.filter(({ status }) => status === 201).map((won) => machine.engine.whenEnded(idOf(won))))
+    await isAboutToEnd.promise
     await sweepAfter(pipeline, FIVE_MINUTES)
     expect(await stored(pipeline)).toHaveLength(1)
+    mayEnd.resolve()
+    await Promise.all(answers.filter(({ status }) => status === 201).map((won) => machine.engine.whenEnded(idOf(won))))
+    expect(await stored(pipeline)).toEqual([])
     expect(await pending(pipeline)).toBe(0)
   })
 })

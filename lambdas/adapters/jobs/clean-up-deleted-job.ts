@@ -4,16 +4,23 @@ import type { Table } from '../stores/table.ts'
 import { deleteObject, type OpenBucket } from '../stores/video-bucket.ts'
 
 /**
- * Removes what a deleted job left: the object, of which the CDN keeps no copy. An open job keeps its mark, because its execution may
- * still be storing; whoever ends it calls this again, and Reconcile calls it for any mark that is left.
+ * Removes what a deleted job left: the video, of which the CDN keeps no copy, and what its upstream said where that was too
+ * large for the record. An open job keeps its mark, because its execution may still be storing, and those texts, which decide
+ * what it costs; whoever ends it calls this again, and Reconcile calls it for any mark that is left.
  */
 export async function cleanUpDeletedJob(
   { table, openBucket }: { table: Table; openBucket: OpenBucket },
   job: VideoJob,
 ): Promise<void> {
-  await deleteObject(await openBucket(), job.videoKey)
+  const bucket = await openBucket()
+  await deleteObject(bucket, job.videoKey)
   if (!isTerminal(job)) {
     return
+  }
+  for (const text of [job.submitText, job.pollText]) {
+    if (text !== undefined && 'bucketKey' in text) {
+      await deleteObject(bucket, text.bucketKey)
+    }
   }
   await recordCleanedUp(table, job)
 }

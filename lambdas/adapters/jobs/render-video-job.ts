@@ -3,7 +3,7 @@ import { videoJobBody } from '#core/jobs/video-job-view.ts'
 import type { UrlSigner } from '../cdn/signed-url.ts'
 import { type OpenUrlSigner, openVideoUrlSigner } from '../cdn/video-url-signer.ts'
 import { once } from '../once.ts'
-import { loadText } from '../stores/text-store.ts'
+import { loadTextIfThere } from '../stores/text-store.ts'
 import type { OpenBucket } from '../stores/video-bucket.ts'
 
 /** Renders jobs for readers, with the signing key read only when a job has something to sign. */
@@ -13,7 +13,7 @@ export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>
 export function createJobRenderer(openBucket: OpenBucket, openSigner: OpenUrlSigner = openVideoUrlSigner): JobRenderer {
   const bucket = once(openBucket)
   return async (job, nowSeconds) => {
-    const upstreamText = await loadText(bucket, job.pollText ?? job.submitText)
+    const upstreamText = await loadTextIfThere(bucket, job.pollText ?? job.submitText)
     const signUrl: UrlSigner = job.status === 'succeeded' ? await openSigner(job) : unsigned
     return videoJobBody(job, { nowSeconds, upstreamText, signUrl })
   }

@@ -5,6 +5,7 @@ import { type Settlement, settleVideoCost } from '#core/quota/settlement.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 import { getReservation, type Reservation } from '../stores/reservation.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '../stores/resolve-reservation.ts'
+import { deleteResolvedRequest } from '../stores/resolved-request.ts'
 import { loadText } from '../stores/text-store.ts'
 import { count } from '../telemetry/count.ts'
 import { jobFacts } from '../telemetry/job-facts.ts'
@@ -23,7 +24,8 @@ export type ResolveContext = Pick<StepContext, 'table' | 'openBucket' | 'nowMill
 type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> | Resolution
 
 /**
- * Ends a job by what `decide` says of its present state, exactly once, and removes what a deleted job left.
+ * Ends a job by what `decide` says of its present state, exactly once, and removes what nobody needs any more: a request that
+ * lies in the bucket, and all that a deleted job left. What the bucket refuses now is left to Reconcile.
  * A job that has ended stays as it is.
  * @returns the job as it ended.
  * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
@@ -48,6 +50,7 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
       })
       report(outcome, job, resolution)
       measureEnd(outcome, { job, resolution }, context)
+      await orLeaveToReconcile(job, () => deleteResolvedRequest(context, job, reservation.request))
       return await cleanUpIfDeleted(await requireVideoJob(context.table, input), context)
     } catch (error) {
       if (!(error instanceof JobMovedError)) {
@@ -61,9 +64,18 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
 /** Read after the commit: whoever comes second, this or the deletion, sees the other's mark. */
 async function cleanUpIfDeleted(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
   if (job.isDeleted) {
-    await cleanUpDeletedJob(context, job)
+    await orLeaveToReconcile(job, () => cleanUpDeletedJob(context, job))
   }
   return job
+}
+
+/** The job has ended: nothing that the bucket refuses may make its step fail. The index still names what is left. */
+async function orLeaveToReconcile(job: VideoJob, cleanUp: () => Promise<void>): Promise<void> {
+  try {
+    await cleanUp()
+  } catch (error) {
+    logger.warn('clean-up left to reconcile', { ...jobFacts(job), error: error instanceof Error ? error : undefined })
+  }
 }
 
 function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {

@@ -35,13 +35,19 @@ export function openReservations(table: Table): AsyncGenerator<DueReservation> {
   return dueReservations(table, END_OF_TIME)
 }
 
-/** What may have left something in the bucket: a deleted job, or a create that put its request there and made no job. */
-export type CleanUp = JobKey & { readonly of: 'deleted job' | 'request' }
+/**
+ * What may have left something in the bucket: a deleted job, a create that put its request there and made no job, or a job that
+ * has ended and needs its request no more.
+ */
+export type CleanUp = JobKey & { readonly of: 'deleted job' | 'request' | 'resolved request' }
+
+/** By the kind of row that stands in the index. */
+const CLEAN_UP_OF: Readonly<Record<string, CleanUp['of']>> = { BODY: 'request', HOLD: 'resolved request' }
 
 /** Clean-ups whose time has come. */
 export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<CleanUp> {
   for await (const { kind, tenantId, id } of queryDue(table, CLEANUP_PARTITION, nowMilliseconds)) {
-    yield { tenantId, jobId: id, of: kind === 'BODY' ? 'request' : 'deleted job' }
+    yield { tenantId, jobId: id, of: CLEAN_UP_OF[kind] ?? 'deleted job' }
   }
 }
 

@@ -2,6 +2,7 @@ import { JOB_RECORD_SECONDS, statusesBefore, type VideoJob } from '#core/jobs/vi
 import type { Microcredits } from '#core/quota/money.ts'
 import { ConditionsNotMetError } from './cancelled-transaction.ts'
 import { getReservation, type Reservation } from './reservation.ts'
+import { leaveDueIndex } from './resolved-request.ts'
 import type { Table } from './table.ts'
 import { type TableKey, tableKeys } from './table-keys.ts'
 import { type TransactionItem, transact } from './transaction.ts'
@@ -97,11 +98,13 @@ function update(
 function closeReservation(context: Context): TransactionItem {
   const { job, reservation, resolution } = context
   const isStillHeld = '#state = :held AND amount = :amount'
+  const due = leaveDueIndex(reservation, context.nowMilliseconds)
   return update(context, tableKeys.reservation(job.tenantId, job.jobId), {
-    UpdateExpression: 'SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl REMOVE GSI1PK, GSI1SK',
+    UpdateExpression: `SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl${due.set}${due.remove}`,
     ConditionExpression: isStillHeld,
     ExpressionAttributeNames: { '#state': 'state', '#ttl': 'ttl' },
     ExpressionAttributeValues: {
+      ...due.values,
       ':state': resolution.kind === 'settle' ? 'settled' : 'released',
       ':actual': resolution.kind === 'settle' ? resolution.actual : 0,
       ':now': context.nowMilliseconds,

@@ -1,4 +1,5 @@
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { logger } from '../telemetry/logger.ts'
 import { getText, type OpenBucket, putText } from './video-bucket.ts'
 
 /** Texts above these sizes leave the record, which holds 400 KB in all, and go to the bucket. */
@@ -36,4 +37,28 @@ export async function loadText(openBucket: OpenBucket, text: StoredText | undefi
     return undefined
   }
   return 'inline' in text ? text.inline : await getText(await openBucket(), text.bucketKey)
+}
+
+/** What S3 says of an object that is not there; the second to callers that may not list the bucket. */
+const NOT_THERE = new Set(['NoSuchKey', 'AccessDenied'])
+
+/**
+ * The same for somebody who reads a job: its text goes when the job is deleted, which may be between the two reads. The job is then
+ * shown without it, and a list is not lost for one of its jobs.
+ */
+export async function loadTextIfThere(
+  openBucket: OpenBucket,
+  text: StoredText | undefined,
+): Promise<string | undefined> {
+  try {
+    return await loadText(openBucket, text)
+  } catch (error) {
+    if (error instanceof Error && NOT_THERE.has(error.name)) {
+      logger.warn('text of an upstream is not there; its job was deleted meanwhile, or the bucket may not be read', {
+        error,
+      })
+      return undefined
+    }
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
 import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { loadText } from '#adapters/stores/text-store.ts'
+import { loadTextIfThere } from '#adapters/stores/text-store.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
@@ -59,7 +59,7 @@ function pauseAfter(reads: number, firstPause: number): number {
 }
 
 async function createdBody(job: VideoJob, { openBucket }: CreateContext): Promise<string> {
-  return createdJobBody(job, await loadText(openBucket, job.submitText))
+  return createdJobBody(job, await loadTextIfThere(openBucket, job.submitText))
 }
 
 function isAnswerable(job: VideoJob): boolean {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { loadText, placeRequest, storeUpstreamText } from '#adapters/stores/text-store.ts'
-import type { Bucket } from '#adapters/stores/video-bucket.ts'
+import { loadText, loadTextIfThere, placeRequest, storeUpstreamText } from '#adapters/stores/text-store.ts'
+import { type Bucket, deleteObject } from '#adapters/stores/video-bucket.ts'
 import { startTestBucket, type TestBucket } from '../../engines/start-test-bucket.ts'
 
 let engine: TestBucket
@@ -48,6 +48,13 @@ describe('an upstream text', () => {
     await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
     const newer = oddText(300_300)
     expect(await loadText(open, await storeUpstreamText(open, { job, kind: 'poll', text: newer }))).toBe(newer)
+  })
+
+  it('that was deleted after its job was read is left out for readers alone', async () => {
+    const stored = await storeUpstreamText(open, { job, kind: 'poll', text: oddText(300_001) })
+    await deleteObject(engine.bucket, 'texts/tenant/job/poll.json')
+    expect(await loadTextIfThere(open, stored)).toBeUndefined()
+    await expect(loadText(open, stored)).rejects.toMatchObject({ name: 'NoSuchKey' })
   })
 
   it('that is not there is undefined', async () => {

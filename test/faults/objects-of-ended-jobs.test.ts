@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { resolveReservation } from '#adapters/stores/resolve-reservation.ts'
+import { getTenant } from '#adapters/stores/tenant-store.ts'
+import { putText } from '#adapters/stores/video-bucket.ts'
+import { formatCredits } from '#core/quota/money.ts'
+import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import { cancelVideoJob } from '../../lib/admin/jobs/cancel-job.ts'
+import { redriveVideoJob } from '../../lib/admin/jobs/redrive-job.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { accepted, inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { startExecutions } from '../engines/start-executions.ts'
+import { RELEASE, REQUEST, requireReservation } from '../engines/video-jobs.ts'
+import { faultyBucket } from './faulty-bucket.ts'
+import { holdRequest } from './faulty-table.ts'
+
+let engines: Engines
+let executions: Awaited<ReturnType<typeof startExecutions>>
+let pipeline: Pipeline
+beforeAll(async () => {
+  engines = await startEngines()
+  executions = await startExecutions()
+})
+beforeEach(async () => {
+  engines.reset()
+  pipeline = await engines.pipeline()
+  pipeline.upstream.script.poll = inTurn(running(LARGE_POLL), success())
+})
+afterAll(async () => {
+  await Promise.all([engines.close(), executions.close()])
+})
+
+/** What upstreams say that leaves the record for the bucket. */
+const LARGE_SUBMIT = `{"task_id":"task-1","said":"${'x'.repeat(60_000)}"}`
+const LARGE_POLL = `{"task_status":"RUNNING","said":"${'x'.repeat(310_000)}"}`
+const success = () => succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3, said: 'x'.repeat(310_000) })
+const FAILED = { kind: 'failed', text: '{}', message: 'no' } as const
+const REFUSED = { kind: 'rejected', text: '{}', message: 'no' } as const
+const OUTAGE = { DeleteObject: { status: 500, code: 'InternalError', times: 99 } }
+const ONE_MINUTE = 60
+
+/** A job whose request lies in the bucket, and whose upstream says much. */
+async function create() {
+  const jobId = uuidv7({ msecs: pipeline.clock.milliseconds })
+  const bucketKey = `requests/${pipeline.tenant.tenantId}/${jobId}.json`
+  const image = `data:image/png;base64,${Buffer.alloc(300_000, 7).toString('base64')}`
+  await putText(engines.bucket.bucket, bucketKey, JSON.stringify({ ...REQUEST, image_urls: [image] }))
+  return await pipeline.create({ jobId, request: { bucketKey } })
+}
+
+/** The pipeline while its bucket deletes nothing. */
+const withOutage = () => {
+  const { bucket } = faultyBucket(engines.bucket, OUTAGE)
+  return { ...pipeline, context: { ...pipeline.context, openBucket: () => bucket } }
+}
+
+const requests = () => engines.bucket.keys(`requests/${pipeline.tenant.tenantId}/`)
+const texts = () => engines.bucket.keys(`texts/${pipeline.tenant.tenantId}/`)
+const spent = async () =>
+  formatCredits((await getTenant(pipeline.context.table, pipeline.tenant.tenantId)).balance.spent)
+
+async function sweepAfter(seconds: number): Promise<void> {
+  pipeline.clock.advance(seconds)
+  await reconcile(pipeline.context, { all: false })
+}
+
+describe('a large request leaves the bucket', () => {
+  it.each([
+    ['succeeded', 'accepted', () => success()],
+    ['failed upstream', 'accepted', () => FAILED],
+    ['was refused by its upstream', 'rejected', () => FAILED],
+  ] as const)('with the job that %s, and no sooner', async (_, submit, end) => {
+    pipeline.upstream.script.submit = () => (submit === 'accepted' ? accepted() : REFUSED)
+    pipeline.upstream.script.poll = inTurn(running(), end())
+    const job = await create()
+    const before: string[][] = []
+    const look = async (step: () => Promise<unknown>) => {
+      before.push(await requests())
+      return await step()
+    }
+    await createVideoMachine(pipeline, { interpose: { Poll: look, Store: look, Settle: look, Fail: look } }).run(job)
+    expect(before.every((keys) => keys.length === 1)).toBe(true)
+    expect(await requests()).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('with the job that the operator cancels', async () => {
+    executions.use(createVideoMachine(pipeline))
+    const job = await create()
+    await cancelVideoJob(await pipeline.read(job), pipeline.context)
+    expect(await requests()).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('of a tenant that is refused again and again, so that one credit does not fill a disk', async () => {
+    pipeline = await engines.pipeline({ credits: '1' })
+    pipeline.upstream.script.submit = () => REFUSED
+    for (let round = 0; round < 12; round += 1) {
+      const job = await create()
+      await createVideoMachine(pipeline).run(job)
+      await pipeline.remove(job)
+    }
+    expect([await requests(), await texts()]).toEqual([[], []])
+    expect(await spent()).toBe('0')
+  })
+
+  it('within minutes where the bucket refused it, and the job ends all the same', async () => {
+    const job = await create()
+    const execution = await createVideoMachine(withOutage()).run(job)
+    expect(execution.status).toBe('SUCCEEDED')
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await requests()).toHaveLength(1)
+    await sweepAfter(ONE_MINUTE)
+    expect(await requests()).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('within minutes where the process died between the resolution of its job and the deletion', async () => {
+    const { jobId } = await create()
+    const { table } = pipeline.context
+    const job = await pipeline.read({ ...pipeline.tenant, jobId })
+    const reservation = await requireReservation(table, job)
+    const nowMilliseconds = pipeline.clock.milliseconds
+    await resolveReservation(table, { job, reservation, resolution: RELEASE, nowMilliseconds })
+    expect(await requests()).toHaveLength(1)
+    await sweepAfter(ONE_MINUTE)
+    expect(await requests()).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('only after an execution that took the place of a broken one has submitted it', async () => {
+    let isBroken = true
+    const broken = () => Promise.reject(new Error('broken'))
+    const breaking = (step: () => Promise<unknown>) => (isBroken ? broken() : step())
+    const machine = createVideoMachine(pipeline, { interpose: { Submit: breaking, Fail: breaking } })
+    executions.use(machine)
+    const job = await create()
+    await machine.run(job)
+    await sweepAfter(0)
+    expect(await requests()).toHaveLength(1)
+    isBroken = false
+    const { execution } = await redriveVideoJob(await pipeline.read(job), pipeline.context)
+    await machine.engine.whenEnded(execution)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await requests()).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('under a submit that was about to read it, which then finds the job ended and posts nothing', async () => {
+    const job = await create()
+    const machine = createVideoMachine(pipeline)
+    executions.use(machine)
+    const held = holdRequest(pipeline.context.table, `HOLD#${job.jobId}`, 0)
+    const ended = machine.run(job)
+    await held.arrived
+    await cancelVideoJob(await pipeline.read(job), pipeline.context)
+    expect(await requests()).toEqual([])
+    held.release()
+    expect((await ended).status).toBe('SUCCEEDED')
+    expect(pipeline.upstream.submitted).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
+
+describe('a deleted job leaves nothing in the bucket', () => {
+  beforeEach(() => {
+    pipeline.upstream.script.submit = () => accepted(LARGE_SUBMIT)
+  })
+
+  it('when it is deleted while it runs, and is billed by the response that is removed afterwards', async () => {
+    const job = await create()
+    const Poll = async (step: () => Promise<unknown>, visit: number) => {
+      if (visit === 1) {
+        await pipeline.remove(job)
+      }
+      return await step()
+    }
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(await spent()).toBe('0.42')
+    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('when it is deleted after it has ended', async () => {
+    const job = await create()
+    await createVideoMachine(pipeline).run(job)
+    expect(await texts()).toHaveLength(2)
+    await pipeline.remove(job)
+    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('within minutes where the bucket refused, and its execution ends all the same', async () => {
+    const job = await create()
+    const faulty = withOutage()
+    const Settle = async (step: () => Promise<unknown>) => {
+      await pipeline.remove(job)
+      return await step()
+    }
+    expect((await createVideoMachine(faulty, { interpose: { Settle } }).run(job)).status).toBe('SUCCEEDED')
+    expect([await requests(), await texts()]).toMatchObject([{ length: 1 }, { length: 2 }])
+    await sweepAfter(ONE_MINUTE)
+    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
