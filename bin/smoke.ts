@@ -23,7 +23,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-const POLL_MILLISECONDS = 1_000
+const POLL_MILLISECONDS = 2_000
 const TIMEOUT_SECONDS_MAX = 24 * 60 * 60
 
 /** Only the report is printed. */

@@ -8,6 +8,7 @@ import { type Answer, formatTable } from './answer.ts'
 import { unknownModels } from './catalogue/unknown-models.ts'
 import type { Command } from './command.ts'
 import type { CommandValues } from './command-values.ts'
+import { RATE_PER_MINUTE_DEFAULT } from './default-limits.ts'
 import { readName } from './read-name.ts'
 import { readEnd } from './read-time.ts'
 
@@ -23,7 +24,10 @@ export const keyCreate: Command = {
       value: '90d|DATE',
       summary: 'until when it works, such as 90d, 12h or 2027-01-31; for ever unless said',
     },
-    rate: { value: 'N', summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}; without a limit unless said` },
+    rate: {
+      value: 'N|none',
+      summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}; ${RATE_PER_MINUTE_DEFAULT} unless said, \`none\` for no limit`,
+    },
   },
   examples: [
     'key create --tenant demo --local',
@@ -86,16 +90,24 @@ type Wish = {
 
 function readWish(values: CommandValues, nowMilliseconds: number): Wish {
   const expires = values.text('expires')
-  const ratePerMinute = values.count('rate')
-  if (ratePerMinute !== undefined && ratePerMinute > RATE_PER_MINUTE_MAX) {
-    throw new UsageError(`--rate ${ratePerMinute}: use at most ${RATE_PER_MINUTE_MAX}`)
-  }
   return {
     models: readModels(values.text('models')),
     name: readName(values),
     expiresAt: expires === undefined ? undefined : readEnd('expires', expires, nowMilliseconds),
-    ratePerMinute,
+    ratePerMinute: readRate(values),
   }
+}
+
+/** Undefined for a key that is to have no limit. @throws UsageError. */
+function readRate(values: CommandValues): number | undefined {
+  if (values.text('rate') === 'none') {
+    return undefined
+  }
+  const ratePerMinute = values.count('rate') ?? RATE_PER_MINUTE_DEFAULT
+  if (ratePerMinute > RATE_PER_MINUTE_MAX) {
+    throw new UsageError(`--rate ${ratePerMinute}: use at most ${RATE_PER_MINUTE_MAX}, or none`)
+  }
+  return ratePerMinute
 }
 
 function readModels(text: string | undefined): readonly string[] | null {
@@ -124,7 +136,7 @@ export function describeNewKey({ id, key, tenant, models, name, expiresAt, rateP
   const limits = [
     models === null ? 'all models' : models.join(', '),
     ...(expires === undefined ? [] : [`until ${expires}`]),
-    ...(ratePerMinute === undefined ? [] : [`${ratePerMinute} requests per minute`]),
+    ratePerMinute === undefined ? 'any number of requests' : `${ratePerMinute} requests per minute`,
   ]
   const called = name === undefined ? '' : ` "${name}"`
   return {

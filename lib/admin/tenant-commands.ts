@@ -7,8 +7,10 @@ import { formatCredits } from '#core/quota/money.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 import { type Answer, formatTable } from './answer.ts'
 import type { Command } from './command.ts'
+import { OPEN_JOBS_DEFAULT } from './default-limits.ts'
 import { readCredits } from './read-credits.ts'
 import { requireName } from './read-name.ts'
+import { readOpenJobs } from './read-open-jobs.ts'
 
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 
@@ -19,13 +21,18 @@ export const tenantCreate: Command = {
   options: {
     name: { value: 'NAME', summary: 'what people call it; the id is made', required: true },
     credits: { value: 'CREDITS', summary: 'the first grant, such as 10.00; up to six places', required: true },
+    'open-jobs': {
+      value: 'N|none',
+      summary: `video jobs that may be open at a time; ${OPEN_JOBS_DEFAULT} unless said, \`none\` for no limit`,
+    },
   },
   examples: [
     'tenant create --name Acme --credits 100.00 --stage prod',
     'tenant create --name Trial --credits 0 --json',
   ],
   async run(context, values) {
-    const tenant = { name: requireName(values), credits: readCredits(values) }
+    const openJobsMax = readOpenJobs(values.text('open-jobs') ?? String(OPEN_JOBS_DEFAULT))
+    const tenant = { name: requireName(values), credits: readCredits(values), openJobsMax }
     return describe(await makeTenant(await context.table(), tenant), { withSecret: true })
   },
 }
@@ -142,21 +149,10 @@ export const tenantLimit: Command = {
     'tenant limit --tenant demo --open-jobs none --local',
   ],
   async run(context, values) {
-    const limit = readLimit(values.required('open-jobs'))
+    const limit = readOpenJobs(values.required('open-jobs'))
     await setOpenJobLimit(await context.table(), values.required('tenant'), limit)
     return changed(await context.table(), values.required('tenant'))
   },
-}
-
-function readLimit(text: string): number | null {
-  if (text === 'none') {
-    return null
-  }
-  const limit = Number(text)
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(limit)) {
-    throw new UsageError(`--open-jobs ${text}: use a whole number from 0, or none`)
-  }
-  return limit
 }
 
 /** The secret signs callbacks in the operator's name, so it is shown when it was made or is asked for, and not by the way. */

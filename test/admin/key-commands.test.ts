@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { storeApiKey } from '#adapters/admin/create-api-key.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/stores/key-store.ts'
 import type { Table } from '#adapters/stores/table.ts'
@@ -43,7 +44,22 @@ const callerOf = (key: string, inMilliseconds = 0) =>
 
 describe('a new key', () => {
   it('without limits is told with the four members that it always had', async () => {
-    expect(await create()).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
+    const made = await create({ rate: 'none' })
+    expect(made).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
+    expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: undefined })
+  })
+
+  it('has a rate, unless told otherwise', async () => {
+    const made = await create()
+    expect(made).toMatchObject({ rate_per_minute: 60 })
+    expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: 60 })
+    expect(await callerOf((await rotate(made.id)).key)).toMatchObject({ ratePerMinute: 60 })
+  })
+
+  it('made before keys had a rate has none, and its successor has none', async () => {
+    const id = await storeApiKey(table, { key: 'of-before', tenantId: tenant, models: null })
+    expect(await row(id)).toMatchObject({ rate_per_minute: null })
+    expect(await callerOf((await rotate(id)).key)).toMatchObject({ ratePerMinute: undefined })
   })
 
   it('has the name, models, end and rate that were asked for, and works until then', async () => {
@@ -68,7 +84,7 @@ describe('a new key', () => {
     [{ rate: '0' }, '--rate 0: use a whole number from 1'],
     [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
     [{ name: 'a\u001b[2J' }, '--name has a control character in it'],
-    [{ rate: '60001' }, '--rate 60001: use at most 60000'],
+    [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
     [{ expires: '2020-01-01' }, '--expires 2020-01-01: that is not ahead'],
     [{ models: ' , ' }, '--models names no model'],
     [{ tenant: 'nobody' }, 'no tenant nobody'],

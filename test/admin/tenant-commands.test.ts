@@ -122,6 +122,17 @@ describe('a tenant', () => {
     }
   })
 
+  it.each([
+    [undefined, '0 of 10'],
+    ['3', '0 of 3'],
+    ['0', '0 of 0'],
+    ['none', '0'],
+  ])('made with --open-jobs %s may have %s', async (limit, openJobs) => {
+    const options = { name: 'New', credits: '1', ...(limit === undefined ? {} : { 'open-jobs': limit }) }
+    const { text } = await runCommand(tenantCreate, { table, options })
+    expect(text).toMatch(new RegExp(`open_jobs\\s+${openJobs}$`, 'm'))
+  })
+
   it('may begin with nothing, but is not granted nothing', async () => {
     const made = await runCommand(tenantCreate, { table, options: { name: 'Trial', credits: '0' } })
     expect(made).toMatchObject({ json: { available: '0' } })

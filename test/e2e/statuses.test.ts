@@ -14,7 +14,7 @@ describe('every status of every video route, over HTTP', () => {
   beforeAll(async () => {
     gateway = await startGateway()
     const tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Poor', '--credits', '0.69'))
-    const key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id))
+    const key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id, '--rate', 'none'))
     poor = { key: key.key, tenant: tenant.id }
     jobId = String((await gateway.api.create(GOOD)).json.id)
   })

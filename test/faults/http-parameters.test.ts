@@ -13,7 +13,7 @@ let poor: VideoApi
 beforeAll(async () => {
   gateway = await startGateway()
   const tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Poor', '--credits', '0.000001'))
-  poor = gateway.api.withKey(Object(await gateway.admin('key', 'create', '--tenant', tenant.id)).key)
+  poor = gateway.api.withKey(Object(await gateway.admin('key', 'create', '--tenant', tenant.id, '--rate', 'none')).key)
 })
 afterAll(async () => {
   await gateway.stop()

@@ -58,8 +58,8 @@ describe('the logs of a host at their most talkative', () => {
       changeConfig: (yaml) => yaml.replace('trusted_origins: []', `trusted_origins: ["${upstream.baseUrl}"]`),
       environment: { LOG_LEVEL: 'DEBUG', P1_BASE_URL: upstream.baseUrl, P1_API_KEY: UPSTREAM_KEY },
     })
-    tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Acme', '--credits', '50'))
-    key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id)).key
+    tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Acme', '--credits', '50', '--open-jobs', 'none'))
+    key = Object(await gateway.admin('key', 'create', '--tenant', tenant.id, '--rate', 'none')).key
     await makeTrouble()
     await gateway.stop()
     logs = gateway

@@ -4,15 +4,24 @@ import { createWebhookSecret } from '../outbound/callback-signature.ts'
 import type { Table } from '../stores/table.ts'
 import { createTenant, getTenant, grantCredits, type Tenant } from '../stores/tenant-store.ts'
 
+type TenantToMake = {
+  readonly id?: string
+  readonly name: string
+  readonly credits: Microcredits
+  /** Video jobs that may be open at a time; null or left out for no limit. */
+  readonly openJobsMax?: number | null
+}
+
 /** Makes a tenant with a callback secret and a first grant, and answers it. @throws TenantExistsError. */
 export async function makeTenant(
   table: Table,
-  { id = uuidv7(), name, credits }: { id?: string; name: string; credits: Microcredits },
+  { id = uuidv7(), name, credits, openJobsMax = null }: TenantToMake,
 ): Promise<Tenant> {
   await createTenant(table, {
     id,
     name,
     credits,
+    openJobsMax,
     webhookSecret: createWebhookSecret(),
     grantId: uuidv7(),
     nowMilliseconds: Date.now(),

@@ -64,6 +64,8 @@ type NewTenant = {
   readonly name: string
   readonly webhookSecret: string
   readonly credits: Microcredits
+  /** Video jobs that may be open at a time; null or left out for no limit. */
+  readonly openJobsMax?: number | null
   /** Id of the first grant's ledger row. */
   readonly grantId: string
   readonly nowMilliseconds: number
@@ -76,7 +78,9 @@ type NewTenant = {
 export async function createTenant(table: Table, tenant: NewTenant): Promise<void> {
   const isNew = { TableName: table.name, ConditionExpression: 'attribute_not_exists(PK)' }
   const { id, name, webhookSecret, credits, grantId, nowMilliseconds } = tenant
-  const balance = { available: credits, held: 0, spent: 0, granted: credits, state: 'active', openJobs: 0 }
+  const limit = tenant.openJobsMax ?? undefined
+  const money = { available: credits, held: 0, spent: 0, granted: credits }
+  const balance = { ...money, state: 'active', openJobs: 0, openJobsMax: limit }
   try {
     await transact(table, [
       { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
+
+const OPERATIONS_PAGE = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+
+/** AWS keeps this much for functions without a reservation (Lambda developer guide, "Configuring reserved concurrency"). */
+const UNRESERVED_MIN = 100
+const QUOTA = 1_000
+
+/** The settings that the page recommends, by name. */
+const recommended = Object.fromEntries(
+  [...OPERATIONS_PAGE.matchAll(/-c ((?:api|pipeline|reconcile)ReservedConcurrency)=(\d+)/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]),
+)
+
+describe('the reservation of concurrency that the operations page recommends', () => {
+  const functions = resourcesOf(synthesizeStack({ settings: stageSettings(recommended) }), 'AWS::Lambda::Function')
+  const reserved = functions.flatMap(({ properties }) => properties.ReservedConcurrentExecutions ?? [])
+
+  it('gives instances of their own to every function that a tenant can keep busy', () => {
+    expect(Object.keys(recommended)).toHaveLength(3)
+    // All but the one that makes the CDN's keys.
+    expect(reserved).toHaveLength(functions.length - 1)
+  })
+
+  it('is accepted by AWS at a quota of 1,000, and comes to what the page says', () => {
+    const sum = reserved.reduce((total, own) => total + own, 0)
+    expect(sum).toBeLessThanOrEqual(QUOTA - UNRESERVED_MIN)
+    expect(OPERATIONS_PAGE).toContain(`reserves ${sum} of 1,000`)
+  })
+})
