@@ -87,7 +87,7 @@ const ACCEPTED: readonly [Kind, object][] = [
     message({
       content: [
         { type: 'text', text: 'a' },
-        { type: 'anything', more: [1] },
+        { type: 'file', file: { file_id: 'f' } },
       ],
     }),
   ],
