@@ -157,9 +157,9 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
   } else if (end === 'whole' || end === 'cut') {
     bill.settleByEstimate(bill.locked)
   } else if (end === 'abandoned' || stream.relayedTextBytes > 0) {
-    const { bodyBytes } = request
     const { relayedTextBytes } = stream
-    bill.settleByEstimate(brokenStreamCost(model, { bodyBytes, relayedTextBytes, locked: bill.locked }))
+    const promptTokens = chat.promptTokensEstimate
+    bill.settleByEstimate(brokenStreamCost(model, { promptTokens, relayedTextBytes, locked: bill.locked }))
   }
   if (!answer.isOpen) {
     throw new UpstreamFailedError({ cause: new RangeError('an event is larger than any of a chat') })
@@ -168,13 +168,13 @@ async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }
 
 /** Bills an answer that was too large to be held: by its usage, and without one as a stream that ended likewise. */
 function settleLarge(large: LargeAnswer, reply: UpstreamReply, exchange: Settled): void {
-  const { request, chat, bill } = exchange
+  const { chat, bill } = exchange
   const usage = believedUsage(readChatUsage(large.usage), large.entries > 0)
   if (usage !== undefined) {
     settleByUsage(usage, reply, exchange)
   } else if (large.end === 'broken') {
-    const lengths = { bodyBytes: request.bodyBytes, relayedTextBytes: large.bytes }
-    bill.settleByEstimate(brokenStreamCost(chat.model, { ...lengths, locked: bill.locked }))
+    const part = { promptTokens: chat.promptTokensEstimate, relayedTextBytes: large.bytes }
+    bill.settleByEstimate(brokenStreamCost(chat.model, { ...part, locked: bill.locked }))
   } else {
     bill.settleByEstimate(bill.locked)
   }

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
+import { tokensByLength } from '../quota/chat-cost.ts'
 import type { AskedLimits } from '../relay/output-limit.ts'
 import { addedPartFields } from '../relay/passing-fields.ts'
 import { type ChatBody, chatBodySchema } from './chat-body.ts'
@@ -22,6 +23,8 @@ export type ChatRequest = {
   readonly askedLimits: AskedLimits
   /** Tokens that the messages, tools and everything else in the body can come to. */
   readonly promptTokensMax: number
+  /** What they probably come to, for a stream without a usage; never above {@link promptTokensMax}. */
+  readonly promptTokensEstimate: number
   /** The client's own, in which the gateway asks for the usage. */
   readonly streamOptions: Readonly<Record<string, unknown>>
 }
@@ -56,7 +59,7 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
     choices: chat.n ?? 1,
     outputTokensMax: outputTokensMax(chat, model),
     askedLimits: { max_tokens: chat.max_tokens, max_completion_tokens: chat.max_completion_tokens },
-    promptTokensMax: promptTokensMax(chat, model, { bodyBytes, added }),
+    ...promptTokens(chat, model, { bodyBytes, added }),
     streamOptions: chat.stream_options ?? {},
   }
 }
@@ -86,14 +89,22 @@ type PromptFacts = {
  * No tokenizer of this field makes more tokens than there are bytes, and whatever reaches the prompt stands in the body,
  * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
  */
-function promptTokensMax(chat: ChatBody, model: ChatModel, { bodyBytes, added }: PromptFacts): number {
+function promptTokens(
+  chat: ChatBody,
+  model: ChatModel,
+  { bodyBytes, added }: PromptFacts,
+): Pick<ChatRequest, 'promptTokensMax' | 'promptTokensEstimate'> {
   const parts = partsOf(chat.messages)
   if (parts.some((part) => mayFillContext(part, added))) {
-    return model.context_tokens
+    return { promptTokensMax: model.context_tokens, promptTokensEstimate: model.context_tokens }
   }
   const images = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
   // The url of an image is all ASCII, or longer in bytes than in characters: the bound stays one.
   const imageCharacters = images.reduce((sum, url) => sum + (url?.length ?? 0), 0)
-  const tokens = bodyBytes - imageCharacters + images.length * model.image_tokens
-  return Math.min(model.context_tokens, tokens)
+  const textBytes = bodyBytes - imageCharacters
+  const imageTokens = images.length * model.image_tokens
+  return {
+    promptTokensMax: Math.min(model.context_tokens, textBytes + imageTokens),
+    promptTokensEstimate: Math.min(model.context_tokens, tokensByLength(textBytes) + imageTokens),
+  }
 }

@@ -45,22 +45,25 @@ function isFree({ prices }: ChatModel): boolean {
 /** Bytes of text that one token stands for, roughly. */
 const BYTES_PER_TOKEN = 4
 
-/** What stands for a usage that nobody reported: the length of what was sent and of what came, a token for four bytes. */
-export function usageByLength({ bodyBytes, textBytes }: { bodyBytes: number; textBytes: number }): ChatUsage {
-  return {
-    promptTokens: Math.ceil(bodyBytes / BYTES_PER_TOKEN),
-    completionTokens: Math.ceil(textBytes / BYTES_PER_TOKEN),
-  }
+/** What so many bytes of text probably come to, where nobody has counted their tokens: one for four bytes. */
+export function tokensByLength(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN)
+}
+
+type BrokenStream = {
+  readonly promptTokens: number
+  readonly relayedTextBytes: number
+  readonly locked: Microcredits
 }
 
 /**
  * What is billed for a stream that its upstream broke off without a word about usage: the part that was relayed, counted
- * by its length, and the prompt likewise; never more than was locked.
+ * by its length, and what its prompt probably came to; never more than was locked.
  */
 export function brokenStreamCost(
   model: ChatModel,
-  { bodyBytes, relayedTextBytes, locked }: { bodyBytes: number; relayedTextBytes: number; locked: Microcredits },
+  { promptTokens, relayedTextBytes, locked }: BrokenStream,
 ): Microcredits {
-  const cost = chatCost(model, usageByLength({ bodyBytes, textBytes: relayedTextBytes }))
+  const cost = chatCost(model, { promptTokens, completionTokens: tokensByLength(relayedTextBytes) })
   return cost < locked ? cost : locked
 }

@@ -1,6 +1,6 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import type { ChatUsage } from '../relay/token-usage.ts'
-import { type ChatBounds, chatCost, chatCostMax, usageByLength } from './chat-cost.ts'
+import { type ChatBounds, chatCost, chatCostMax, tokensByLength } from './chat-cost.ts'
 import { type Microcredits, ZERO } from './money.ts'
 
 /** What bounds the cost of one prompt. */
@@ -82,8 +82,9 @@ function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly Cal
   if (billed.length === 0) {
     return FREE
   }
+  const promptTokens = Math.min(bounds.promptTokensMax, tokensByLength(bounds.bodyBytes))
   const usages = billed.map(
-    ({ usage, textBytes }) => usage ?? usageByLength({ bodyBytes: bounds.bodyBytes, textBytes }),
+    ({ usage, textBytes }) => usage ?? { promptTokens, completionTokens: tokensByLength(textBytes) },
   )
   const used = chatCost(model, sumOf(usages))
   if (billed.every(({ usage }) => usage !== undefined)) {

@@ -217,6 +217,22 @@ describe('parseChatRequest', () => {
     ])
   })
 
+  it('estimates the prompt by a token for four bytes of text, a fixed number for each image, and the context for a file', () => {
+    const bodyBytes = Buffer.byteLength(JSON.stringify(GOOD))
+    expect(parse(GOOD).promptTokensEstimate).toBe(Math.ceil(bodyBytes / 4))
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } }
+    const twoImages = parse(withMessage({ role: 'user', content: [image, image] })).promptTokensEstimate
+    expect(twoImages).toBeGreaterThan(3_000)
+    expect(twoImages).toBeLessThan(3_000 + 100)
+    const file = { type: 'file', file: { file_id: 'f' } }
+    expect(parse(withMessage({ role: 'user', content: [file, image] })).promptTokensEstimate).toBe(128_000)
+  })
+
+  it('never estimates the prompt above its bound', () => {
+    const body = withMessage({ role: 'user', content: 'a'.repeat(1_000_000) })
+    expect(parse(body)).toMatchObject({ promptTokensMax: 128_000, promptTokensEstimate: 128_000 })
+  })
+
   it('never bounds the prompt above what the model can read', () => {
     expect(parse(withMessage({ role: 'user', content: 'a'.repeat(500_000) })).promptTokensMax).toBe(128_000)
   })

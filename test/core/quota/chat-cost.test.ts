@@ -58,8 +58,8 @@ describe('chatCost', () => {
   })
 
   it('bills a broken stream for what was relayed, and never above what was locked', () => {
-    const bytes = { bodyBytes: 400, relayedTextBytes: 4_000 }
-    expect(brokenStreamCost(chatModel(), { ...bytes, locked: microcredits(1_000_000) })).toBe(615n)
-    expect(brokenStreamCost(chatModel(), { ...bytes, locked: microcredits(100) })).toBe(100n)
+    const part = { promptTokens: 100, relayedTextBytes: 4_000 }
+    expect(brokenStreamCost(chatModel(), { ...part, locked: microcredits(1_000_000) })).toBe(615n)
+    expect(brokenStreamCost(chatModel(), { ...part, locked: microcredits(100) })).toBe(100n)
   })
 })
