@@ -41,15 +41,18 @@ const CONTENTS = [
 ] as const
 
 describe.each(ENDS)('a stream %s', (_, breakOff, client) => {
-  it.each(CONTENTS)('is billed by the tokens of its prompt, not the bytes (%s)', async (_name, content, least, most) => {
-    const { id, key } = await rig.tenant('1000')
-    rig.upstreams[0]?.answerWith(breakOff)
-    const body = { model: CHAT, stream: true, max_tokens: 10, messages: [{ role: 'user', content }] }
-    await rig.send(body, { key, client })
-    const [settled] = await rig.rows(id)
-    expect(settled?.kind).toBe('settle')
-    expect(settled?.actual).toBeGreaterThanOrEqual(BigInt(least) * CREDIT + WORD)
-    expect(settled?.actual).toBeLessThanOrEqual(BigInt(most) * CREDIT + WORD)
-    expect(settled?.actual).toBeLessThanOrEqual(settled?.amount ?? 0n)
-  })
+  it.each(CONTENTS)(
+    'is billed by the tokens of its prompt, not the bytes (%s)',
+    async (_name, content, least, most) => {
+      const { id, key } = await rig.tenant('1000')
+      rig.upstreams[0]?.answerWith(breakOff)
+      const body = { model: CHAT, stream: true, max_tokens: 10, messages: [{ role: 'user', content }] }
+      await rig.send(body, { key, client })
+      const [settled] = await rig.rows(id)
+      expect(settled?.kind).toBe('settle')
+      expect(settled?.actual).toBeGreaterThanOrEqual(BigInt(least) * CREDIT + WORD)
+      expect(settled?.actual).toBeLessThanOrEqual(BigInt(most) * CREDIT + WORD)
+      expect(settled?.actual).toBeLessThanOrEqual(settled?.amount ?? 0n)
+    },
+  )
 })

@@ -82,7 +82,7 @@ async function pump(
     if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
       throw error
     }
-    if (error instanceof EndlessEventError) {
+    if (error instanceof EndlessEventError && error.hasData) {
       reportCutAnswer(reply, 'event bytes')
       return 'cut'
     }

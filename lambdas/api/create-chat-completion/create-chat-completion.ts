@@ -118,7 +118,7 @@ async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill, d
     throw new AnswerNotBegunError('the upstream reported an error under a status of success')
   }
   if (read.kind === 'unusable') {
-    return refuseAnswer(reply, 'the answer is no JSON object with choices')
+    return refuseAnswer(reply, 'the answer is no JSON object with choices that have a message')
   }
   // Made before anything is billed: an answer of which no stream can be made costs nothing.
   const events = chat.stream

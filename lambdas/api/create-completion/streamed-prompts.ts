@@ -157,13 +157,14 @@ export class StreamedPrompts {
     if (!isUpstreamsFault(error)) {
       throw error
     }
-    if (error instanceof EndlessEventError) {
+    const isEventCut = error instanceof EndlessEventError && error.hasData
+    if (isEventCut) {
       reportCutAnswer(reply, 'event bytes')
     }
     if (!this.#streamed.calls.isEnded) {
       reply.failed()
     }
-    if (error instanceof EndlessEventError || error instanceof AnswerTooLargeError) {
+    if (isEventCut || error instanceof AnswerTooLargeError) {
       return new CallCutError(undefined, { cause: error })
     }
     const payload = error instanceof ChatStreamBrokenError ? error.payload : undefined

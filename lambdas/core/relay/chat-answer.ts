@@ -1,6 +1,6 @@
 import { replaceMembers } from '../json-members.ts'
 import { readAnswerMembers } from './answer-members.ts'
-import { hasGenerated } from './generated-choices.ts'
+import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** What became of a chat answer of status 200. */
@@ -8,7 +8,7 @@ export type ChatAnswer =
   | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
-  /** No JSON object with choices. */
+  /** No JSON object with choices, or one without a message and without a usage. */
   | { readonly kind: 'unusable' }
 
 /** UTF-8 of the byte order mark, which no JSON text begins with. */
@@ -32,9 +32,12 @@ export function readChatAnswer(answer: string, publicModel: string): ChatAnswer 
   if (choices === undefined) {
     return { kind: 'unusable' }
   }
+  const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
+  if (usage === undefined && !hasMessage(choices)) {
+    return { kind: 'unusable' }
+  }
   const { models } = readAnswerMembers(bytes)
   const relayed = models.length === 0 ? bytes : replaceMembers(bytes, new Map([['model', JSON.stringify(publicModel)]]))
-  const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
   return { kind: 'answer', relayed, usage }
 }
 

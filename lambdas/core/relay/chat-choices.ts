@@ -1,4 +1,4 @@
-import { hasGenerated } from './generated-choices.ts'
+import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** One completion as a chat upstream gave it. */
@@ -20,14 +20,17 @@ export type ChatIdentity = {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Reads a whole chat answer. Undefined for text that is none: no JSON object, or one without choices. */
+/**
+ * Reads a whole chat answer. Choices of which none has a message are none, unless a usage says what they cost. Undefined for text that is none: no JSON object, or one without choices.
+ */
 export function readChatChoices(text: string): ChatChoices | undefined {
   const answer = parseObject(text)
   if (answer === undefined || !Array.isArray(answer.choices)) {
     return undefined
   }
   const usage = believedUsage(readChatUsage(answer.usage), hasGenerated(answer.choices))
-  return { ...readChatIdentity(answer), choices: inOrder(answer.choices), usage }
+  const choices = usage === undefined && !hasMessage(answer.choices) ? [] : inOrder(answer.choices)
+  return { ...readChatIdentity(answer), choices, usage }
 }
 
 /** Upstreams may write choices in any order; `index` counts, or the place where there is none. */

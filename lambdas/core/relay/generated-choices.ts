@@ -32,6 +32,15 @@ export function hasGeneratedJson(choices: string): boolean {
   }
 }
 
+/** Whether any choice of a whole answer has a message, be it an empty one. */
+export function hasMessage(choices: readonly unknown[]): boolean {
+  return choices.some((choice) => isObject(choice) && 'message' in choice && isObject(choice.message))
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /** A choice, with its message or delta inside. No deeper: an upstream may nest them until the stack is full. */
 function isGenerated(choice: unknown): boolean {
   return hasMember(choice, (name, value) =>
@@ -40,7 +49,7 @@ function isGenerated(choice: unknown): boolean {
 }
 
 function hasMember(part: unknown, isMeant: (name: string, value: unknown) => boolean): boolean {
-  if (typeof part !== 'object' || part === null || Array.isArray(part)) {
+  if (!isObject(part)) {
     return !isEmpty(part)
   }
   return Object.entries(part).some(([name, value]) => !NOT_GENERATED.has(name) && isMeant(name, value))

@@ -28,7 +28,16 @@ const EVENT_BYTES_MAX = 16 * 1024 * 1024
 /** One event does not end within any bound that makes sense. */
 export class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError'
+  /** Whether any data of it has come: a comment without end is no work of a model. */
+  readonly hasData: boolean
+  constructor(hasData: boolean) {
+    super(`an event of more than ${EVENT_BYTES_MAX} bytes`)
+    this.hasData = hasData
+  }
 }
+
+/** A line with data, anywhere in an event. */
+const DATA_LINE = /(?:^|[\r\n])data:/
 
 /** UTF-8 of the byte order mark that a stream may begin with, and which is no part of it. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
@@ -89,7 +98,7 @@ export class SseEventReader {
     this.#pendingBytes += bytes.length
     this.#tail = seam.slice(-OVERLAP)
     if (this.#pendingBytes > EVENT_BYTES_MAX) {
-      throw new EndlessEventError(`an event of more than ${EVENT_BYTES_MAX} bytes`)
+      throw new EndlessEventError(DATA_LINE.test(this.#pending.join('')))
     }
   }
 

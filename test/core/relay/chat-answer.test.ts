@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-answer.ts'
+import { readChatChoices } from '#core/relay/chat-choices.ts'
 
 const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
 const answer = (members: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...members })
@@ -18,7 +19,40 @@ describe('a whole answer with an error in it', () => {
 
   it('is an answer when something was generated, or the error is null', () => {
     expect(readChatAnswer(answer({ error }), 'public').kind).toBe('answer')
-    expect(readChatAnswer(answer({ error: null, choices: [] }), 'public').kind).toBe('answer')
+    expect(readChatAnswer(answer({ error: null }), 'public').kind).toBe('answer')
+  })
+})
+
+/** None of them holds what was asked for. */
+const WITHOUT_MESSAGE = [
+  ['no choice', []],
+  ['a choice without a message', [{}]],
+  ['choices that are no objects', [null, 1, 'x', [{ message: {} }]]],
+  [
+    'a message that is no object',
+    [
+      { index: 0, message: 'Hi' },
+      { index: 1, message: null },
+    ],
+  ],
+] as const
+
+describe('a whole answer without a message', () => {
+  it.each(WITHOUT_MESSAGE)('is unusable without a usage, and an answer with one (%s)', (_, choices) => {
+    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('unusable')
+    const usage = { prompt_tokens: 9, completion_tokens: 0 }
+    expect(readChatAnswer(answer({ choices, usage }), 'public').kind).toBe('answer')
+  })
+
+  it('gives no legacy completion', () => {
+    for (const [, choices] of WITHOUT_MESSAGE) {
+      expect(readChatChoices(answer({ choices }))).toMatchObject({ choices: [], usage: undefined })
+    }
+  })
+
+  it('is an answer when its message is empty', () => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
+    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('answer')
   })
 })
 
