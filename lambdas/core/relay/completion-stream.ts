@@ -1,5 +1,6 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
 import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
+import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
 import {
   type CompletionHead,
   completionChoice,
@@ -8,30 +9,17 @@ import {
   sumOfUsages,
 } from './completion-answer.ts'
 import {
+  keepEvent,
+  newCall,
   newStreamedPrompt,
   type PromptProgress,
   progressOf,
   type StreamedChoice,
   type StreamedPrompt,
 } from './streamed-prompt.ts'
-import { type ChatUsage, readChatUsage } from './token-usage.ts'
-
-/** An upstream reported an error inside its stream, or ended it with completions cut off. */
-export class ChatStreamBrokenError extends Error {
-  override readonly name = 'ChatStreamBrokenError'
-  /** The upstream's own error event, as JSON text, where it sent one. */
-  readonly payload: string | undefined
-  constructor(payload?: string, options?: ErrorOptions) {
-    const message =
-      payload === undefined ? 'the upstream broke off its stream' : 'the upstream reported an error in its stream'
-    super(message, options)
-    this.payload = payload
-  }
-}
+import type { ChatUsage } from './token-usage.ts'
 
 const DONE = '[DONE]'
-
-const encoder = new TextEncoder()
 
 /**
  * Makes one stream of legacy completions of the chat streams of several prompts, whose events may come in any order among
@@ -74,10 +62,11 @@ export class CompletionStream {
     if (chunk === undefined) {
       return ''
     }
+    // An error may come with what it has cost.
+    keepEvent(prompt, chunk, payload)
     if (chunk.error !== undefined && chunk.error !== null) {
       throw new ChatStreamBrokenError(payload)
     }
-    prompt.callUsage = readChatUsage(chunk.usage) ?? prompt.callUsage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.map(membersOf) : []
     return choices.map((choice) => this.#pushChoice(prompt, choice, chunk)).join('')
   }
@@ -121,10 +110,7 @@ export class CompletionStream {
 
   /** The next events are those of a call from its beginning. */
   restartCall(promptIndex: number): void {
-    const prompt = this.#prompt(promptIndex)
-    prompt.isDone = false
-    prompt.callUsage = undefined
-    prompt.callTextBytes = 0
+    Object.assign(this.#prompt(promptIndex), newCall())
   }
 
   /** What ends the client's stream when every prompt has come to its end: the usage, if asked for and known, and `[DONE]`. */
@@ -162,7 +148,6 @@ export class CompletionStream {
     if (choice === undefined || choice.state === 'finished' || (text === '' && finishReason === undefined)) {
       return ''
     }
-    prompt.callTextBytes += encoder.encode(text).length
     return this.#write(choice, { echo: prompt.echo, text, finishReason }, chunk)
   }
 

@@ -73,12 +73,24 @@ const EMPTY_CHOICES_BYTES = 100
 /**
  * Bytes of what was generated in the choices of a chunk, given as JSON text. What has another name than those of texts is
  * counted with some of the syntax around it.
+ * @param bytesOf the bytes of a piece of this text, which has one character for each unless it was decoded.
  */
-export function generatedBytes(choices: string): number {
+export function generatedBytes(choices: string, bytesOf = lengthOf): number {
   let bytes = 0
   for (const { index, 0: opening } of choices.matchAll(GENERATED)) {
     const start = index + opening.length
-    bytes += closingQuote(choices, start - 1) - start
+    bytes += bytesOf(choices.slice(start, closingQuote(choices, start - 1)))
   }
-  return bytes > 0 ? bytes : Math.max(0, choices.length - EMPTY_CHOICES_BYTES)
+  return bytes > 0 ? bytes : Math.max(0, bytesOf(choices) - EMPTY_CHOICES_BYTES)
+}
+
+function lengthOf(text: string): number {
+  return text.length
+}
+
+const encoder = new TextEncoder()
+
+/** For JSON text that was decoded. */
+export function utf8Length(text: string): number {
+  return encoder.encode(text).length
 }

@@ -1,3 +1,4 @@
+import { CapturedJson } from './captured-json.ts'
 import {
   BACKSLASH,
   CLOSE_BRACE,
@@ -11,9 +12,6 @@ import {
   QUOTE,
   WHITESPACE,
 } from './json-marks.ts'
-
-/** No name that is looked for, and no usage, is longer. */
-const CAPTURED_BYTES_MAX = 16 * 1024
 
 /** What a large answer is looked at for. */
 export type PassingForm = {
@@ -39,7 +37,7 @@ export class PassingAnswer {
   #place: 'before name' | 'in name' | 'before value' | 'in value' = 'before name'
   #name: unknown
   /** Bytes of a name or of a usage, while they come. */
-  #captured: number[] | undefined
+  #captured: CapturedJson | undefined
   #usage: unknown
   #isInList = false
   #entries = 0
@@ -108,7 +106,7 @@ export class PassingAnswer {
 
   #step(byte: number): void {
     if (this.#isInString) {
-      this.#capture(byte)
+      this.#captured?.push(byte)
       if (this.#isEscaped) {
         this.#isEscaped = false
       } else if (byte === BACKSLASH) {
@@ -149,7 +147,8 @@ export class PassingAnswer {
       this.#beginValue(byte)
     } else if (byte === QUOTE && this.#place === 'before name') {
       this.#place = 'in name'
-      this.#captured = [byte]
+      this.#captured = new CapturedJson()
+      this.#captured.push(byte)
       this.#isInString = true
     } else {
       this.#stepInside(byte)
@@ -158,7 +157,7 @@ export class PassingAnswer {
 
   #beginValue(byte: number): void {
     this.#place = 'in value'
-    this.#captured = this.#name === 'usage' ? [] : undefined
+    this.#captured = this.#name === 'usage' ? new CapturedJson() : undefined
     if (this.#name === this.#list) {
       this.#isInList = byte === OPEN_BRACKET
       this.#entries = 0
@@ -168,7 +167,7 @@ export class PassingAnswer {
 
   /** Inside of a value. */
   #stepInside(byte: number): void {
-    this.#capture(byte)
+    this.#captured?.push(byte)
     if (byte === QUOTE) {
       this.#isInString = true
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
@@ -181,7 +180,8 @@ export class PassingAnswer {
 
   #endString(): void {
     if (this.#place === 'in name') {
-      this.#name = this.#takeCaptured()
+      this.#name = this.#captured?.value()
+      this.#captured = undefined
       this.#place = 'before value'
     }
   }
@@ -189,27 +189,11 @@ export class PassingAnswer {
   #endValue(): void {
     if (this.#place === 'in value') {
       if (this.#name === 'usage') {
-        this.#usage = this.#takeCaptured()
+        this.#usage = this.#captured?.value()
+        this.#captured = undefined
       }
       this.#place = 'before name'
       this.#isInList = false
-    }
-  }
-
-  #capture(byte: number): void {
-    if (this.#captured !== undefined && this.#captured.length <= CAPTURED_BYTES_MAX) {
-      this.#captured.push(byte)
-    }
-  }
-
-  /** As JSON; undefined for what is none, or was too long to be kept whole. */
-  #takeCaptured(): unknown {
-    const text = new TextDecoder().decode(Uint8Array.from(this.#captured ?? []))
-    this.#captured = undefined
-    try {
-      return JSON.parse(text)
-    } catch {
-      return undefined
     }
   }
 }

@@ -1,4 +1,6 @@
-import { believedUsage, type ChatUsage } from './token-usage.ts'
+import { readAnswerMembers } from './answer-members.ts'
+import { generatedBytes, hasGenerated, utf8Length } from './generated-choices.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** One completion of the answer, while it is streamed. */
 export type StreamedChoice = {
@@ -17,7 +19,9 @@ export type StreamedPrompt = {
   isDone: boolean
   /** Reported by the call under way: the last one counts, because some upstreams report a running total. */
   callUsage: ChatUsage | undefined
-  /** Generated text of the call under way, in UTF-8. */
+  /** Whether the call under way has generated anything. */
+  callHasGenerated: boolean
+  /** What the call under way has generated, in UTF-8: text, reasoning, tool arguments, refusals. */
   callTextBytes: number
   /** Every call that came to its end. */
   readonly ended: EndedCall[]
@@ -27,7 +31,7 @@ export type StreamedPrompt = {
 type CallProgress = {
   /** Undefined where it reported none, or none that can be believed. */
   readonly usage: ChatUsage | undefined
-  /** Generated text, in UTF-8. */
+  /** What was generated, in UTF-8, whether a completion can say it or not. */
   readonly textBytes: number
 }
 
@@ -45,7 +49,12 @@ export function newStreamedPrompt({
   n: number
 }): StreamedPrompt {
   const wanted = Array.from({ length: n }, (_, k): StreamedChoice => ({ index: firstIndex + k, state: 'unbegun' }))
-  return { echo, wanted, isDone: false, callUsage: undefined, callTextBytes: 0, ended: [] }
+  return { echo, wanted, ...newCall(), ended: [] }
+}
+
+/** What has come of a call before its first event. */
+export function newCall(): Pick<StreamedPrompt, 'isDone' | 'callUsage' | 'callHasGenerated' | 'callTextBytes'> {
+  return { isDone: false, callUsage: undefined, callHasGenerated: false, callTextBytes: 0 }
 }
 
 /** How far the completions of one prompt have come. */
@@ -59,6 +68,21 @@ export type PromptProgress = {
 }
 
 /** What has come of the call under way. */
-export function progressOf({ callUsage, callTextBytes }: StreamedPrompt): CallProgress {
-  return { usage: believedUsage(callUsage, callTextBytes > 0), textBytes: callTextBytes }
+export function progressOf({ callUsage, callHasGenerated, callTextBytes }: StreamedPrompt): CallProgress {
+  return { usage: believedUsage(callUsage, callHasGenerated), textBytes: callTextBytes }
+}
+
+/** Keeps what an event says of the call under way. Zeros do not take the place of a usage that says something. */
+export function keepEvent(
+  prompt: StreamedPrompt,
+  { usage, choices }: Readonly<Record<string, unknown>>,
+  data: string,
+): void {
+  prompt.callUsage = believedUsage(readChatUsage(usage), prompt.callUsage !== undefined) ?? prompt.callUsage
+  if (Array.isArray(choices) && choices.length > 0) {
+    prompt.callHasGenerated ||= hasGenerated(choices)
+    if (prompt.callHasGenerated) {
+      prompt.callTextBytes += generatedBytes(readAnswerMembers(data).choices ?? '', utf8Length)
+    }
+  }
 }

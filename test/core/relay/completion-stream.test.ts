@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { ChatStreamBrokenError, CompletionStream } from '#core/relay/completion-stream.ts'
+import { ChatStream } from '#core/relay/chat-stream.ts'
+import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
+import { CompletionStream } from '#core/relay/completion-stream.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { chunk, DONE, finish, head, piece, usage } from './chat-chunks.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
@@ -220,6 +222,37 @@ describe('CompletionStream', () => {
   it('fills in an id and a time that the upstream leaves out, the same in each chunk', () => {
     const sent = relay({}, [['{"choices":[{"delta":{"content":"x"}}]}', piece('y'), DONE]])
     expect(chunksOf(sent).map(({ id, created }) => ({ id, created }))).toStrictEqual([FALLBACK, FALLBACK, FALLBACK])
+  })
+
+  it.each([
+    ['reasoning', { reasoning_content: 'x'.repeat(2_000) }],
+    ['the arguments of a tool call', { tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(2_000) } }] }],
+    ['a refusal', { refusal: 'x'.repeat(2_000) }],
+  ])('counts as generated %s, which has no text, as a chat stream does', (_, delta) => {
+    const stream = newStream()
+    const chat = new ChatStream({ publicModel: 'm', relaysUsage: true, choices: 1, withoutCredentials: (text) => text })
+    for (const payload of [piece(''), piece('Hi'), chunk({ choices: [{ index: 0, delta }] })]) {
+      stream.push(0, payload)
+      chat.push(`data: ${payload}\n\n`)
+    }
+    expect(stream.progress(0).underWay.textBytes).toBe(2_002)
+    expect(stream.progress(0).underWay.textBytes).toBe(chat.relayedTextBytes)
+  })
+
+  it('keeps the usage of an error', () => {
+    const stream = newStream()
+    stream.push(0, piece('Hi'))
+    const usage = { prompt_tokens: 5, completion_tokens: 6 }
+    expect(() => stream.push(0, chunk({ error: { message: 'boom' }, usage }))).toThrow(ChatStreamBrokenError)
+    expect(stream.progress(0).underWay.usage).toStrictEqual({ promptTokens: 5, completionTokens: 6 })
+  })
+
+  it('does not let zeros take the place of a usage', () => {
+    const stream = newStream()
+    for (const payload of [piece('Hi'), usage(9, 3), usage(0, 0)]) {
+      stream.push(0, payload)
+    }
+    expect(stream.progress(0).underWay.usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
   })
 
   it('counts generated text in bytes', () => {
