@@ -54,13 +54,6 @@ describe('the stack on an emulator', () => {
     expect(names.sort()).toEqual(['GetVideoJob', 'ListVideoJobs', 'Webhook'])
   })
 
-  it.each(['api/delete-video-job', 'steps/settle-video-job', 'steps/fail-video-job', 'reconcile'])(
-    'tells %s that no CDN keeps a copy',
-    (folder) => {
-      expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket' })
-    },
-  )
-
   it('hands the endpoint of a single service to every function, and never a credential', () => {
     for (const { properties } of resourcesOf(template, 'AWS::Lambda::Function')) {
       expect(properties.Environment.Variables).toMatchObject({ AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566' })

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { request as openRequest } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 
 type LossyProxy = Loopback & {
@@ -10,17 +13,18 @@ type LossyProxy = Loopback & {
 export async function startLossyProxy(target: string): Promise<LossyProxy> {
   let left = 0
   const server = await listenHttp(async (request, response) => {
-    const { 'x-amz-target': operation = '', 'content-type': type = '' } = request.headers
-    const body = Buffer.concat(await request.toArray()).toString('utf8')
-    const headers = { 'x-amz-target': String(operation), 'content-type': type }
-    const answer = await fetch(target, { method: 'POST', headers, body })
-    const text = await answer.text()
+    // The headers go on as they came, the host among them: they are what was signed.
+    const { method = 'POST', url = '/', headers } = request
+    const passedOn = openRequest(target + url, { method, headers, setHost: false })
+    request.pipe(passedOn)
+    const [reply] = await once(passedOn, 'response')
+    const body = await text(reply)
     if (left > 0) {
       left -= 1
       request.socket.destroy()
       return
     }
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(text)
+    response.writeHead(reply.statusCode, { 'content-type': reply.headers['content-type'] ?? '' }).end(body)
   })
   return {
     ...server,

@@ -36,7 +36,7 @@ type Usage = Readonly<Record<string, unknown>>
 const MINUTE = 60
 const HOUR = 3600
 
-/** Bytes of a chat answer that is held whole; see `ANSWER_BYTES_MAX` of `create-chat-completion.ts`. */
+/** Bytes of a chat answer that is held whole, of which a stream can be made; see `ANSWER_BYTES_MAX` of `create-chat-completion.ts`. */
 const LONGEST_CHAT_BYTES = 32 * 1024 * 1024
 
 /** Nobody listens there. */
@@ -150,10 +150,10 @@ const callbackToNobody: Fault = async (stage) => {
 }
 
 /** One chat that the upstream answers so. */
-function relayed(answer: object, status = 200): Fault {
+function relayed(answer: object, { status = 200, stream = false } = {}): Fault {
   return async ({ relay }) => {
     relay.upstreams[0]?.answerWith((response) => sendJson(response, answer, status))
-    await relay.send({ model: CHAT, messages: [{ role: 'user', content: 'hello' }] })
+    await relay.send({ model: CHAT, stream, messages: [{ role: 'user', content: 'hello' }] })
   }
 }
 
@@ -169,7 +169,9 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   UsageRefused: usage({ seconds: -5 }),
   'UsageAboveBound-main': usage({ seconds: 3600 }),
   'UsageAboveBound-channel-0': relayed(chatAnswer({ usage: { prompt_tokens: 1e9, completion_tokens: 1e9 } })),
-  'AnswerCutShort-channel-0': relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) })),
+  'AnswerCutShort-channel-0': relayed(chatAnswer({ filler: 'a'.repeat(LONGEST_CHAT_BYTES) }), {
+    stream: true,
+  }),
   'ResultRefused-main': job(() => undefined, { video_url: `${NOBODY}/private.mp4` }),
   BilledAtEstimate: relayed(chatAnswer({ usage: undefined })),
   ReservationsExpired: abandonedRequest(16 * MINUTE),
@@ -198,7 +200,7 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   UnknownUpstreamStatus: job((pipeline) => {
     pipeline.upstream.script.poll = inTurn(unknownStatus, succeeded({ video_url: `${NOBODY}/video.mp4` }))
   }),
-  RelayFailing: relayed({ error: { message: 'down' } }, 500),
+  RelayFailing: relayed({ error: { message: 'down' } }, { status: 500 }),
   OldestJob: reconcileAfter(13 * HOUR),
   OldestRequest: abandonedRequest(HOUR),
   ReconcileItems: reconcileAfter(MINUTE, spoilRecord),
