@@ -72,22 +72,22 @@ describe('a video upstream whose answer is nested 100,000 deep', () => {
       nested(`{"${name}":`, '{}', '}'),
     ),
   ]
-  const texts = deeps.flatMap((deep) => [
-    deep,
-    `{"output":${deep},"data":${deep},"error":${deep},"id":"t","task_id":"t"}`,
-    `{"output":{"task_id":"t","task_status":"SUCCEEDED","video_url":${deep}},"status":"succeeded","content":${deep},"id":"t"}`,
-  ])
+  const [list = '', output = ''] = deeps
+  const texts = [
+    ...deeps,
+    `{"output":${list},"data":${list},"error":${list},"id":"t","task_id":"t"}`,
+    `{"output":{"task_id":"t","task_status":"SUCCEEDED","video_url":${output}},"status":"succeeded","content":${list},"id":"t"}`,
+  ]
 
   it.each(CHANNELS)(
     '%s: has an outcome, and its job a body',
     async (_, channel) => {
       for (const text of texts) {
-        for (const status of [200, 400, 500]) {
-          const provider = providerOf(channel, status, text)
-          expect(await provider.submit(ANY_SUBMIT)).toHaveProperty('kind')
-          expect(await provider.poll('task-1')).toHaveProperty('kind')
-          expect(typeof (await provider.cancel('task-1'))).toBe('string')
-        }
+        const [accepting, refusing] = [providerOf(channel, 200, text), providerOf(channel, 400, text)]
+        expect(await accepting.submit(ANY_SUBMIT)).toHaveProperty('kind')
+        expect(await refusing.submit(ANY_SUBMIT)).toHaveProperty('kind')
+        expect(await accepting.poll('task-1')).toHaveProperty('kind')
+        expect(typeof (await refusing.cancel('task-1'))).toBe('string')
         expect(readVideoResult(channel.provider, text)).toBeDefined()
         expect(reportedGenerationSeconds(channel, text)).toBeUndefined()
         expect(spliceInjected(text, { id: 'job' })).toContain('"id":"job"')
