@@ -62,13 +62,16 @@ export class OpenAnswers {
     }
   }
 
+  /** The next request begins a turn of the event loop later: other connections come first, however soon this one's are answered. */
   #endTurn(socket: Duplex, turn: Turn): void {
-    const turns = this.#turns.get(socket)
-    turns?.delete(turn)
-    const [next] = turns ?? []
-    if (next !== undefined && !socket.destroyed) {
-      next.begin()
-    }
+    setImmediate(() => {
+      const turns = this.#turns.get(socket)
+      turns?.delete(turn)
+      const [next] = turns ?? []
+      if (next !== undefined && !socket.destroyed) {
+        next.begin()
+      }
+    })
   }
 
   /** Nothing is read any more: each further request, answered or not, would be kept as long as its connection. */
@@ -77,7 +80,7 @@ export class OpenAnswers {
     this.#refused.add(socket)
     turns.clear()
     socket.pause()
-    if (underWay === undefined || underWay.answer.headersSent) {
+    if (underWay === undefined || (underWay.answer.headersSent && !underWay.answer.writableFinished)) {
       socket.destroy()
     } else {
       say(socket, tooManyRequestsAtOnce(REQUESTS_PER_CONNECTION_MAX))
@@ -85,7 +88,7 @@ export class OpenAnswers {
   }
 
   #sayInTurn(socket: Duplex, refusal: GatewayError): void {
-    const open = Array.from(this.#turns.get(socket) ?? [], ({ answer }) => answer)
+    const open = Array.from(this.#turns.get(socket) ?? [], ({ answer }) => answer).filter(({ closed }) => !closed)
     const last = open.at(-1)
     if (last?.req.complete) {
       last.once('close', () => say(socket, refusal))

@@ -187,6 +187,33 @@ describe('the requests of one connection', () => {
     expect((await sendUntilClosed(`${pipelined(63)}GET / HTTP/1.0\r\n\r\n`)).match(/in time/g)).toHaveLength(64)
   })
 
+  it('leave room for other connections, however soon each is answered: one begins for each turn of the event loop', async () => {
+    let [begunInOneTurn, most] = [0, 0]
+    const nextTurn = () => {
+      begunInOneTurn = 0
+      ticker = setImmediate(nextTurn)
+    }
+    let ticker = setImmediate(nextTurn)
+    listener = (request, response) => {
+      begunInOneTurn += 1
+      most = Math.max(most, begunInOneTurn)
+      request.resume()
+      response.end('at once')
+    }
+    const post = `POST /a HTTP/1.1\r\n${HOST}\r\ncontent-length: 2\r\n\r\n{}`
+    const text = await sendUntilClosed(`${post.repeat(63)}GET / HTTP/1.0\r\n\r\n`)
+    clearImmediate(ticker)
+    expect(text.match(/at once/g)).toHaveLength(64)
+    // The first one begins where the bytes are read, the second one at the end of that turn.
+    expect(most).toBeLessThanOrEqual(2)
+  })
+
+  it('are followed by the refusal of what is no request, also when they were answered at once', async () => {
+    listener = (_request, response) => response.end('at once')
+    const text = await sendUntilClosed(`${pipelined(1)}NO REQUEST\r\n\r\n`)
+    expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
+  })
+
   it('are not begun for a client that has left', async () => {
     const begun: (string | undefined)[] = []
     const closed = Promise.withResolvers<void>()
