@@ -2,7 +2,10 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
-const ADAPTERS = '^lambdas/(adapters|api|middleware|steps|webhook|reconcile)/'
+const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|api|middleware|pipeline|relay)/'
+
+/** Folders with a handler of their own: they never import each other. */
+const HANDLERS = '(?:api|pipeline)/[^/]+|cdn-signing-key'
 
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
@@ -14,6 +17,19 @@ function onlyTo(name, from, folders) {
   return forbid(name, `may import ${folders.join(', ')}`, from, { path: `^(?!${folders.join('|')})${ours}` })
 }
 
+/** Folders of one place, from the ground up: none imports a floor above its own. */
+function floors(place, levels) {
+  return levels.slice(0, -1).map((level, index) => {
+    const above = levels.slice(index + 1).flat()
+    return forbid(
+      `${place.replaceAll('/', '-')}-floor-${index + 1}`,
+      `${level.join(', ')} of ${place} stand below ${above.join(', ')}`,
+      `^${place}/(${level.join('|')})`,
+      { path: `^${place}/(${above.join('|')})` },
+    )
+  })
+}
+
 export default {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
@@ -22,18 +38,33 @@ export default {
       pathNot: ['^lambdas/core/', '^node_modules/zod/'],
     }),
     forbid('core-without-io', 'core does no I/O', '^lambdas/core/', { path: NODE_CORE, dependencyTypes: ['core'] }),
-    forbid('adapters-import-core', 'adapters import core and libraries', '^lambdas/adapters/', {
-      path: '^(lambdas/(api|steps|webhook|reconcile|middleware|cdn-signing-key)|lib|bin|test)/',
+    ...floors('lambdas/core', [
+      ['[^/]+\\.ts$', 'money/', 'parameters/', 'json/', 'media/', 'telemetry/', 'cdn/'],
+      ['catalogue/'],
+      ['contract/', 'jobs/'],
+      ['quota/'],
+      ['relay/'],
+    ]),
+    ...floors('lambdas/adapters/store', [['table/', 'bucket/'], ['accounts/'], ['money/'], ['jobs/']]),
+    ...floors('lambdas', [
+      ['core/'],
+      ['adapters/'],
+      ['middleware/'],
+      ['relay/', 'pipeline/', 'cdn-signing-key/'],
+      ['api/'],
+    ]),
+    forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share adapters only', '^lambdas/relay/', {
+      path: '^lambdas/pipeline/',
     }),
-    forbid('middleware-imports-core-and-adapters', 'middleware imports core and adapters', '^lambdas/middleware/', {
-      path: '^(lambdas/(api|steps|webhook|reconcile|cdn-signing-key)|lib|bin|test)/',
+    forbid('pipeline-apart-from-relay', 'relayed requests and video jobs share adapters only', '^lambdas/pipeline/', {
+      path: '^lambdas/relay/',
     }),
     {
       name: 'handlers-never-import-each-other',
-      comment: 'a folder with a handler imports core, adapters, middleware and its own files',
+      comment: 'a folder with a handler imports what all share and its own files',
       severity: 'error',
-      from: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/' },
-      to: { path: '^lambdas/((?:api|steps)/[^/]+|webhook|reconcile|cdn-signing-key)/', pathNot: '^lambdas/$1/' },
+      from: { path: `^lambdas/(${HANDLERS})/` },
+      to: { path: `^lambdas/(${HANDLERS})/`, pathNot: '^lambdas/$1/' },
     },
     forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', {
       path: '^(lib|bin|test)/',
@@ -48,10 +79,11 @@ export default {
       'lib/terminal/',
     ]),
     onlyTo('terminal-stands-alone', '^lib/terminal/', ['lib/terminal/']),
-    onlyTo('local-never-imports-aws', '^lib/local/', ['lambdas/', 'lib/local/', 'lib/config/']),
+    onlyTo('local-never-imports-aws', '^lib/local/', ['lambdas/', 'lib/local/', 'lib/config/', 'lib/simulators/']),
     onlyTo('commands-import-no-handlers', '^lib/(admin|demo)/', [
       'lambdas/core/',
       'lambdas/adapters/',
+      'lambdas/pipeline/[^/]+\\.ts$',
       'lib/(admin|demo|local|config|terminal)/',
     ]),
     onlyTo('smoke-knows-the-contract-alone', '^lib/smoke/', ['lambdas/core/', 'lib/smoke/', 'lib/terminal/']),
@@ -61,8 +93,8 @@ export default {
       'lambdas/core/',
       'lib/(emulator|admin|local|config|terminal)/',
     ]),
-    forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/local/simulators/', {
-      path: '^(lambdas|bin|test)/|^lib/(?!local/simulators/)',
+    forbid('simulators-know-nothing', 'simulated upstreams import nothing of the gateway', '^lib/simulators/', {
+      path: '^(lambdas|bin|test)/|^lib/(?!simulators/)',
     }),
     {
       name: 'nothing-imports-bin-or-test',
@@ -79,9 +111,14 @@ export default {
     forbid('bench-measures-what-runs', 'bench imports lambdas, lib and the engines of the tests', '^bench/', {
       path: '^(bin|scripts)/|^test/(?!engines/)',
     }),
-    forbid('adapters-check-with-the-small-zod', 'zod/mini checks our own items; every cold start loads it', ADAPTERS, {
-      path: '^node_modules/zod/(?!mini/)',
-    }),
+    forbid(
+      'adapters-check-with-the-small-zod',
+      'zod/mini checks our own items; every cold start loads it',
+      WITH_OUR_OWN_ITEMS,
+      {
+        path: '^node_modules/zod/(?!mini/)',
+      },
+    ),
     {
       name: 'no-dev-dependency-in-lambdas',
       severity: 'error',

@@ -20,8 +20,8 @@ const LOAD_TARGETS: Readonly<Record<string, number>> = {
   'api/get-video-job': 46,
   'api/list-video-jobs': 46,
   'api/create-video-job': 48,
-  'steps/poll-video-job': 35,
-  'steps/store-video': 52,
+  'pipeline/poll-video-job': 35,
+  'pipeline/store-video': 52,
   'api/delete-video-job': 52,
 }
 

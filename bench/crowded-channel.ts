@@ -1,5 +1,5 @@
-import { takePollToken } from '#adapters/stores/channel-load.ts'
-import type { Table } from '#adapters/stores/table.ts'
+import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { firstPollWait, nextPollWait, throttledWait } from '#core/jobs/waits.ts'
 import { seededRandom } from '../test/engines/seeded-random.ts'

@@ -1,5 +1,5 @@
-import { addGenerationTime, readUsualSeconds } from '#adapters/stores/generation-times.ts'
-import type { Table } from '#adapters/stores/table.ts'
+import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { sampleSeconds } from '#core/jobs/generation-times.ts'
 import { type Detection, pollToTheEnd } from './poll-loop.ts'

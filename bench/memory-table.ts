@@ -1,5 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createDocumentClient, type Table } from '#adapters/stores/table.ts'
+import { createDocumentClient, type Table } from '#adapters/store/table/table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 

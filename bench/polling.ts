@@ -1,4 +1,4 @@
-import type { Table } from '#adapters/stores/table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
 import { seededRandom } from '../test/engines/seeded-random.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
-import type { Terminal } from '../lib/admin/admin-context.ts'
-import { runCommandLine } from '../lib/admin/run-command-line.ts'
+import { runCommandLine } from '../lib/admin/command-line/run-command-line.ts'
+import type { Terminal } from '../lib/admin/deployment/admin-context.ts'
 import { printFailure } from './print-failure.ts'
 
 const terminal: Terminal = {
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
   // Some commands run the pipeline's own code: its log lines and metrics are a function's, not an operator's.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true'
   process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
-  const { COMMANDS } = await import('../lib/admin/command-table.ts')
+  const { COMMANDS } = await import('../lib/admin/command-line/command-table.ts')
   process.exitCode = await runCommandLine(process.argv.slice(2), { commands: COMMANDS, terminal })
 }
 

@@ -1,4 +1,4 @@
-import { parseCredits } from '#core/quota/money.ts'
+import { parseCredits } from '#core/money/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
 import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'

@@ -1,5 +1,5 @@
+import { printableLines } from '../lib/admin/command-line/printable.ts'
 import { runPreflight } from '../lib/admin/preflight/run-preflight.ts'
-import { printableLines } from '../lib/admin/printable.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
 import { readContextArguments } from '../lib/config/context-arguments.ts'
 import { readProjectContext } from '../lib/config/project-context.ts'

@@ -1,4 +1,4 @@
-import { explainFailure } from '../lib/admin/explain-failure.ts'
+import { explainFailure } from '../lib/admin/command-line/explain-failure.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 
 type Command = {

@@ -1,6 +1,6 @@
 /** Errors that a client sees, and errors that end a video job. One class per cause; only the error middleware maps to HTTP. */
 
-import type { Shortfall } from './quota/shortfall.ts'
+import type { Shortfall } from './money/shortfall.ts'
 
 /** What is wrong with one member of a request. `path` is dotted, empty for the body as a whole. */
 export type RequestIssue = { readonly path: string; readonly message: string }

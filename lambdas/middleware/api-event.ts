@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
-import type { Caller } from '#adapters/stores/api-key-record.ts'
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { RateState } from '#core/quota/request-rate.ts'
 

@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import type { Caller } from '#adapters/stores/api-key-record.ts'
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'

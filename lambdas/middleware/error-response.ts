@@ -1,5 +1,5 @@
 import type { MiddlewareObj } from '@middy/core'
-import { isContention } from '#adapters/stores/conflict-retry.ts'
+import { isContention } from '#adapters/store/table/conflict-retry.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
 import {
@@ -10,7 +10,7 @@ import {
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
-import { shortfallSentence } from '#core/quota/shortfall.ts'
+import { shortfallSentence } from '#core/money/shortfall.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 

@@ -1,7 +1,7 @@
 import type { MiddlewareObj } from '@middy/core'
 import { nextTurn } from '#adapters/next-turn.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
-import { exceededBound } from '#core/json-bounds.ts'
+import { exceededBound } from '#core/json/json-bounds.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { headerOf } from './api-event.ts'
 

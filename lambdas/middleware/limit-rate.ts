@@ -1,6 +1,6 @@
 import type { MiddlewareObj } from '@middy/core'
-import type { Caller } from '#adapters/stores/api-key-record.ts'
-import type { KeyRateLimiter } from '#adapters/stores/key-rate-limiter.ts'
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import type { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import { KeyRateExceededError } from '#core/errors.ts'
 import type { RateState } from '#core/quota/request-rate.ts'
 import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts'

@@ -132,7 +132,7 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   ]
 }
 
-/** Store gives up an hour after the upstream was done (`GIVE_UP_SECONDS` of `lambdas/steps/store-video/store-video.ts`). */
+/** Store gives up an hour after the upstream was done (`GIVE_UP_SECONDS` of `lambdas/pipeline/store-video/store-video.ts`). */
 const STORE_MINUTES = 60
 /** Reconcile comes by an open job every ten minutes; the rest is for retries and the last steps. */
 const MARGIN_MINUTES = 30

@@ -161,7 +161,7 @@ export const STEP_NEEDS = {
   'fail-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['fail-video-job'], ...resolution },
 } as const satisfies Record<string, FunctionNeeds>
 
-/** Name of a step, which is its folder below `lambdas/steps/`. */
+/** Name of a step, which is its folder below `lambdas/pipeline/`. */
 export type StepName = keyof typeof STEP_NEEDS
 
 /** The last task of the machine, in a folder of its own. */

@@ -39,7 +39,7 @@ export class ReconcileSchedule extends Construct {
   constructor(scope: Construct, id: string, props: ReconcileScheduleProps) {
     super(scope, id)
     this.function = createFunction(this, 'Reconcile', props.resources, {
-      folder: 'reconcile',
+      folder: 'pipeline/reconcile',
       needs: RECONCILE_NEEDS,
       reservedConcurrency: props.reservedConcurrency,
     })

@@ -25,7 +25,7 @@ export class VideoPipeline extends Construct {
     super(scope, id)
     const createStep = (name: StepName, stepId: string) =>
       createFunction(this, stepId, resources, {
-        folder: `steps/${name}`,
+        folder: `pipeline/${name}`,
         needs: STEP_NEEDS[name],
         reservedConcurrency,
       })
@@ -37,7 +37,7 @@ export class VideoPipeline extends Construct {
       'settle-video-job': createStep('settle-video-job', 'SettleVideoJob'),
       'fail-video-job': createStep('fail-video-job', 'FailVideoJob'),
       webhook: createFunction(this, 'Webhook', resources, {
-        folder: 'webhook',
+        folder: 'pipeline/notify',
         needs: WEBHOOK_NEEDS,
         reservedConcurrency,
       }),
@@ -72,7 +72,7 @@ export class VideoPipeline extends Construct {
     )
     const stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineType: StateMachineType.STANDARD,
-      definitionBody: DefinitionBody.fromFile(join(root, 'lambdas', 'steps', 'video-job.asl.json')),
+      definitionBody: DefinitionBody.fromFile(join(root, 'lambdas', 'pipeline', 'video-job.asl.json')),
       definitionSubstitutions: {
         SubmitVideoJobFunctionArn: this.functions['submit-video-job'].function.functionArn,
         CheckReferencesFunctionArn: this.functions['check-references'].function.functionArn,

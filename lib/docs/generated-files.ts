@@ -24,7 +24,7 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   {
     path: 'docs/architecture.md',
     command: 'diagram',
-    content: () => withStateDiagram(read('docs/architecture.md'), read('lambdas/steps/video-job.asl.json')),
+    content: () => withStateDiagram(read('docs/architecture.md'), read('lambdas/pipeline/video-job.asl.json')),
   },
   { path: 'config/gateway.schema.json', command: 'schema', content: configJsonSchema },
 ]

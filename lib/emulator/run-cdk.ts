@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
-import { CommandFailedError } from '../admin/command-failed-error.ts'
+import { CommandFailedError } from '../admin/command-line/command-failed-error.ts'
 import type { Environment } from '../config/environment.ts'
 import type { DeployPhase } from './deploy-phases.ts'
 

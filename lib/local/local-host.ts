@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import type { Microcredits } from '#core/quota/money.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { ApiFront } from './api-front.ts'
@@ -127,7 +127,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const server = await serve({ port: options.port, cdnKey, apiFront })
   const invocationsEnded = () => apiFront.invocationsEnded(INVOCATIONS_END_MILLISECONDS_MAX)
   closers.push(() => machine.close(), invocationsEnded, server.close)
-  const { openTable } = await import('#adapters/stores/table.ts')
+  const { openTable } = await import('#adapters/store/table/table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
   closers.push(startReconciling())

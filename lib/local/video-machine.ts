@@ -5,7 +5,7 @@ import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import { invokeFunction, type LocalFunction } from './lambda-runtime.ts'
 import { type Execution, StepFunctionsEngine } from './step-functions-engine.ts'
 
-const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/steps/video-job.asl.json')
+const DEFINITION_FILE = join(import.meta.dirname, '../../lambdas/pipeline/video-job.asl.json')
 
 type StepName =
   | 'submit-video-job'
@@ -19,7 +19,7 @@ function step(name: StepName): LocalFunction {
   return {
     name,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS[name],
-    load: () => import(`#lambdas/steps/${name}/handler.ts`),
+    load: () => import(`#lambdas/pipeline/${name}/handler.ts`),
   }
 }
 
@@ -34,7 +34,7 @@ const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
   Notify: {
     name: 'webhook',
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
-    load: () => import('#lambdas/webhook/handler.ts'),
+    load: () => import('#lambdas/pipeline/notify/handler.ts'),
   },
 }
 
@@ -42,7 +42,7 @@ const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
 export const RECONCILE: LocalFunction = {
   name: 'reconcile',
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
-  load: () => import('#lambdas/reconcile/handler.ts'),
+  load: () => import('#lambdas/pipeline/reconcile/handler.ts'),
 }
 
 /** The deployed definition, interpreted over the deployed handlers; broken executions are reported to Reconcile. */

@@ -3,7 +3,7 @@ import { completionBodySchema } from '#core/contract/completion-body.ts'
 import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
 import { imageBodySchema } from '#core/contract/image-request.ts'
 import { videoJobBodySchema } from '#core/contract/video-job-body.ts'
-import { listedFields, type PassingList } from '#core/relay/passing-fields.ts'
+import { listedFields, type PassingList } from '#core/parameters/passing-fields.ts'
 import { type DescribedMembers, type JsonSchema, toJsonSchemas } from './json-schema.ts'
 import {
   CHAT_MEMBERS,

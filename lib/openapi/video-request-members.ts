@@ -1,4 +1,4 @@
-import { PROMPT_UNITS_MAX } from '#core/jobs/prompt-length.ts'
+import { PROMPT_UNITS_MAX } from '#core/parameters/prompt-length.ts'
 import type { DescribedMembers } from './json-schema.ts'
 
 /** As far as a schema can say it; the rest of a link is checked by hand (core/contract/reference-url.ts). */

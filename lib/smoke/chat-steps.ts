@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
-import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json-object.ts'
+import { isJsonObject, type JsonObject, parseJsonObject } from '#core/json/json-object.ts'
 import type { GatewayClient } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'
 import type { StepResult } from './step-runner.ts'

@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from '#core/json-object.ts'
+import { type JsonObject, parseJsonObject } from '#core/json/json-object.ts'
 import { outOfTime, SmokeFailure } from './smoke-failure.ts'
 import { whereToLook } from './where-to-look.ts'
 

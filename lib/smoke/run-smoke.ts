@@ -1,4 +1,4 @@
-import { isJsonObject } from '#core/json-object.ts'
+import { isJsonObject } from '#core/json/json-object.ts'
 import { chatStreamed, chatWhole } from './chat-steps.ts'
 import { GatewayClient } from './gateway-client.ts'
 import { SmokeFailure } from './smoke-failure.ts'

@@ -3,11 +3,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { health } from '../../lib/admin/health-command.ts'
+import { health } from '../../lib/admin/health/health-command.ts'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand } from './command-line/run-command.ts'
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-health-'))
 let engine: TestTable

@@ -1,4 +1,4 @@
-import type { AnswerHead, AnswerWriter } from '#adapters/relay/relay-request.ts'
+import type { AnswerHead, AnswerWriter } from '#lambdas/relay/relay-request.ts'
 
 /** An answer as a client gets it. */
 export class FakeAnswer implements AnswerWriter {

@@ -1,4 +1,4 @@
-import { type BodyEnd, type UpstreamBody, UpstreamBrokenError } from '#adapters/relay/upstream-body.ts'
+import { type BodyEnd, type UpstreamBody, UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
 
 /** The body of an upstream's answer, which a test writes piece by piece. */
 export class FakeBody implements Pick<UpstreamBody, keyof UpstreamBody> {

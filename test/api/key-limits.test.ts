@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { generateApiKey, storeApiKey } from '#adapters/admin/create-api-key.ts'
-import { resumeTenant, suspendTenant } from '#adapters/stores/tenant-suspension.ts'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { generateApiKey } from '#adapters/admin/create-api-key.ts'
+import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { storeApiKey } from '#adapters/admin/create-api-key.ts'
+import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { isAllowed, tableGrants, usesOf } from '../aws/role-check.ts'
 import { synthesizeStack } from '../aws/synthesize-stack.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'

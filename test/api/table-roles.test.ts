@@ -12,7 +12,7 @@ const refused: string[] = []
 const used = new Set<string>()
 
 function check(use: TableUse): void {
-  const folders = active.length === 0 ? ['reconcile'] : active
+  const folders = active.length === 0 ? ['pipeline/reconcile'] : active
   const allowing = folders.filter((folder) => isAllowed(grants.get(folder) ?? [], use))
   for (const folder of allowing) {
     used.add(folder)
@@ -59,9 +59,9 @@ describe('the roles of the functions of video jobs', () => {
 
   it('are each looked at', () => {
     expect([...used].sort()).toEqual([
-      ...['api/create-video-job', 'api/delete-video-job', 'api/get-video-job', 'api/list-video-jobs', 'reconcile'],
-      ...['steps/fail-video-job', 'steps/poll-video-job', 'steps/settle-video-job', 'steps/store-video'],
-      ...['steps/submit-video-job', 'webhook'],
+      ...['api/create-video-job', 'api/delete-video-job', 'api/get-video-job', 'api/list-video-jobs'],
+      ...['pipeline/fail-video-job', 'pipeline/notify', 'pipeline/poll-video-job', 'pipeline/reconcile'],
+      ...['pipeline/settle-video-job', 'pipeline/store-video', 'pipeline/submit-video-job'],
     ])
   })
 })

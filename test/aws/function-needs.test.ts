@@ -67,18 +67,21 @@ describe('what a function may reach', () => {
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
     ['api/delete-video-job', ['DeleteObject /texts/*', 'DeleteObject /v/*']],
-    ['steps/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
-    ['steps/poll-video-job', ['PutObject /texts/*']],
-    ['steps/store-video', ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*']],
-    ['steps/settle-video-job', ENDING],
-    ['steps/fail-video-job', ENDING],
-    ['reconcile', ENDING],
+    ['pipeline/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
+    ['pipeline/poll-video-job', ['PutObject /texts/*']],
+    [
+      'pipeline/store-video',
+      ['AbortMultipartUpload /v/*', 'DeleteObject /v/*', 'GetObject /texts/*', 'PutObject /v/*'],
+    ],
+    ['pipeline/settle-video-job', ENDING],
+    ['pipeline/fail-video-job', ENDING],
+    ['pipeline/reconcile', ENDING],
   ])('%s reaches these objects and no other', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })
 
   it.each([
-    ['states', ['api/create-video-job', 'reconcile']],
+    ['states', ['api/create-video-job', 'pipeline/reconcile']],
     ['cloudfront', ['cdn-signing-key']],
     [
       'secretsmanager',
@@ -89,9 +92,9 @@ describe('what a function may reach', () => {
         'api/create-completion',
         'api/create-embedding',
         'api/create-image',
-        'steps/submit-video-job',
-        'steps/poll-video-job',
-        'webhook',
+        'pipeline/submit-video-job',
+        'pipeline/poll-video-job',
+        'pipeline/notify',
         'cdn-signing-key',
       ],
     ],
@@ -133,13 +136,13 @@ describe('what a function is told', () => {
     ['api/get-openapi-document', []],
     ['api/get-health', []],
     ['api/fallback', []],
-    ['steps/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['steps/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['steps/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['steps/settle-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['steps/fail-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['webhook', [...signing, 'TABLE_NAME']],
-    ['reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['pipeline/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['pipeline/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
+    ['pipeline/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['pipeline/settle-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['pipeline/fail-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
+    ['pipeline/notify', [...signing, 'TABLE_NAME']],
+    ['pipeline/reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
   ])('%s has these variables and no other', (folder, names) => {
     const variables = Object.keys(functionOf(folder).properties.Environment.Variables)
@@ -175,6 +178,6 @@ describe('what a function is told', () => {
 function needsByFolder(): Record<string, FunctionNeeds> {
   const below = (parent: string, needs: Readonly<Record<string, FunctionNeeds>>) =>
     Object.entries(needs).map(([name, each]) => [`${parent}/${name}`, each] as const)
-  const entries = [...below('api', API_NEEDS), ...below('steps', STEP_NEEDS)]
-  return { ...Object.fromEntries(entries), webhook: WEBHOOK_NEEDS, reconcile: RECONCILE_NEEDS }
+  const entries = [...below('api', API_NEEDS), ...below('pipeline', STEP_NEEDS)]
+  return { ...Object.fromEntries(entries), 'pipeline/notify': WEBHOOK_NEEDS, 'pipeline/reconcile': RECONCILE_NEEDS }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { buildSync } from 'esbuild'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 
 /** What a handler's own code does with AWS. */
@@ -56,9 +56,10 @@ export function usageOf(folder: string): HandlerUsage {
     external: ['./presigned-url.ts'],
     logLevel: 'silent',
     // Our own code is no package, although it is imported by names that look like one.
-    alias: Object.fromEntries(
-      ['core', 'adapters', 'middleware'].map((name) => [`#${name}`, join(REPOSITORY_ROOT, 'lambdas', name)]),
-    ),
+    alias: Object.fromEntries([
+      ...['core', 'adapters', 'middleware'].map((name) => [`#${name}`, join(REPOSITORY_ROOT, 'lambdas', name)]),
+      ['#lambdas', join(REPOSITORY_ROOT, 'lambdas')],
+    ]),
   })
   const code = outputFiles.map(({ text }) => text).join('')
   const present = (actions: Readonly<Record<string, RegExp>>) =>

@@ -3,7 +3,7 @@ import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const reconcile = resourcesOf(template, 'AWS::Lambda::Function').find(
-  ({ properties }) => properties.Description === 'Reelgate reconcile',
+  ({ properties }) => properties.Description === 'Reelgate pipeline/reconcile',
 )
 const [machine] = resourcesOf(template, 'AWS::StepFunctions::StateMachine')
 const [queue] = resourcesOf(template, 'AWS::SQS::Queue')

@@ -14,7 +14,7 @@ const STACK_PREFIX = `${STACK}-`
 const watching = alarmsOf(template, STACK)
 const folders = resourcesOf(template, 'AWS::Lambda::Function')
   .map(({ properties }) => folderOf(properties))
-  .filter((folder) => /^(api|steps)\/|^(webhook|reconcile|cdn-signing-key)$/.test(folder))
+  .filter((folder) => /^(api|pipeline)\/|^cdn-signing-key$/.test(folder))
 const RELAYED = ['create-chat-completion', 'create-completion', 'create-embedding', 'create-image'].map(
   (name) => `api/${name}`,
 )
@@ -30,7 +30,7 @@ function subjectOf(value: WatchedMetric['dimensions'][string]): string {
   return resource?.Type ?? String(value)
 }
 
-const RECONCILE = ['reconcile']
+const RECONCILE = ['pipeline/reconcile']
 const TABLE = ['AWS::DynamoDB::GlobalTable']
 const FUNCTIONS = ['AWS/Lambda Throttles']
 
@@ -52,11 +52,11 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
   },
   StepErrors: {
     metrics: ['AWS/Lambda Errors'],
-    subjects: ['steps/settle-video-job', 'steps/fail-video-job', 'webhook'],
+    subjects: ['pipeline/settle-video-job', 'pipeline/fail-video-job', 'pipeline/notify'],
   },
   PipelineThrottled: {
     metrics: FUNCTIONS,
-    subjects: folders.filter((folder) => folder.startsWith('steps/') || folder === 'webhook'),
+    subjects: folders.filter((folder) => folder.startsWith('pipeline/') && folder !== 'pipeline/reconcile'),
   },
   DeadLetters: { metrics: ['AWS/SQS ApproximateNumberOfMessagesVisible'], subjects: ['AWS::SQS::Queue'] },
   ReconcileErrors: { metrics: ['AWS/Lambda Errors'], subjects: RECONCILE },
@@ -166,7 +166,7 @@ describe('ServiceAlarms', () => {
     const functions = throttled.flatMap(({ dimensions: { FunctionName } }) =>
       FunctionName ? [subjectOf(FunctionName)] : [],
     )
-    const ofService = folders.filter((folder) => !['reconcile', 'cdn-signing-key'].includes(folder))
+    const ofService = folders.filter((folder) => !['pipeline/reconcile', 'cdn-signing-key'].includes(folder))
     expect(functions.toSorted()).toEqual(ofService.toSorted())
   })
 

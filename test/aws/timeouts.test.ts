@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/upstream-http.ts'
+import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { pollGrace } from '#core/jobs/waits.ts'
@@ -10,7 +10,7 @@ import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const read = (file: string) => readFileSync(join(REPOSITORY_ROOT, file), 'utf8')
-const definition = JSON.parse(read('lambdas/steps/video-job.asl.json'))
+const definition = JSON.parse(read('lambdas/pipeline/video-job.asl.json'))
 const configuration = JSON.parse(read('config/gateway.schema.json'))
 
 /** Seconds after which Lambda ends a function of the stack. */
@@ -32,26 +32,29 @@ const MARGIN_SECONDS = 5
 describe('a time limit', () => {
   it('of a submit ends inside its function, also when other channels were tried before', () => {
     const submit = SUBMIT_LIMITS.timeouts.totalMilliseconds / 1000
-    const offering = seconds('lambdas/steps/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
-    expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('steps/submit-video-job'))
+    const offering = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
+    expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/submit-video-job'))
   })
 
   it('of a claim lasts longer than the function that may still be at work under it', () => {
-    const claim = seconds('lambdas/steps/submit-video-job/submit-video-job.ts', 'CLAIM_IN_FLIGHT_SECONDS')
-    expect(claim).toBeGreaterThan(functionSeconds('steps/submit-video-job'))
+    const claim = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'CLAIM_IN_FLIGHT_SECONDS')
+    expect(claim).toBeGreaterThan(functionSeconds('pipeline/submit-video-job'))
   })
 
   it('of a poll and the requests around a cancel end inside their function', () => {
     const all = 2 * POLL_LIMITS.timeouts.totalMilliseconds + CANCEL_LIMITS.timeouts.totalMilliseconds
-    expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('steps/poll-video-job'))
+    expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/poll-video-job'))
   })
 
   it('of a look at references, a transfer, a callback, a run of Reconcile and a waiting create end inside their functions', () => {
     const inner = {
-      'steps/store-video': seconds('lambdas/steps/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
-      'steps/check-references': seconds('lambdas/steps/check-references/check-references.ts', 'CHECK_MILLISECONDS_MAX'),
-      webhook: seconds('lambdas/adapters/outbound/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
-      reconcile: seconds('lambdas/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
+      'pipeline/store-video': seconds('lambdas/pipeline/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
+      'pipeline/check-references': seconds(
+        'lambdas/pipeline/check-references/check-references.ts',
+        'CHECK_MILLISECONDS_MAX',
+      ),
+      'pipeline/notify': seconds('lambdas/adapters/outbound/send-callback.ts', 'CALLBACK_TOTAL_MILLISECONDS'),
+      'pipeline/reconcile': seconds('lambdas/pipeline/reconcile/reconcile.ts', 'RUN_MILLISECONDS_MAX'),
       'api/create-video-job': configuration.properties.submit_wait_seconds.maximum,
     }
     for (const [folder, limit] of Object.entries(inner)) {
@@ -63,25 +66,25 @@ describe('a time limit', () => {
   it('of an execution lasts for the longest queue, generation and storing that can be configured', () => {
     const [channel] = configuration.properties.channels.items.anyOf ?? configuration.properties.channels.items.oneOf
     const minutes = configuration.properties.queue_minutes.maximum + channel.properties.deadline_minutes.maximum
-    const storing = seconds('lambdas/steps/store-video/store-video.ts', 'GIVE_UP_SECONDS')
+    const storing = seconds('lambdas/pipeline/store-video/store-video.ts', 'GIVE_UP_SECONDS')
     const crowded: VideoChannel = { ...p2Channel('http://127.0.0.1:9', 'direct'), poll: { requests_per_second: 0.001 } }
     const grace = pollGrace(crowded, 1_000_000)
     expect(definition.TimeoutSeconds).toBeGreaterThan(minutes * 60 + grace + storing)
     expect(definition.TimeoutSeconds).toBeLessThanOrEqual(
-      seconds('lambdas/reconcile/reconcile-job.ts', 'OVERDUE_SECONDS'),
+      seconds('lambdas/pipeline/reconcile/reconcile-job.ts', 'OVERDUE_SECONDS'),
     )
   })
 
   it('of a silent relay ends before that of API Gateway, which is five minutes at a regional endpoint', () => {
     const apiGateway = 300
     const silence = configuration.properties.answer_seconds.maximum
-    const keepAlive = seconds('lambdas/adapters/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
+    const keepAlive = seconds('lambdas/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
     expect(silence + MARGIN_SECONDS).toBeLessThan(apiGateway)
     expect(keepAlive).toBeLessThan(silence)
   })
 
   it('of reading on for a client that left, and settling, ends inside what a local shutdown waits', () => {
-    const reading = seconds('lambdas/adapters/relay/bound-when-gone.ts', 'ABANDONED_MILLISECONDS_MAX')
+    const reading = seconds('lambdas/relay/bound-when-gone.ts', 'ABANDONED_MILLISECONDS_MAX')
     const shutdown = seconds('lib/local/local-host.ts', 'INVOCATIONS_END_MILLISECONDS_MAX')
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })

@@ -39,9 +39,12 @@ describe('the stack on an emulator', () => {
     expect(new Set(handlers)).toEqual(new Set(['index.handler']))
   })
 
-  it.each(['api/get-video-job', 'api/list-video-jobs', 'webhook'])('lets %s presign urls of the bucket', (folder) => {
-    expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: expect.anything() })
-  })
+  it.each(['api/get-video-job', 'api/list-video-jobs', 'pipeline/notify'])(
+    'lets %s presign urls of the bucket',
+    (folder) => {
+      expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: expect.anything() })
+    },
+  )
 
   it('lets only those that presign read videos', () => {
     const readers = resourcesOf(template, 'AWS::IAM::Policy').filter(({ properties }) =>

@@ -10,7 +10,7 @@ const template = synthesizeStack()
 const [machine] = resourcesOf(template, 'AWS::StepFunctions::StateMachine')
 const functions = resourcesOf(template, 'AWS::Lambda::Function')
 const definition: { TimeoutSeconds?: number; States: Record<string, State> } = JSON.parse(
-  readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'steps', 'video-job.asl.json'), 'utf8'),
+  readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'pipeline', 'video-job.asl.json'), 'utf8'),
 )
 const tasks = Object.entries(definition.States).filter(([, state]) => state.Type === 'Task')
 
@@ -72,7 +72,7 @@ describe('VideoPipeline', () => {
   })
 
   it('gives the store enough memory for parts in flight', () => {
-    const store = functions.find(({ properties }) => properties.Description === 'Reelgate steps/store-video')
+    const store = functions.find(({ properties }) => properties.Description === 'Reelgate pipeline/store-video')
     expect(store?.properties.MemorySize).toBeGreaterThanOrEqual(1024)
     expect(store?.properties.Timeout).toBe(840)
   })

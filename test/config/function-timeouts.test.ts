@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
 
 const definition: unknown = JSON.parse(
-  readFileSync(new URL('../../lambdas/steps/video-job.asl.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../lambdas/pipeline/video-job.asl.json', import.meta.url), 'utf8'),
 )
 
 describe('FUNCTION_TIMEOUT_SECONDS', () => {

@@ -1,4 +1,4 @@
-import type { Resolution } from '#core/contract/video-parameters.ts'
+import type { Resolution } from '#core/parameters/video-parameters.ts'
 
 /** One row of the interface's two tables of video models, references as its rules give them. */
 export type ModelRow = {

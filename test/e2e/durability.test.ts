@@ -27,7 +27,7 @@ const SECONDS_PER_KILL = 20
 const LAST_START_SECONDS_LATER = 60
 
 /** What the upstreams make of every one of these jobs. */
-const CLIP = readFileSync(join(REPOSITORY, 'lib/local/simulators/clips/16x9-05s.mp4'))
+const CLIP = readFileSync(join(REPOSITORY, 'lib/simulators/clips/16x9-05s.mp4'))
 
 type Job = { readonly id: string; readonly status: string; readonly error?: string; readonly url?: string }
 

@@ -7,7 +7,7 @@ const FILES: Readonly<Record<string, Buffer>> = {
   '/a.png': pngFile(size),
   '/b.png': pngFile(size),
   '/flat.png': pngFile({ width: 900, height: 300 }),
-  '/a.mp4': readFileSync(new URL('../../lib/local/simulators/clips/16x9-03s.mp4', import.meta.url)),
+  '/a.mp4': readFileSync(new URL('../../lib/simulators/clips/16x9-03s.mp4', import.meta.url)),
 }
 
 /** A client's storage, which answers ranges and notes them. */

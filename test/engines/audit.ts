@@ -1,10 +1,10 @@
 import { QueryCommand } from '@aws-sdk/lib-dynamodb'
-import { readOpenRequest } from '#adapters/ledger/relay-reservation.ts'
-import { readReservationItem } from '#adapters/stores/reservation.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { getTenant } from '#adapters/stores/tenant-store.ts'
-import { readLedgerItem } from '../../lib/admin/read-ledger.ts'
-import { checkJob, readBilledJob } from '../../lib/admin/verify-jobs.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { readLedgerItem } from '../../lib/admin/ledger/read-ledger.ts'
+import { checkJob, readBilledJob } from '../../lib/admin/ledger/verify-jobs.ts'
 
 type Item = Record<string, unknown>
 

@@ -1,4 +1,4 @@
-import type { Table } from '#adapters/stores/table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 
 /** What the SDK throws when the connection broke: the service may have done its work. */
 export class ConnectionLostError extends Error {

@@ -1,4 +1,4 @@
-import { setOpenJobLimit } from '#adapters/stores/open-job-limit.ts'
+import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { expectStatus, type Recorder } from './expect-status.ts'
 import type { MeteredService } from './metered-service.ts'
 

@@ -4,13 +4,13 @@ import { readVideoMachine } from './run-video-machine.ts'
 
 /** The function behind each task of the definition. */
 const FOLDERS = {
-  Submit: 'steps/submit-video-job',
-  CheckReferences: 'steps/check-references',
-  Poll: 'steps/poll-video-job',
-  Store: 'steps/store-video',
-  Settle: 'steps/settle-video-job',
-  Fail: 'steps/fail-video-job',
-  Notify: 'webhook',
+  Submit: 'pipeline/submit-video-job',
+  CheckReferences: 'pipeline/check-references',
+  Poll: 'pipeline/poll-video-job',
+  Store: 'pipeline/store-video',
+  Settle: 'pipeline/settle-video-job',
+  Fail: 'pipeline/fail-video-job',
+  Notify: 'pipeline/notify',
 } as const
 
 /** Long enough for a channel's polls to come one by one, as they do when no test is in a hurry. */

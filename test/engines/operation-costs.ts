@@ -1,7 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { openStepContext } from '#adapters/jobs/step-context.ts'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
-import { reconcile } from '#lambdas/reconcile/reconcile.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { openStepContext } from '#lambdas/pipeline/step-context.ts'
 import type { Cost } from './cost-meter.ts'
 import { expectStatus, type Recorder, UnexpectedAnswerError } from './expect-status.ts'
 import { recordLimits } from './limit-costs.ts'
@@ -52,7 +52,7 @@ function createBody(service: MeteredService): object {
 async function create(service: MeteredService, caller: Caller, headers: Readonly<Record<string, string>> = {}) {
   let submit: Cost | undefined
   service.beginExecutionsBy(async (input) => {
-    submit = await service.meter.apart(() => service.invoke('steps/submit-video-job', input))
+    submit = await service.meter.apart(() => service.invoke('pipeline/submit-video-job', input))
   })
   const { id = '' } = await expectStatus(
     201,
@@ -96,15 +96,17 @@ async function recordPipeline(service: MeteredService, caller: Caller, record: R
   await record('poll, unchanged', await poll(job))
   upstream.nextStates('succeeded')
   await record('poll, succeeded', await poll(job))
-  await record('store', () => invoke('steps/store-video', job))
-  await record('settle', () => invoke('steps/settle-video-job', job))
-  await record('notify', () => invoke('webhook', job))
-  await record('notify, sent before', () => invoke('webhook', job))
+  await record('store', () => invoke('pipeline/store-video', job))
+  await record('settle', () => invoke('pipeline/settle-video-job', job))
+  await record('notify', () => invoke('pipeline/notify', job))
+  await record('notify, sent before', () => invoke('pipeline/notify', job))
   const { job: failing } = await create(service, caller)
   upstream.nextStates('failed')
   const pollOnce = await poll(failing)
   await record('poll, failed', () => pollOnce().catch(() => {}))
-  await record('fail', () => invoke('steps/fail-video-job', { ...failing, failure: { Error: 'UpstreamFailedError' } }))
+  await record('fail', () =>
+    invoke('pipeline/fail-video-job', { ...failing, failure: { Error: 'UpstreamFailedError' } }),
+  )
   return job
 }
 
@@ -112,7 +114,7 @@ async function recordPipeline(service: MeteredService, caller: Caller, record: R
 async function pollAlone({ table, invoke }: MeteredService, job: Job): Promise<() => Promise<unknown>> {
   const Key = tableKeys.pollBucket(CHANNEL)
   await table.client.send(new DeleteCommand({ TableName: table.name, Key }))
-  return () => invoke('steps/poll-video-job', { ...job, next: { waitSeconds: 9 } })
+  return () => invoke('pipeline/poll-video-job', { ...job, next: { waitSeconds: 9 } })
 }
 
 async function recordLists(service: MeteredService, job: Job, record: Recorder): Promise<void> {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 
 /** A playable clip of three seconds. */
-export const CLIP = readFileSync(new URL('../../lib/local/simulators/clips/16x9-03s.mp4', import.meta.url))
+export const CLIP = readFileSync(new URL('../../lib/simulators/clips/16x9-03s.mp4', import.meta.url))
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 

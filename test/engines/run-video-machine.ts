@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { StepInput } from '#core/jobs/next-step.ts'
-import { checkReferences } from '#lambdas/steps/check-references/check-references.ts'
-import { type FailInput, failVideoJob } from '#lambdas/steps/fail-video-job/fail-video-job.ts'
-import { pollVideoJob } from '#lambdas/steps/poll-video-job/poll-video-job.ts'
-import { settleVideoJob } from '#lambdas/steps/settle-video-job/settle-video-job.ts'
-import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
-import { submitVideoJob } from '#lambdas/steps/submit-video-job/submit-video-job.ts'
-import { sendJobCallback } from '#lambdas/webhook/send-job-callback.ts'
+import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
+import { type FailInput, failVideoJob } from '#lambdas/pipeline/fail-video-job/fail-video-job.ts'
+import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
+import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
+import { settleVideoJob } from '#lambdas/pipeline/settle-video-job/settle-video-job.ts'
+import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
+import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
 import { type Execution, StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import type { Pipeline } from './create-pipeline.ts'
@@ -37,7 +37,7 @@ type Definition = { StartAt: string; TimeoutSeconds: number; States: Record<stri
 /** The deployed definition, as it lies in the repository, or one that was deployed before (`video-job-v1`). */
 export function readVideoMachine(earlier?: string): Definition {
   const file =
-    earlier === undefined ? '../../lambdas/steps/video-job.asl.json' : `../fixtures/definitions/${earlier}.asl.json`
+    earlier === undefined ? '../../lambdas/pipeline/video-job.asl.json' : `../fixtures/definitions/${earlier}.asl.json`
   return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
 }
 

@@ -1,4 +1,9 @@
-import type { CancelOutcome, PollOutcome, SubmitOutcome, VideoProvider } from '#adapters/providers/video-provider.ts'
+import type {
+  CancelOutcome,
+  PollOutcome,
+  SubmitOutcome,
+  VideoProvider,
+} from '#adapters/providers/video/video-provider.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
 

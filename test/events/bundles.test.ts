@@ -26,15 +26,15 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-list-video-jobs': 'api/list-video-jobs',
   'cdn-signing-key': 'cdn-signing-key',
   'cdn-signing-key-rotate': 'cdn-signing-key',
-  'reconcile-execution-status': 'reconcile',
-  'reconcile-schedule': 'reconcile',
-  'step-check-references': 'steps/check-references',
-  'step-fail-video-job': 'steps/fail-video-job',
-  'step-poll-video-job': 'steps/poll-video-job',
-  'step-settle-video-job': 'steps/settle-video-job',
-  'step-store-video': 'steps/store-video',
-  'step-submit-video-job': 'steps/submit-video-job',
-  webhook: 'webhook',
+  'pipeline-reconcile-execution-status': 'pipeline/reconcile',
+  'pipeline-reconcile-schedule': 'pipeline/reconcile',
+  'pipeline-check-references': 'pipeline/check-references',
+  'pipeline-fail-video-job': 'pipeline/fail-video-job',
+  'pipeline-poll-video-job': 'pipeline/poll-video-job',
+  'pipeline-settle-video-job': 'pipeline/settle-video-job',
+  'pipeline-store-video': 'pipeline/store-video',
+  'pipeline-submit-video-job': 'pipeline/submit-video-job',
+  'pipeline-notify': 'pipeline/notify',
 }
 
 let service: SampleService
@@ -200,50 +200,53 @@ describe('the deployed relay', () => {
 
 describe('the deployed state machine', () => {
   it('submits a job with the key from the channel secret', async () => {
-    const { jobId } = readEvent('step-submit-video-job')
+    const { jobId } = readEvent('pipeline-submit-video-job')
     await service.jobs.make({ jobId, stage: 'queued' })
-    await expect(invoke('step-submit-video-job')).resolves.toEqual({ step: 'poll', waitSeconds: expect.any(Number) })
+    await expect(invoke('pipeline-submit-video-job')).resolves.toEqual({
+      step: 'poll',
+      waitSeconds: expect.any(Number),
+    })
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'processing', channelId: 'p1-main' })
   })
 
   it('looks at the references of a job, of which this one has none', async () => {
-    const { jobId } = readEvent('step-check-references')
+    const { jobId } = readEvent('pipeline-check-references')
     await service.jobs.make({ jobId, stage: 'queued' })
-    await expect(invoke('step-check-references')).resolves.toBeNull()
+    await expect(invoke('pipeline-check-references')).resolves.toBeNull()
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'queued' })
   })
 
   it('polls a job and waits for the next poll while it runs', async () => {
-    const { jobId } = readEvent('step-poll-video-job')
+    const { jobId } = readEvent('pipeline-poll-video-job')
     await service.jobs.make({ jobId, stage: 'submitted' })
-    await expect(invoke('step-poll-video-job')).resolves.toEqual({ step: 'poll', waitSeconds: expect.any(Number) })
+    await expect(invoke('pipeline-poll-video-job')).resolves.toEqual({ step: 'poll', waitSeconds: expect.any(Number) })
   })
 
   it('stores a finished video', async () => {
-    const { jobId } = readEvent('step-store-video')
+    const { jobId } = readEvent('pipeline-store-video')
     const { videoKey } = await service.jobs.make({ jobId, stage: 'finished' })
-    await expect(invoke('step-store-video')).resolves.toEqual({ step: 'settle' })
+    await expect(invoke('pipeline-store-video')).resolves.toEqual({ step: 'settle' })
     await expect(service.headVideo(videoKey)).resolves.toMatchObject({ ContentType: 'video/mp4' })
   })
 
   it('settles a stored job', async () => {
-    const { jobId } = readEvent('step-settle-video-job')
+    const { jobId } = readEvent('pipeline-settle-video-job')
     await service.jobs.make({ jobId, stage: 'stored' })
-    await expect(invoke('step-settle-video-job')).resolves.toEqual({ step: 'done' })
+    await expect(invoke('pipeline-settle-video-job')).resolves.toEqual({ step: 'done' })
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'succeeded' })
   })
 
   it('fails a job that no channel took', async () => {
-    const { jobId } = readEvent('step-fail-video-job')
+    const { jobId } = readEvent('pipeline-fail-video-job')
     await service.jobs.make({ jobId, stage: 'queued' })
-    await expect(invoke('step-fail-video-job')).resolves.toEqual({ step: 'done' })
+    await expect(invoke('pipeline-fail-video-job')).resolves.toEqual({ step: 'done' })
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'failed', error: 'no upstream capacity' })
   })
 
   it('sends the callback of a job that has ended', async () => {
-    const { jobId } = readEvent('webhook')
+    const { jobId } = readEvent('pipeline-notify')
     await service.jobs.make({ jobId, stage: 'succeeded', callbackUrl: `${service.receiver.origin}/hook` })
-    await expect(invoke('webhook')).resolves.toBeNull()
+    await expect(invoke('pipeline-notify')).resolves.toBeNull()
     const callback = service.receiver.received.find(({ path }) => path === '/hook')
     expect(callback?.headers['webhook-signature']).toMatch(/^v1,/)
     expect(JSON.parse(callback?.text ?? '')).toMatchObject({ id: jobId, status: 'succeeded', duration_secs: 5 })
@@ -253,7 +256,7 @@ describe('the deployed state machine', () => {
 describe('a deployed function that fails', () => {
   it('throws the error name that the state machine matches, whatever minifying did to its class', async () => {
     const unknown = { tenantId: 'demo', jobId: uuidv7() }
-    const invocation = service.functions.invoke('steps/settle-video-job', unknown)
+    const invocation = service.functions.invoke('pipeline/settle-video-job', unknown)
     await expect(invocation).rejects.toMatchObject({ name: 'JobRecordMissingError' })
   })
 })
@@ -262,14 +265,14 @@ describe('the deployed Reconcile', () => {
   it('starts the execution of a job that has none, every minute', async () => {
     const twoMinutesAgo = Math.trunc(Date.now() / 1000) - 120
     const { jobId } = await service.jobs.make({ jobId: uuidv7(), stage: 'queued', createdAt: twoMinutesAgo })
-    await expect(invoke('reconcile-schedule')).resolves.toBeNull()
+    await expect(invoke('pipeline-reconcile-schedule')).resolves.toBeNull()
     expect(service.machine.find(jobId)).toBeDefined()
   })
 
   it('looks after a job whose execution ended badly, at once', async () => {
-    const { name: jobId } = readEvent('reconcile-execution-status').detail
+    const { name: jobId } = readEvent('pipeline-reconcile-execution-status').detail
     await service.jobs.make({ jobId, stage: 'queued' })
-    await expect(invoke('reconcile-execution-status')).resolves.toBeNull()
+    await expect(invoke('pipeline-reconcile-execution-status')).resolves.toBeNull()
     expect(service.machine.find(jobId)).toBeDefined()
   })
 })

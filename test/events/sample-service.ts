@@ -4,21 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { storeApiKey } from '#adapters/admin/create-api-key.ts'
-import { makeTenant } from '#adapters/admin/create-tenant.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { createDocumentClient } from '#adapters/stores/table.ts'
+import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { createDocumentClient } from '#adapters/store/table/table.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { parseCredits } from '#core/quota/money.ts'
+import { parseCredits } from '#core/money/money.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
-import { startOpenAiSimulator } from '#local/simulators/openai-simulator.ts'
-import { startP1Simulator } from '#local/simulators/p1-simulator.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { startOpenAiSimulator } from '../../lib/simulators/openai/openai-simulator.ts'
+import { startP1Simulator } from '../../lib/simulators/p1/p1-simulator.ts'
 import { type CloudFrontKeys, startCloudFrontStub } from './cloudfront-stub.ts'
 import { DeployedFunctions } from './deployed-functions.ts'
 import { startReceiver } from './receiver.ts'
@@ -156,7 +156,7 @@ async function openStores({ dynamoDb, s3 }: Engines, { config, clock }: { config
 }
 
 function readDefinition() {
-  return JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'steps', 'video-job.asl.json'), 'utf8'))
+  return JSON.parse(readFileSync(join(REPOSITORY_ROOT, 'lambdas', 'pipeline', 'video-job.asl.json'), 'utf8'))
 }
 
 function sampleConfig({ upstream, relayUpstream, receiver }: Engines): GatewayConfig {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { getTenant } from '#adapters/stores/tenant-store.ts'
-import { formatCredits, type Microcredits, microcredits, parseCredits } from '#core/quota/money.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { formatCredits, type Microcredits, microcredits, parseCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../engines/audit.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'

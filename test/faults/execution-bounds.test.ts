@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'
 import { p2Channel } from '../adapters/providers/provider-samples.ts'

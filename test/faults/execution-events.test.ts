@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { getTenant } from '#adapters/stores/tenant-store.ts'
-import { formatCredits, microcredits } from '#core/quota/money.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { formatCredits, microcredits } from '#core/money/money.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type VideoMachine } from '../engines/run-video-machine.ts'
@@ -41,7 +41,7 @@ async function openReconcile(): Promise<Reconcile> {
     TABLE_NAME: pipeline.context.table.name,
     GATEWAY_CONFIG_FILE: file,
   })
-  const { handler } = await import('#lambdas/reconcile/handler.ts')
+  const { handler } = await import('#lambdas/pipeline/reconcile/handler.ts')
   return handler
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import type { Table } from '#adapters/stores/table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 
 type Transaction = { readonly TransactItems: readonly object[]; readonly ClientRequestToken: string }
 

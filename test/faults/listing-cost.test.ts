@@ -1,10 +1,10 @@
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { listVideoJobs } from '#adapters/stores/job-reader.ts'
-import { createDocumentClient } from '#adapters/stores/table.ts'
-import { parseListQuery } from '#core/contract/list-query.ts'
+import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { createDocumentClient } from '#adapters/store/table/table.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import { parseListQuery } from '#core/parameters/list-query.ts'
 
 const dynamo = mockClient(DynamoDBDocumentClient)
 const table = { client: createDocumentClient(), name: 'table' }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { jsonReply, openWirePipeline, startWireUpstream, type WireUpstream } from './wire-upstream.ts'

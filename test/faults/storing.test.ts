@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { NewVideoJob } from '#adapters/stores/reserve-quota.ts'
-import { storeVideo } from '#lambdas/steps/store-video/store-video.ts'
+import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { readPartition } from '../engines/audit.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

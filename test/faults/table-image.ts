@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
-import type { Table } from '#adapters/stores/table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 
 type Item = Readonly<Record<string, unknown>>
 

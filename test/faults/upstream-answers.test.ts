@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { UpstreamLimits } from '#adapters/providers/upstream-exchange.ts'
+import type { UpstreamLimits } from '#adapters/http/upstream-exchange.ts'
 import {
   CANCEL_LIMITS,
   createUpstreamHttp,
   POLL_LIMITS,
   SUBMIT_LIMITS,
   type UpstreamHttp,
-} from '#adapters/providers/upstream-http.ts'
+} from '#adapters/providers/video/upstream-http.ts'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 import { type Misbehaviour, misbehave } from '../adapters/outbound/misbehaving-servers.ts'
 import { hurried } from './hurried-time.ts'

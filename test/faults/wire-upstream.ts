@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { readVideoResult } from '#adapters/providers/read-video-result.ts'
-import type { UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import type { UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 import { p1Channel, p2Channel } from '../adapters/providers/provider-samples.ts'

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { deleteObject } from '#adapters/stores/video-bucket.ts'
+import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
 import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'

@@ -6,9 +6,9 @@ import * as z from 'zod'
 import { parseTokenRanks } from '#adapters/tokens/token-ranks.ts'
 import { openCdnKey } from '#local/cdn-key.ts'
 import { DataDirectory, readRunningHost } from '#local/data-directory.ts'
-import { TaskJournal } from '#local/simulators/task-journal.ts'
 import { replaceFile } from '../../lib/config/replace-file.ts'
 import { keepTokenizerRanks } from '../../lib/config/tokenizer-ranks.ts'
+import { TaskJournal } from '../../lib/simulators/shared/task-journal.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-state-'))
 const data = new DataDirectory(directory)

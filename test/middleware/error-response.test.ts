@@ -11,7 +11,7 @@ import {
   ServiceUnavailableError,
   VideoJobNotFoundError,
 } from '#core/errors.ts'
-import { microcredits, parseCredits } from '#core/quota/money.ts'
+import { microcredits, parseCredits } from '#core/money/money.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { errorResponse } from '#middleware/error-response.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'

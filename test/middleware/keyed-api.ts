@@ -1,7 +1,7 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { expect } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { createDocumentClient } from '#adapters/stores/table.ts'
+import { createDocumentClient } from '#adapters/store/table/table.ts'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, callerOf, jsonResult } from '#middleware/api-event.ts'

@@ -1,7 +1,7 @@
-import { readReservationItem } from '#adapters/stores/reservation.ts'
-import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { microcredits, parseCredits } from '#core/quota/money.ts'
+import { microcredits, parseCredits } from '#core/money/money.ts'
 import type { Claim, Item } from './simulated-table.ts'
 
 /** What the world outside of the table knows, for the rules that span both. */

@@ -1,6 +1,6 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { ScanCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
-import type { Table } from '#adapters/stores/table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { Faults } from './faults.ts'
 import { type Guard, withoutGuards } from './guards.ts'
 import type { Scheduler } from './scheduler.ts'

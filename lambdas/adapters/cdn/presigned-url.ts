@@ -2,7 +2,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { environmentVariable } from '../environment.ts'
 import { once } from '../once.ts'
-import { GetObjectCommand, S3Client } from '../stores/bucket-client.ts'
+import { GetObjectCommand, S3Client } from '../store/bucket/bucket-client.ts'
 
 /** The longest that S3 lets a presigned url live (S3 user guide, "Expiration time for presigned URLs"): as long as a job. */
 const LIFETIME_SECONDS = 7 * 24 * 60 * 60

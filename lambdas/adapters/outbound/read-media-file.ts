@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { addAbortSignal } from 'node:stream'
+import type { FileFacts } from '#core/catalogue/reference-violation.ts'
 import type { FileWindow, WantedBytes } from '#core/media/file-window.ts'
 import { type MediaFacts, readMediaFacts } from '#core/media/read-media-facts.ts'
-import type { FileFacts } from '#core/media/reference-violation.ts'
 import { DownloadError, DownloadRefusedError, DownloadUnavailableError } from './download-errors.ts'
 import { type GuardedGet, getGuarded, refuseContentCoding } from './guarded-get.ts'
 

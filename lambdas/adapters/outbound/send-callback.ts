@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { checkCallbackUrl } from '#core/jobs/callback-url.ts'
+import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
 import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './guarded-request.ts'
 import type { OutboundNetwork } from './outbound-network.ts'
 

@@ -1,9 +1,9 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { createP1VideoProvider } from './p1-video.ts'
-import { createP2ProxyVideoProvider } from './p2-proxy-video.ts'
-import { createP2VideoProvider } from './p2-video.ts'
-import type { VideoProviderDependencies } from './upstream-caller.ts'
-import type { VideoProvider } from './video-provider.ts'
+import { createP1VideoProvider } from './p1/p1-video.ts'
+import { createP2ProxyVideoProvider } from './p2/p2-proxy-video.ts'
+import { createP2VideoProvider } from './p2/p2-video.ts'
+import type { VideoProviderDependencies } from './video/upstream-caller.ts'
+import type { VideoProvider } from './video/video-provider.ts'
 
 /** The adapter that speaks the wire contract of a channel: by its provider type and, for P2, its route. */
 export function createVideoProvider(channel: VideoChannel, dependencies: VideoProviderDependencies): VideoProvider {

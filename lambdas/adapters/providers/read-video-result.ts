@@ -1,7 +1,7 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
-import { readP1Result } from './p1-reading.ts'
-import { readP2Result } from './p2-result.ts'
+import { readP1Result } from './p1/p1-reading.ts'
+import { readP2Result } from './p2/p2-result.ts'
 
 /**
  * Reads a stored success answer again, by whose wire it is in: a pure function, so that nothing about a result is kept

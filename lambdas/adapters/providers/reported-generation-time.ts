@@ -1,6 +1,6 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { decimalText, firstOf, memberAt, parseJson } from './json-reading.ts'
-import { taskViews } from './p2-result.ts'
+import { taskViews } from './p2/p2-result.ts'
+import { decimalText, firstOf, memberAt, parseJson } from './video/json-reading.ts'
 
 /**
  * How long a success answer says that the video took, in seconds from the upstream's acceptance to its end; undefined

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { callAwsService } from '../aws-json/call-aws-service.ts'
-import { isContention, retryConflicts } from '../stores/conflict-retry.ts'
+import { callAwsService } from '../aws/call-aws-service.ts'
+import { isContention, retryConflicts } from '../store/table/conflict-retry.ts'
 
 /** A secret's entry is missing: named, never shown. */
 export class MissingSecretError extends Error {

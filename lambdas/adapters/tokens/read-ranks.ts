@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { once } from '#adapters/once.ts'
+import { once } from '../once.ts'
 import { parseTokenRanks, TokenRanks } from './token-ranks.ts'
 
 /** The ranks of cl100k_base, read when a text is first long enough to need them: most instances never do. @throws BrokenTokenRanksError. */

@@ -1,4 +1,4 @@
-import { relayHandlers } from '#middleware/relay-handler.ts'
+import { relayHandlers } from '../../relay/relay-handler.ts'
 import { createChatCompletion } from './create-chat-completion.ts'
 
 /** POST /v1/chat/completions */

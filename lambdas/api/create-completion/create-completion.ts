@@ -1,10 +1,6 @@
-import { billRequest } from '#adapters/relay/bill-request.ts'
-import { sendWhole } from '#adapters/relay/read-answer.ts'
-import type { RelayContext } from '#adapters/relay/relay-context.ts'
-import type { AnswerWriter, RelayRequest } from '#adapters/relay/relay-request.ts'
 import { type CompletionRequest, parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import type { Microcredits } from '#core/quota/money.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import type { ChatChannel } from '#core/relay/chat-call.ts'
 import {
   type CompletionCallBytes,
@@ -12,11 +8,15 @@ import {
   prepareCompletionCalls,
 } from '#core/relay/completion-calls.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
-import { answerStream } from './answer-stream.ts'
-import { answerWhole } from './answer-whole.ts'
-import { adviseOnCompletion, completionEstimate } from './bill-prompts.ts'
-import { tellingCalls } from './completion-exchange.ts'
-import { UpstreamRefusalError } from './upstream-calls.ts'
+import { billRequest } from '../../relay/bill-request.ts'
+import { answerStream } from '../../relay/completions/answer-stream.ts'
+import { answerWhole } from '../../relay/completions/answer-whole.ts'
+import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
+import { tellingCalls } from '../../relay/completions/completion-exchange.ts'
+import { UpstreamRefusalError } from '../../relay/completions/upstream-calls.ts'
+import { sendWhole } from '../../relay/read-answer.ts'
+import type { RelayContext } from '../../relay/relay-context.ts'
+import type { AnswerWriter, RelayRequest } from '../../relay/relay-request.ts'
 
 /**
  * What the calls of one request may repeat of its body, all of them together: 64 KiB for each of 128 prompts. Above it a

@@ -1,4 +1,4 @@
-import { relayHandlers } from '#middleware/relay-handler.ts'
+import { relayHandlers } from '../../relay/relay-handler.ts'
 import { createEmbedding } from './create-embedding.ts'
 
 /** POST /v1/embeddings */

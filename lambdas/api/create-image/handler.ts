@@ -1,4 +1,4 @@
-import { relayHandlers } from '#middleware/relay-handler.ts'
+import { relayHandlers } from '../../relay/relay-handler.ts'
 import { createImage } from './create-image.ts'
 
 /** POST /v1/images/generations */

@@ -1,5 +1,5 @@
-import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { loadTextIfThere } from '#adapters/stores/text-store.ts'
+import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '#adapters/clock.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import type { OpenBucket } from '#adapters/stores/video-bucket.ts'
+import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { SubmitRhythm } from './submit-rhythm.ts'
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { readItem } from '#adapters/stores/read-item.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { readItem } from '#adapters/store/table/read-item.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { IdempotencyKeyReusedError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 

@@ -1,12 +1,12 @@
 import type { Clock } from '#adapters/clock.ts'
-import { cleanUpDeletedJob } from '#adapters/jobs/clean-up-deleted-job.ts'
-import { markDeleted } from '#adapters/stores/job-deletion.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import type { OpenBucket } from '#adapters/stores/video-bucket.ts'
+import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { isJobId } from '#core/contract/job-id.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+import { cleanUpDeletedJob } from '../../pipeline/clean-up-deleted-job.ts'
 
 type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
 

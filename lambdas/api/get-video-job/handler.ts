@@ -1,11 +1,11 @@
-import { createJobRenderer } from '#adapters/jobs/render-video-job.ts'
-import { createCallerWithJobReader } from '#adapters/stores/caller-with-job.ts'
-import { openBucket } from '#adapters/stores/video-bucket.ts'
-import { isJobId } from '#core/contract/job-id.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isVisible } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
 import { jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 
 const render = createJobRenderer(openBucket)
 const findCallerWithJob = createCallerWithJobReader()

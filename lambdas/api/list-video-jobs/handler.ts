@@ -1,11 +1,11 @@
-import { createJobRenderer } from '#adapters/jobs/render-video-job.ts'
-import { listVideoJobs } from '#adapters/stores/job-reader.ts'
-import { openTable } from '#adapters/stores/table.ts'
-import { openBucket } from '#adapters/stores/video-bucket.ts'
-import { parseListQuery } from '#core/contract/list-query.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { openTable } from '#adapters/store/table/table.ts'
 import { countThatFit, videoJobListBody } from '#core/jobs/video-job-view.ts'
+import { parseListQuery } from '#core/parameters/list-query.ts'
 import { callerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
+import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 
 const table = openTable()
 const render = createJobRenderer(openBucket)

@@ -1,4 +1,4 @@
-import type { VideoJobRequest } from '../contract/video-parameters.ts'
+import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import type { RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 import type { Model, RelayModel, VideoModel } from './model.ts'

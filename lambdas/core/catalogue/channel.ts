@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { OUTPUT_LIMIT_FIELDS } from '../relay/output-limit.ts'
+import { OUTPUT_LIMIT_FIELDS } from '../parameters/output-limit.ts'
 import { passMembers } from './pass-members.ts'
 import { strictObject } from './strict-object.ts'
 

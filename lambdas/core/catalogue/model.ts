@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../contract/video-parameters.ts'
-import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../quota/money.ts'
+import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../money/money.ts'
+import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../parameters/video-parameters.ts'
 import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
 

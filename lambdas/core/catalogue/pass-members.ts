@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { listedFields, type PassingFields, type RelayedApi } from '../relay/passing-fields.ts'
+import { listedFields, type PassingFields, type RelayedApi } from '../parameters/passing-fields.ts'
 import { strictObject } from './strict-object.ts'
 
 /** No body of any upstream has more. */

@@ -1,4 +1,4 @@
-import type { Resolution } from '../contract/video-parameters.ts'
+import type { Resolution } from '../parameters/video-parameters.ts'
 import type { VideoPrice } from './model.ts'
 
 /** What decides the price row of a video: asked for at creation, reported by the upstream at settlement. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isListedPart } from '../relay/passing-fields.ts'
+import { isListedPart } from '../parameters/passing-fields.ts'
 
 /** A part of a message, of which no more is known than that it names its type. */
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string }

@@ -1,5 +1,5 @@
 import type { RequestIssue } from '../errors.ts'
-import { isListedPart } from '../relay/passing-fields.ts'
+import { isListedPart } from '../parameters/passing-fields.ts'
 import type { ContentPart } from './content-parts.ts'
 
 type Messages = readonly { readonly content?: string | readonly ContentPart[] | null | undefined }[]

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { isJsonObject } from '#core/json-object.ts'
-import { PROMPT_UNITS_MAX, promptUnits } from '../jobs/prompt-length.ts'
-import { imageReference, isImageReference, linkReference } from './reference-url.ts'
-import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS } from './video-parameters.ts'
+import { isJsonObject } from '../json/json-object.ts'
+import { PROMPT_UNITS_MAX, promptUnits } from '../parameters/prompt-length.ts'
+import { imageReference, isImageReference, linkReference } from '../parameters/reference-url.ts'
+import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS } from '../parameters/video-parameters.ts'
 
 /** References of one kind that any model could take; a model's own counts are checked afterwards. */
 export const REFERENCES_MAX = 16

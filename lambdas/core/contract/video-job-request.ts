@@ -1,11 +1,11 @@
 import type * as z from 'zod'
-import { isJsonObject } from '#core/json-object.ts'
 import { type Catalogue, needsDirectRoute } from '../catalogue/catalogue.ts'
 import type { VideoModel } from '../catalogue/model.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
-import { checkCallbackUrl } from '../jobs/callback-url.ts'
+import { isJsonObject } from '../json/json-object.ts'
+import { checkCallbackUrl } from '../parameters/callback-url.ts'
+import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import { REFERENCES_MAX, type VideoJobBody, videoJobBodySchema } from './video-job-body.ts'
-import type { VideoJobRequest } from './video-parameters.ts'
 
 type Context = {
   readonly catalogue: Catalogue

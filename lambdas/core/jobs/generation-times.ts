@@ -2,7 +2,7 @@
  * What the jobs of one class have been taking (docs/decisions, "Poll rhythm learnt from finished jobs"). A *class* is one
  * channel, upstream model, length and resolution. Generation times are close to lognormal, so all sums are over logarithms.
  */
-import type { VideoJobRequest } from '../contract/video-parameters.ts'
+import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 
 /** Sums over some finished jobs, in thousandths of the natural logarithm of their seconds: integers, so that any order adds up. */
 export type TimeSums = { readonly samples: number; readonly logSum: number; readonly logSquares: number }

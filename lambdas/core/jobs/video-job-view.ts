@@ -1,4 +1,4 @@
-import { type InjectedMembers, type RawNumber, spliceInjected } from './passthrough.ts'
+import { type InjectedMembers, type RawNumber, spliceInjected } from '../json/passthrough.ts'
 import type { VideoJob } from './video-job.ts'
 
 /** What a reader of a job needs besides the record. */

@@ -9,7 +9,7 @@
  * - *passthrough*: the upstream's answer as text, with the service's own members spliced in.
  */
 import type { VideoChannel } from '../catalogue/channel.ts'
-import type { Microcredits } from '../quota/money.ts'
+import type { Microcredits } from '../money/money.ts'
 import type { JobTiming } from './generation-times.ts'
 
 /** Stored statuses. `expired` is no status of the record: it is computed when the job is read. */

@@ -1,4 +1,4 @@
-import type { Resolution } from '../contract/video-parameters.ts'
+import type { Resolution } from '../parameters/video-parameters.ts'
 
 /**
  * What an upstream says of a finished video. Numbers stay the decimal text they arrived as

@@ -1,4 +1,4 @@
-import { divideHalfUp } from '#core/quota/money.ts'
+import { divideHalfUp } from '../money/money.ts'
 
 /** `pending` until the first box header has passed. */
 type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'

@@ -1,6 +1,7 @@
 import type { ChatModel } from '../catalogue/model.ts'
-import type { ChatUsage } from '../relay/token-usage.ts'
-import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
+import { tokensByLength } from '../parameters/tokens-by-length.ts'
+import type { ChatUsage } from './token-usage.ts'
 
 /** Tokens that one token price buys. */
 const TOKENS_PER_PRICE = 1_000_000n
@@ -40,14 +41,6 @@ export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits 
 /** Whether every price of a model is nothing. */
 function isFree({ prices }: ChatModel): boolean {
   return prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
-}
-
-/** Bytes of text that one token stands for, roughly. */
-const BYTES_PER_TOKEN = 4
-
-/** What so many bytes of text probably come to, where nobody has counted their tokens: one for four bytes. */
-export function tokensByLength(bytes: number): number {
-  return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
 type BrokenStream = {

@@ -1,7 +1,8 @@
 import type { ChatModel } from '../catalogue/model.ts'
-import type { ChatUsage } from '../relay/token-usage.ts'
-import { type ChatBounds, chatCost, chatCostMax, tokensByLength } from './chat-cost.ts'
-import { type Microcredits, ZERO } from './money.ts'
+import { type Microcredits, ZERO } from '../money/money.ts'
+import { tokensByLength } from '../parameters/tokens-by-length.ts'
+import { type ChatBounds, chatCost, chatCostMax } from './chat-cost.ts'
+import type { ChatUsage } from './token-usage.ts'
 
 /** What bounds the cost of one prompt. */
 export type PromptBounds = ChatBounds & {

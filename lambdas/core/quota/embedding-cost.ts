@@ -1,5 +1,5 @@
 import type { EmbeddingModel } from '../catalogue/model.ts'
-import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** Tokens that one token price buys. */

@@ -1,7 +1,7 @@
 import type { VideoModel } from '../catalogue/model.ts'
 import type { VideoPriceTier } from '../catalogue/video-price.ts'
-import type { VideoJobRequest } from '../contract/video-parameters.ts'
-import type { Microcredits } from './money.ts'
+import type { Microcredits } from '../money/money.ts'
+import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import { videoCost, wholeQuantity } from './video-cost.ts'
 import { longestQuantity } from './video-quantity.ts'
 

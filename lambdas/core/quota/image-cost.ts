@@ -1,7 +1,7 @@
 import { findImagePrice, type ImagePriceTier } from '../catalogue/image-price.ts'
 import type { ImageModel } from '../catalogue/model.ts'
 import type { ImageRequest } from '../contract/image-request.ts'
-import { type Microcredits, parseCredits } from './money.ts'
+import { type Microcredits, parseCredits } from '../money/money.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** What billing needs of an image model. */

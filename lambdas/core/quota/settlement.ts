@@ -1,6 +1,6 @@
 import type { VideoPriceTier } from '../catalogue/video-price.ts'
 import type { VideoResult } from '../jobs/video-result.ts'
-import type { Microcredits } from './money.ts'
+import type { Microcredits } from '../money/money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuantity } from './video-cost.ts'
 import { anyVideoQuantityMax } from './video-quantity.ts'

@@ -1,5 +1,5 @@
 import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
-import type { ChatUsage } from '../relay/token-usage.ts'
+import type { ChatUsage } from './token-usage.ts'
 
 /**
  * What a model can have used at most, whatever its upstream reports. The bounds are the model's own: a client that asks for

@@ -1,5 +1,5 @@
 import { findVideoPrice, type VideoPriceTier } from '../catalogue/video-price.ts'
-import { divideHalfUp, type Microcredits, parseCredits } from './money.ts'
+import { divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 
 /** Tokens that one token price buys. */

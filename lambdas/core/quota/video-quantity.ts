@@ -5,7 +5,7 @@ import {
   INPUT_VIDEO_SECONDS_MAX,
   RESOLUTIONS,
   type Resolution,
-} from '../contract/video-parameters.ts'
+} from '../parameters/video-parameters.ts'
 import { completionTokensMax } from './video-tokens.ts'
 
 type Billing = VideoModel['billing']

@@ -1,4 +1,4 @@
-import type { Resolution } from '../contract/video-parameters.ts'
+import type { Resolution } from '../parameters/video-parameters.ts'
 
 /** Frames per second of every token-billed video. */
 const FRAMES_PER_SECOND = 24

@@ -1,9 +1,9 @@
 import type { RelayChannel } from '../catalogue/channel.ts'
 import type { ChatRequest } from '../contract/chat-request.ts'
-import { replaceMembers, withoutMembers } from '../json-members.ts'
-import { keepPassingFields, type PassedBody } from './keep-passing-fields.ts'
-import { changeOutputLimit } from './output-limit.ts'
-import { type PassingFields, passingFields } from './passing-fields.ts'
+import { replaceMembers, withoutMembers } from '../json/json-members.ts'
+import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
+import { changeOutputLimit } from '../parameters/output-limit.ts'
+import { type PassingFields, passingFields } from '../parameters/passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
 
 /** What of a channel decides which body it gets. */

@@ -1,5 +1,5 @@
+import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** One completion as a chat upstream gave it. */
 export type ChatChoice = { readonly content: string; readonly finishReason: string }

@@ -1,10 +1,10 @@
+import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import type { CredentialFilter } from '../without-credentials.ts'
-import { readAnswerMembers } from './answer-members.ts'
 import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
 import { isHalfEvent } from './half-event.ts'
+import { readAnswerMembers } from './reply-members.ts'
 import { spliceModel } from './splice-model.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
 
 /** How far a stream has come. Only `done` and `finished` are good ends. */
 type StreamState =

@@ -1,8 +1,8 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
-import { topLevelMembers } from '../json-members.ts'
+import { topLevelMembers } from '../json/json-members.ts'
+import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
+import { passingFields } from '../parameters/passing-fields.ts'
 import type { ChatChannel } from './chat-call.ts'
-import { keepPassingFields, type PassedBody } from './keep-passing-fields.ts'
-import { passingFields } from './passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
 
 /**

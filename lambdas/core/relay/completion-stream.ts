@@ -1,4 +1,5 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { ChatUsage } from '../quota/token-usage.ts'
 import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
 import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
 import {
@@ -7,7 +8,7 @@ import {
   completionHead,
   completionUsage,
   sumOfUsages,
-} from './completion-answer.ts'
+} from './completion-reply.ts'
 import {
   keepEvent,
   newCall,
@@ -17,7 +18,6 @@ import {
   type StreamedChoice,
   type StreamedPrompt,
 } from './streamed-prompt.ts'
-import type { ChatUsage } from './token-usage.ts'
 
 const DONE = '[DONE]'
 

@@ -1,8 +1,8 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
-import { type Edit, editedPieces } from './answer-pieces.ts'
 import { decodeFloat32Base64, encodeFloat32Base64, isFloat32Base64 } from './float32-base64.ts'
 import { endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
 import { endOfNumbers } from './number-array.ts'
+import { type Edit, editedPieces } from './reply-pieces.ts'
 
 /** One element of `data`: where it stands, which input it answers, and what has to be changed in it. */
 export type EmbeddingEntry = {

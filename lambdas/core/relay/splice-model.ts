@@ -1,4 +1,4 @@
-import type { ModelSpan } from './answer-members.ts'
+import type { ModelSpan } from './reply-members.ts'
 import type { SseEvent } from './sse-events.ts'
 
 /**

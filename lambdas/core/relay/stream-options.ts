@@ -1,4 +1,4 @@
-import { replaceMembers } from '../json-members.ts'
+import { replaceMembers } from '../json/json-members.ts'
 
 const USAGE_WANTED = new Map([['include_usage', 'true']])
 

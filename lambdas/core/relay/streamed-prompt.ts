@@ -1,6 +1,6 @@
-import { readAnswerMembers } from './answer-members.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import { generatedBytes, hasGenerated, utf8Length } from './generated-choices.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from './token-usage.ts'
+import { readAnswerMembers } from './reply-members.ts'
 
 /** One completion of the answer, while it is streamed. */
 export type StreamedChoice = {

@@ -5,9 +5,9 @@ import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway
 import { readState } from '#local/data-directory.ts'
 import { CONFIGURATION_METADATA } from '../../config/configuration-metadata.ts'
 import { stackName } from '../../config/stack-name.ts'
-import type { AdminContext } from '../command.ts'
-import { DeploymentNotFoundError } from '../command-failed-error.ts'
-import { unreadableStack } from '../unreadable-stack.ts'
+import type { AdminContext } from '../command-line/command.ts'
+import { DeploymentNotFoundError } from '../command-line/command-failed-error.ts'
+import { unreadableStack } from '../deployment/unreadable-stack.ts'
 
 const template = z.object({ Metadata: z.object({ [CONFIGURATION_METADATA]: gatewayConfigSchema }) })
 

@@ -1,5 +1,5 @@
 import { nearestName } from '../../terminal/nearest-name.ts'
-import type { AdminContext } from '../command.ts'
+import type { AdminContext } from '../command-line/command.ts'
 import { readDeployedConfig } from './deployed-config.ts'
 
 /**

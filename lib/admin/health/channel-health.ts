@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { parseChannelSecret } from '../channel-secret.ts'
+import { parseChannelSecret } from '../secrets/channel-secret.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */

@@ -1,4 +1,4 @@
-import { type Answer, formatTable } from '../answer.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Finding } from './finding.ts'
 
 /** Findings for people and programs: a line for each, what to do below it, and exit code 1 when something is wrong. */

@@ -1,4 +1,4 @@
-import { explainFailure } from '../explain-failure.ts'
+import { explainFailure } from '../command-line/explain-failure.ts'
 
 /** What one check came to. */
 export type Finding = {

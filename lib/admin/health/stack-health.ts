@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
 import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
 import * as z from 'zod'
-import { findResource, type StackResource } from '../stack-resources.ts'
+import { findResource, type StackResource } from '../deployment/stack-resources.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Reconcile runs every minute; CloudWatch is a few minutes behind. */

@@ -1,7 +1,7 @@
-import { dueReservations, type JobKey, openReservations } from '#adapters/stores/due-index.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { listTenants } from '#adapters/stores/tenant-store.ts'
-import { jobIdMilliseconds } from '#core/contract/job-id.ts'
+import { listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { dueReservations, type JobKey, openReservations } from '#adapters/store/money/due-index.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Reconcile looks every minute; what is due for longer was not looked at. */

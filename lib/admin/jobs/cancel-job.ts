@@ -1,10 +1,10 @@
-import { startVideoExecution } from '#adapters/executions/video-executions.ts'
-import { isCancelledByOperator } from '#adapters/jobs/cancel-upstream-task.ts'
-import { type ResolveContext, resolveVideoJob } from '#adapters/jobs/resolve-video-job.ts'
-import { getReservation } from '#adapters/stores/reservation.ts'
-import { deleteObject } from '#adapters/stores/video-bucket.ts'
+import { startVideoExecution } from '#adapters/aws/video-executions.ts'
+import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
+import { getReservation } from '#adapters/store/money/reservation.ts'
 import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 
 /**
  * Ends a job as failed and gives its reservation back, in one transaction; whoever settles it at the same time wins or loses

@@ -1,7 +1,7 @@
-import type { Reservation } from '#adapters/stores/reservation.ts'
+import type { Reservation } from '#adapters/store/money/reservation.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { formatCredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
-import { formatCredits } from '#core/quota/money.ts'
 import { withoutUrls } from './record-timeline.ts'
 
 /** A job as an operator sees it: no prompt, reference, url or answer, save what the upstream's one sentence of refusal quotes. */

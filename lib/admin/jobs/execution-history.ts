@@ -5,7 +5,7 @@ import {
   paginateGetExecutionHistory,
   SFNClient,
 } from '@aws-sdk/client-sfn'
-import { executionName } from '#adapters/executions/video-executions.ts'
+import { executionName } from '#adapters/aws/video-executions.ts'
 import { EXECUTION_STARTED, type TimelineEntry } from './timeline-entry.ts'
 
 /** Executions of one job that are looked for beyond those that its reservation counts: that of a cancel. */

@@ -1,12 +1,12 @@
-import { readItem, readItems } from '#adapters/stores/read-item.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
-import { listTenantIds } from '#adapters/stores/tenant-store.ts'
-import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
-import { isJobId } from '#core/contract/job-id.ts'
+import { listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { readItem, readItems } from '#adapters/store/table/read-item.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
-import { CommandFailedError } from '../command-failed-error.ts'
+import { CommandFailedError } from '../command-line/command-failed-error.ts'
 
 /** As many items as BatchGetItem takes. */
 const BATCH_ITEMS = 100

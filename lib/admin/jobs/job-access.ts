@@ -1,7 +1,7 @@
-import type { ResolveContext } from '#adapters/jobs/resolve-video-job.ts'
 import { once } from '#adapters/once.ts'
-import { openBucket } from '#adapters/stores/video-bucket.ts'
-import type { AdminContext } from '../command.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
+import type { AdminContext } from '../command-line/command.ts'
 
 /**
  * What changing a job needs. The adapters find machine and bucket in the environment, as in a deployed function.

@@ -1,8 +1,8 @@
-import { readItems } from '#adapters/stores/read-item.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
+import { readItems } from '#adapters/store/table/read-item.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
-import { readLedgerItem, toLedgerEntry } from '../read-ledger.ts'
+import { readLedgerItem, toLedgerEntry } from '../ledger/read-ledger.ts'
 
 type JobKey = { readonly tenantId: string; readonly jobId: string }
 

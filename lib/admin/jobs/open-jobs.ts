@@ -1,10 +1,10 @@
-import { type JobKey, openReservations } from '#adapters/stores/due-index.ts'
-import { readItems } from '#adapters/stores/read-item.ts'
-import type { Table } from '#adapters/stores/table.ts'
-import { tableKeys } from '#adapters/stores/table-keys.ts'
-import { readVideoJobItem } from '#adapters/stores/video-job-item.ts'
-import { jobIdMilliseconds } from '#core/contract/job-id.ts'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { type JobKey, openReservations } from '#adapters/store/money/due-index.ts'
+import { readItems } from '#adapters/store/table/read-item.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 
 /** As many items as BatchGetItem takes. */
 const BATCH_ITEMS = 100

@@ -1,6 +1,6 @@
-import { jobIdMilliseconds } from '#core/contract/job-id.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { withoutFileName } from '#core/media/reference-name.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 

@@ -1,11 +1,11 @@
-import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/executions/video-executions.ts'
-import type { ResolveContext } from '#adapters/jobs/resolve-video-job.ts'
-import { postponeReservation } from '#adapters/stores/due-index.ts'
-import { getVideoJob } from '#adapters/stores/job-reader.ts'
-import { getReservation } from '#adapters/stores/reservation.ts'
-import type { Table } from '#adapters/stores/table.ts'
+import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { postponeReservation } from '#adapters/store/money/due-index.ts'
+import { getReservation } from '#adapters/store/money/reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { CommandFailedError } from '../command-failed-error.ts'
+import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
+import { CommandFailedError } from '../command-line/command-failed-error.ts'
 
 /** When Reconcile looks at the job next. */
 const NEXT_LOOK_MILLISECONDS = 60_000

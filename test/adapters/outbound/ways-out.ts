@@ -1,6 +1,6 @@
 import { openDownload } from '#adapters/outbound/download-video.ts'
 import { sendCallback } from '#adapters/outbound/send-callback.ts'
-import { createUpstreamHttp, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/upstream-http.ts'
+import { createUpstreamHttp, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
 
 /** What a process of its own is told: where to go, and whether by the gateway's own ways or by the platform's `fetch`. */
 export type WaysOutInput = { readonly origins: readonly string[]; readonly by: 'gateway' | 'fetch' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
-import type { UpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import type { UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { p1Channel, p2Channel } from './provider-samples.ts'
 import { ANY_SUBMIT, replay } from './replay.ts'
 

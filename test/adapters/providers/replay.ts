@@ -1,12 +1,12 @@
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
-import { createUpstreamHttp } from '#adapters/providers/upstream-http.ts'
+import { createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type {
   CancelOutcome,
   PollOutcome,
   SubmitCommand,
   SubmitOutcome,
   VideoProvider,
-} from '#adapters/providers/video-provider.ts'
+} from '#adapters/providers/video/video-provider.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { sampleModel, sampleRequest } from './provider-samples.ts'
 import { type RecordedRequest, startReplayServer } from './replay-server.ts'

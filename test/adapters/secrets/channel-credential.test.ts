@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { AwsServiceError } from '#adapters/aws-json/aws-service-error.ts'
+import { AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
 import { MissingSecretError, readSecretEntry } from '#adapters/secrets/secret-reader.ts'

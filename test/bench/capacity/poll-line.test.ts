@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { takePollToken } from '#adapters/stores/channel-load.ts'
+import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { PollLine } from '../../../bench/capacity/poll-line.ts'
 import { seededRandom } from '../../engines/seeded-random.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

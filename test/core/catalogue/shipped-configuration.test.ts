@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createCatalogue, needsDirectRoute, upstreamModelId } from '#core/catalogue/catalogue.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import { findVideoPrice } from '#core/catalogue/video-price.ts'
-import { parseCredits } from '#core/quota/money.ts'
+import { parseCredits } from '#core/money/money.ts'
 import { MODEL_ROWS } from '../interface-tables.ts'
 import { shippedCatalogue, shippedConfig, shippedModel } from '../shipped-catalogue.ts'
 

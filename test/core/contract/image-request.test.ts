@@ -4,7 +4,7 @@ import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { type GatewayConfig, gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { type ImageRequest, imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { ModelNotFoundError } from '#core/errors.ts'
-import { listedFields } from '#core/relay/passing-fields.ts'
+import { listedFields } from '#core/parameters/passing-fields.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
 
 function parse(body: unknown, allowedModels: readonly string[] | null = null) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
-import { ASPECT_RATIOS } from '#core/contract/video-parameters.ts'
 import { InvalidRequestError } from '#core/errors.ts'
+import { ASPECT_RATIOS } from '#core/parameters/video-parameters.ts'
 import { MODEL_ROWS, urls } from '../interface-tables.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
 

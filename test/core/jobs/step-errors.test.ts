@@ -35,7 +35,7 @@ describe('every step error', () => {
   })
 
   it('that is worth another try is named by the state machine', () => {
-    const definition = readFileSync(new URL('../../../lambdas/steps/video-job.asl.json', import.meta.url), 'utf8')
+    const definition = readFileSync(new URL('../../../lambdas/pipeline/video-job.asl.json', import.meta.url), 'utf8')
     expect(definition).toContain(`["${new stepErrors.StoreFailedError().name}"]`)
   })
 })

@@ -8,7 +8,7 @@ import {
   videoJobBody,
   videoJobListBody,
 } from '#core/jobs/video-job-view.ts'
-import { microcredits } from '#core/quota/money.ts'
+import { microcredits } from '#core/money/money.ts'
 
 const ID = '6f1c2a9e-8a47-4d0e-9b1e-2f7f6a0c1d22'
 const URL_OF_VIDEO = `https://cdn.gw.example.test/${ID}.mp4`

@@ -7,7 +7,7 @@ import { box, fileType, jpegFile, mediaData, movie, pngFile, track, videoFile, w
 
 const ascii = (text: string) => Buffer.from(text.padEnd(64, '\0'), 'latin1')
 const size = { width: 640, height: 360 }
-const clip = readFileSync(new URL('../../../lib/local/simulators/clips/16x9-03s.mp4', import.meta.url))
+const clip = readFileSync(new URL('../../../lib/simulators/clips/16x9-03s.mp4', import.meta.url))
 
 /** Hands over what is wanted until nothing more is, as a server with ranges would. */
 function readInPieces(file: Uint8Array, headBytes: number): { facts: MediaFacts; asked: number; read: number } {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { ChatModel } from '#core/catalogue/model.ts'
+import { microcredits } from '#core/money/money.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
-import { microcredits } from '#core/quota/money.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 function chatModel(prices?: ChatModel['prices']): ChatModel {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { microcredits, parseCredits } from '#core/money/money.ts'
 import { embeddingCost, embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
-import { microcredits, parseCredits } from '#core/quota/money.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 const perToken = (price: string) => ({ id: 'm', prices: [{ input_per_million: price }] })

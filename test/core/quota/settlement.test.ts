@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { microcredits } from '#core/quota/money.ts'
+import { microcredits } from '#core/money/money.ts'
 import { type PriceSnapshot, snapshotPrices } from '#core/quota/price-snapshot.ts'
 import { settleVideoCost } from '#core/quota/settlement.ts'
 import { NoPriceError } from '#core/quota/video-cost.ts'

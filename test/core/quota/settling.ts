@@ -1,6 +1,6 @@
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
-import { formatCredits, parseCredits } from '#core/quota/money.ts'
+import { formatCredits, parseCredits } from '#core/money/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import { settleVideoCost } from '#core/quota/settlement.ts'
 

@@ -1,4 +1,4 @@
-import type { Resolution } from '#core/contract/video-parameters.ts'
+import type { Resolution } from '#core/parameters/video-parameters.ts'
 
 export type Frame = readonly [width: number, height: number]
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { RESOLUTIONS } from '#core/contract/video-parameters.ts'
+import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import { completionTokensMax } from '#core/quota/video-tokens.ts'
 import { FRAMES, tokensOf } from './upstream-frames.ts'
 

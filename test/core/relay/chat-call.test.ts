@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
+import type { OutputLimitField } from '#core/parameters/output-limit.ts'
 import { type ChatChannel, upstreamChatBody } from '#core/relay/chat-call.ts'
-import type { OutputLimitField } from '#core/relay/output-limit.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 import { CHAT_MODEL, PLAIN_CHANNEL } from './completing.ts'
 

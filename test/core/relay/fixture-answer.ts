@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { topLevelMembers } from '#core/json-members.ts'
+import { topLevelMembers } from '#core/json/json-members.ts'
 
 const FOLDER = new URL('../../fixtures/upstream/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { EncodingFormat } from '#core/contract/embedding-request.ts'
-import { readEmbeddingAnswer } from '#core/relay/embedding-answer.ts'
+import { readEmbeddingAnswer } from '#core/relay/embedding-reply.ts'
 
 type Asked = { publicModel?: string; inputs?: number; encodingFormat?: EncodingFormat }
 

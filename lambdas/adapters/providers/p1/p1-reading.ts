@@ -1,0 +1,86 @@
+import type { VideoResult } from '#core/jobs/video-result.ts'
+import { DURATION_SECONDS, RESOLUTIONS, type Resolution } from '#core/parameters/video-parameters.ts'
+import type { UpstreamAnswer } from '../../http/upstream-exchange.ts'
+import { decimalText, memberAt, nonBlank, parseJson, reportedQuantity, taskIdText } from '../video/json-reading.ts'
+import { pollAnswer, statuslessOutcome, type TaskAnswer } from '../video/poll-answer.ts'
+import { upstreamWords } from '../video/upstream-error.ts'
+import type { PollOutcome } from '../video/video-provider.ts'
+
+/** The id in P1's answer to a submit. */
+export function p1TaskId(body: unknown): string | undefined {
+  return taskIdText(memberAt(body, 'output', 'task_id'))
+}
+
+/** What an answer of P1's task query means. P1 answers 200 for every state of a task, unknown ids included. */
+export function p1PollOutcome(answer: UpstreamAnswer): PollOutcome {
+  const task = pollAnswer(answer)
+  return task.kind === 'task' ? outcomeOfTask(task) : task
+}
+
+function outcomeOfTask(task: TaskAnswer): PollOutcome {
+  const word = nonBlank(memberAt(task.body, 'output', 'task_status'))?.toUpperCase()
+  const { text } = task
+  switch (word) {
+    case undefined:
+      return statuslessOutcome(task)
+    case 'PENDING':
+    case 'RUNNING':
+    case 'SUSPENDED':
+      return { kind: 'running', text, isKnownStatus: true }
+    case 'SUCCEEDED':
+      return { kind: 'succeeded', text, result: resultOfBody(task.body) }
+    case 'FAILED':
+    case 'CANCELED':
+    case 'CANCELLED':
+      return { kind: 'failed', text, message: failureMessage(task.body, word) }
+    case 'UNKNOWN':
+      return { kind: 'gone', reason: 'task status UNKNOWN' }
+    default:
+      return { kind: 'running', text, isKnownStatus: false, statusWord: word }
+  }
+}
+
+function failureMessage(body: unknown, word: string): string {
+  const said = [memberAt(body, 'output', 'message'), memberAt(body, 'output', 'code'), memberAt(body, 'message')]
+  const requestId = nonBlank(memberAt(body, 'request_id'))
+  const suffix = requestId === undefined ? '' : ` (request ${requestId})`
+  return upstreamWords(said) ?? `the upstream reported ${word}${suffix}`
+}
+
+/** What P1's success answer says of the video: a pure function of its text. */
+export function readP1Result(text: string): VideoResult {
+  return resultOfBody(parseJson(text))
+}
+
+function resultOfBody(body: unknown): VideoResult {
+  const usage = memberAt(body, 'usage')
+  return {
+    videoUrl: nonBlank(memberAt(body, 'output', 'video_url')),
+    completionTokens: undefined,
+    billableSeconds: reportedQuantity([memberAt(usage, 'duration')]),
+    outputSeconds: outputSeconds(usage),
+    resolution: resolutionOfHeight(memberAt(usage, 'SR')),
+    audio: undefined,
+  }
+}
+
+/**
+ * `usage.duration` is what P1 bills: for an edit input and output together, so it is the length of the video only where
+ * no input was counted and the sum is not above what any video can last.
+ */
+function outputSeconds(usage: unknown): string | undefined {
+  const output = decimalText(memberAt(usage, 'output_video_duration'))
+  if (output !== undefined && Number(output) > 0) {
+    return output
+  }
+  const billed = decimalText(memberAt(usage, 'duration'))
+  const input = Number(decimalText(memberAt(usage, 'input_video_duration')) ?? '0')
+  const isLength = input === 0 && Number(billed) > 0 && Number(billed) <= DURATION_SECONDS.max
+  return isLength ? billed : undefined
+}
+
+/** 720, "720" and "720P" are all 720P. */
+function resolutionOfHeight(value: unknown): Resolution | undefined {
+  const height = /^(\d+)p?$/i.exec(String(nonBlank(value) ?? decimalText(value)))?.[1]
+  return RESOLUTIONS.find((resolution) => resolution === `${height}P`)
+}

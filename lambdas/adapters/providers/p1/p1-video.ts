@@ -1,0 +1,34 @@
+import type { P1Channel } from '#core/catalogue/channel.ts'
+import { cancelOutcome } from '../video/cancel-outcome.ts'
+import { submitOutcome } from '../video/submit-outcome.ts'
+import { createUpstreamCaller, type VideoProviderDependencies } from '../video/upstream-caller.ts'
+import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '../video/upstream-http.ts'
+import type { VideoProvider } from '../video/video-provider.ts'
+import { p1PollOutcome, p1TaskId } from './p1-reading.ts'
+import { p1RequestBody } from './p1-request.ts'
+
+const SUBMIT_PATH = '/api/v1/services/aigc/video-generation/video-synthesis'
+const taskPath = (taskId: string) => `/api/v1/tasks/${encodeURIComponent(taskId)}`
+
+/** The asynchronous task API of provider type P1. A task can be cancelled while it is PENDING. */
+export function createP1VideoProvider({
+  channel,
+  ...dependencies
+}: VideoProviderDependencies & { readonly channel: P1Channel }): VideoProvider {
+  const call = createUpstreamCaller(channel.base_url, dependencies)
+  const now = dependencies.now ?? Date.now
+  return {
+    async submit(command) {
+      const headers = { [channel.async_header]: 'enable' }
+      const body = p1RequestBody(command)
+      const submit = { method: 'POST', path: SUBMIT_PATH, headers, body, limits: SUBMIT_LIMITS } as const
+      return submitOutcome(await call({ ...submit, readTaskId: p1TaskId }), p1TaskId, now())
+    },
+    async poll(taskId) {
+      return p1PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))
+    },
+    async cancel(taskId) {
+      return cancelOutcome(await call({ method: 'POST', path: `${taskPath(taskId)}/cancel`, limits: CANCEL_LIMITS }))
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { base62FromBytes, formatApiKey, keyIdOf } from '#core/api-key.ts'
+import { sha256Hex } from '../../crypto/sha256.ts'
+import type { Table } from '../table/table.ts'
+import { putApiKey, type ReplacedApiKey } from './key-admin.ts'
+
+const KEY_ID_CHARACTERS = 8
+const SECRET_CHARACTERS = 32
+
+/** A new key of ours: 190 random bits in its secret. */
+export function generateApiKey(): string {
+  return formatApiKey(randomBase62(KEY_ID_CHARACTERS), randomBase62(SECRET_CHARACTERS))
+}
+
+/** Bytes above 247 are thrown away, about one in thirty: four times as many as needed are always enough. */
+function randomBase62(count: number): string {
+  return base62FromBytes(randomBytes(count * 4), count)
+}
+
+type KeyToStore = {
+  readonly key: string
+  readonly tenantId: string
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** What an operator calls it. */
+  readonly name?: string | undefined
+  /** Unix milliseconds, cut to whole seconds; left out for a key that does not expire. */
+  readonly expiresAt?: number | undefined
+  /** Requests per minute, from 1 on; left out for a key without a limit. */
+  readonly ratePerMinute?: number | undefined
+  readonly replaces?: ReplacedApiKey | undefined
+}
+
+/**
+ * Stores a key by its digest and answers its public id; the key itself is kept nowhere. The key of a suspended tenant is
+ * suspended with it.
+ * @throws RangeError for a rate that is no whole number from 1 to 60,000; ApiKeyNotFoundError, ApiKeyChangedError of what it replaces.
+ */
+export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
+  const digest = sha256Hex(key)
+  const keyId = keyIdOf(key) ?? digest.slice(0, KEY_ID_CHARACTERS)
+  await putApiKey(table, { ...rest, keyId, digest, createdAt: Date.now() })
+  return keyId
+}

@@ -1,0 +1,115 @@
+import * as z from 'zod/mini'
+import {
+  judgeRate,
+  type RateBounds,
+  type RateState,
+  type RequestRate,
+  rateBounds,
+  rateState,
+  requestRate,
+  retryAfterSeconds,
+} from '#core/quota/request-rate.ts'
+import { type Clock, systemClock } from '../../clock.ts'
+import { RecentValues } from '../../recent-values.ts'
+import type { ItemUpdate, UpdatableTable } from '../table/item-update.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import type { Caller } from './api-key-record.ts'
+
+/** Keys whose last known state is kept, about a hundred kilobytes. */
+const KEYS_MAX = 1_000
+
+/** One way fails when another request went first, and then the other way is taken: more turns mean that clocks disagree. */
+const TRIES_MAX = 4
+
+/** Nobody asks for the item of a key that rested for a day: the table may collect it. */
+const KEPT_SECONDS = 24 * 60 * 60
+
+/** What became of a request at the limit of its key. */
+export type RateVerdict = {
+  readonly state: RateState
+  /** Whole seconds until the next request passes; undefined for one that passed. */
+  readonly retryAfterSeconds: number | undefined
+}
+
+/**
+ * Counts the requests of keys that have a limit, over all instances: one conditional update for a request that passes, as
+ * a rule, and none for most that are refused. A key without a limit costs nothing. What an instance remembers of a key
+ * tells it which update to try first, and that a request is refused while it would have been even then: others only add.
+ */
+export class KeyRateLimiter {
+  readonly #table: UpdatableTable
+  readonly #clock: Pick<Clock, 'nowMilliseconds'>
+  readonly #seen = new RecentValues<number>(KEYS_MAX)
+
+  constructor(table: UpdatableTable, clock: Pick<Clock, 'nowMilliseconds'> = systemClock) {
+    this.#table = table
+    this.#clock = clock
+  }
+
+  /**
+   * Counts one request. Undefined for a key without a limit.
+   * @throws ServiceUnavailableError when the table stays out of reach: nothing is served without it, so neither is this.
+   */
+  async take({ keyId, ratePerMinute }: Pick<Caller, 'keyId' | 'ratePerMinute'>): Promise<RateVerdict | undefined> {
+    if (ratePerMinute === undefined) {
+      return undefined
+    }
+    const rate = requestRate(ratePerMinute)
+    const bounds = rateBounds(rate, this.#clock.nowMilliseconds())
+    let tat = this.#seen.get(keyId)
+    for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+      const way = judgeRate(tat, bounds)
+      if (way === 'refused') {
+        break
+      }
+      const { isWritten, item } = await this.#table.updateItem(passing(keyId, way, { rate, bounds }))
+      tat = readTat(item)
+      this.#remember(keyId, tat)
+      if (isWritten) {
+        return { state: rateState(rate, bounds, tat ?? bounds.now), retryAfterSeconds: undefined }
+      }
+    }
+    const last = tat ?? bounds.restedNext
+    return { state: rateState(rate, bounds, last), retryAfterSeconds: retryAfterSeconds(bounds, last) }
+  }
+
+  #remember(keyId: string, tat: number | undefined): void {
+    if (tat === undefined) {
+      this.#seen.delete(keyId)
+    } else {
+      this.#seen.set(keyId, tat)
+    }
+  }
+}
+
+const rateItem = z.object({ tat: z.number() })
+
+function readTat(item: unknown): number | undefined {
+  return item === undefined ? undefined : rateItem.parse(item).tat
+}
+
+/** The update with which a request passes; its condition repeats the rule, so that requests at the same time count singly. */
+function passing(
+  keyId: string,
+  way: 'rested' | 'busy',
+  { rate, bounds }: { rate: RequestRate; bounds: RateBounds },
+): ItemUpdate {
+  const { now, restedNext, latest, absurd } = bounds
+  const keyRested = 'attribute_not_exists(tat) OR tat <= :now OR tat > :absurd'
+  const keyHasSomeLeft = 'tat > :now AND tat <= :latest'
+  const change =
+    way === 'rested'
+      ? { set: 'tat = :next', condition: keyRested, values: { ':next': restedNext, ':now': now, ':absurd': absurd } }
+      : {
+          set: 'tat = tat + :interval',
+          condition: keyHasSomeLeft,
+          values: { ':interval': rate.interval, ':now': now, ':latest': latest },
+        }
+  return {
+    Key: tableKeys.requestRate(keyId),
+    UpdateExpression: `SET ${change.set}, #ttl = :ttl`,
+    ConditionExpression: change.condition,
+    ExpressionAttributeNames: { '#ttl': 'ttl' },
+    ExpressionAttributeValues: { ...change.values, ':ttl': Math.trunc(now / 1_000_000) + KEPT_SECONDS },
+  }
+}

@@ -1,0 +1,81 @@
+import { conditionalUpdate } from '../table/conditional-update.ts'
+import { queryItems } from '../table/query-items.ts'
+import { readItem } from '../table/read-item.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { TenantNotFoundError } from './tenant-store.ts'
+
+/** A recount is given up while the tenant's money keeps moving: its next one is as good. */
+const RECOUNTS_MAX = 5
+
+/**
+ * Limits how many video jobs of a tenant may be open at a time, from its next create on; null takes the limit away. Jobs that
+ * are open already stay, even above it. The count is made anew: functions of two versions that serve at the same time, in the
+ * middle of an upgrade, may have left it wrong.
+ * @throws RangeError for a limit that is no whole number from 0 on. @throws TenantNotFoundError when there is no such tenant.
+ */
+export async function setOpenJobLimit(table: Table, tenantId: string, limit: number | null): Promise<void> {
+  if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new RangeError(`${limit} open jobs: use a whole number from 0`)
+  }
+  const change =
+    limit === null
+      ? { UpdateExpression: 'REMOVE openJobsMax' }
+      : {
+          // The condition of a create compares the two, and a tenant that had no job since they are counted has no count.
+          UpdateExpression: 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
+          ExpressionAttributeValues: { ':limit': limit, ':none': 0 },
+        }
+  const isKnown = { ConditionExpression: 'attribute_exists(PK)' }
+  const balance = await conditionalUpdate(table, { Key: tableKeys.balance(tenantId), ...change, ...isKnown })
+  if (balance === undefined) {
+    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+  }
+  for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
+    if (await recountOpenJobs(table, tenantId)) {
+      return
+    }
+  }
+}
+
+/** @returns whether the count is right, now at the latest. */
+async function recountOpenJobs(table: Table, tenantId: string): Promise<boolean> {
+  const { openJobs = 0, available, held, spent } = { ...(await readItem(table, tableKeys.balance(tenantId))) }
+  const counted = await countReservations(table, tenantId)
+  if (openJobs === counted) {
+    return true
+  }
+  // Whatever opens or ends a job moves the money or the count in the same transaction.
+  const nothingHasMoved = 'openJobs = :openJobs AND available = :available AND held = :held AND spent = :spent'
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET openJobs = :counted',
+    ConditionExpression: nothingHasMoved,
+    ExpressionAttributeValues: {
+      ':counted': counted,
+      ':openJobs': openJobs,
+      ':available': available,
+      ':held': held,
+      ':spent': spent,
+    },
+  })
+  return item !== undefined
+}
+
+/** Open reservations of jobs that are among the counted ones. */
+async function countReservations(table: Table, tenantId: string): Promise<number> {
+  const { PK, SK } = tableKeys.reservation(tenantId, '')
+  const open = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    FilterExpression: '#state = :held AND counted = :true',
+    ProjectionExpression: 'SK',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK, ':held': 'held', ':true': true },
+    ConsistentRead: true,
+  })
+  let count = 0
+  for await (const _ of open) {
+    count += 1
+  }
+  return count
+}

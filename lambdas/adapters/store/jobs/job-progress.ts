@@ -1,0 +1,114 @@
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { conditionalUpdate } from '../table/conditional-update.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { storedTextAttributes } from './video-job-item.ts'
+
+type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+
+const isOpen = '#status IN (:queued, :processing)'
+const openValues = { ':queued': 'queued', ':processing': 'processing' }
+const statusName = { '#status': 'status' }
+
+/** What one poll found out. Members left out stay as they are. */
+export type PollRecord = {
+  readonly pollText?: StoredText
+  readonly goneCount?: number
+  readonly isCancelRefused?: true
+  /** Unix seconds. */
+  readonly finishedAt?: number
+}
+
+/** Keeps what a poll found out, as long as the job is open. */
+export async function recordPoll(table: Table, job: JobKey, record: PollRecord): Promise<void> {
+  const sets: string[] = []
+  const removes: string[] = []
+  const values: Record<string, unknown> = {}
+  if (record.pollText !== undefined) {
+    const text = storedTextAttributes('pollText', record.pollText)
+    sets.push(`${text.set} = :text`)
+    removes.push(text.remove)
+    values[':text'] = text.value
+  }
+  if (record.goneCount !== undefined) {
+    sets.push('goneCount = :gone')
+    values[':gone'] = record.goneCount
+  }
+  if (record.isCancelRefused !== undefined) {
+    sets.push('isCancelRefused = :refused')
+    values[':refused'] = true
+  }
+  if (record.finishedAt !== undefined) {
+    sets.push('finishedAt = if_not_exists(finishedAt, :finished)')
+    values[':finished'] = record.finishedAt
+  }
+  await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
+    ConditionExpression: isOpen,
+    ExpressionAttributeNames: statusName,
+    ExpressionAttributeValues: { ...openValues, ...values },
+  })
+}
+
+/**
+ * Says that the video lies in the bucket. An empty text means that its header holds no length.
+ * @returns false when the job had ended before.
+ */
+export async function recordStored(table: Table, job: JobKey, durationSeconds: string | undefined): Promise<boolean> {
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET storedDurationSeconds = :duration',
+    ConditionExpression: isOpen,
+    ExpressionAttributeNames: statusName,
+    ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '' },
+  })
+  return item !== undefined
+}
+
+/** @param cause what the log says; left out where `failure` says it all. */
+type FailureRecord = { readonly failure: string; readonly cause?: string; readonly pollText?: StoredText }
+
+/** Keeps why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */
+export async function recordFailure(
+  table: Table,
+  job: JobKey,
+  { failure, cause, pollText }: FailureRecord,
+): Promise<void> {
+  const text = pollText === undefined ? undefined : storedTextAttributes('pollText', pollText)
+  const sets = [
+    'failure = :failure',
+    ...(cause === undefined ? [] : ['failureCause = :cause']),
+    ...(text === undefined ? [] : [`${text.set} = :text`]),
+  ]
+  await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: `SET ${sets.join(', ')}${text === undefined ? '' : ` REMOVE ${text.remove}`}`,
+    ConditionExpression: isOpen,
+    ExpressionAttributeNames: statusName,
+    ExpressionAttributeValues: {
+      ...openValues,
+      ':failure': failure,
+      ...(cause === undefined ? {} : { ':cause': cause }),
+      ...(text === undefined ? {} : { ':text': text.value }),
+    },
+  })
+}
+
+/**
+ * Takes the right to send the callback, before any connection is made: at most one is ever sent.
+ * @returns false when it was taken before, or the job is deleted or still open.
+ */
+export async function claimCallback(table: Table, job: JobKey): Promise<boolean> {
+  const isEnded = '#status IN (:succeeded, :failed)'
+  const isUnsent = 'attribute_not_exists(callbackState)'
+  const isNotDeleted = 'attribute_not_exists(deleted)'
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET callbackState = :sent',
+    ConditionExpression: [isEnded, isUnsent, isNotDeleted].join(' AND '),
+    ExpressionAttributeNames: statusName,
+    ExpressionAttributeValues: { ':sent': 'sent', ':succeeded': 'succeeded', ':failed': 'failed' },
+  })
+  return item !== undefined
+}

@@ -1,0 +1,135 @@
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { JobTiming } from '#core/jobs/generation-times.ts'
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
+import { conditionalUpdate } from '../table/conditional-update.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { transact } from '../table/transaction.ts'
+import { readVideoJobItem, storedTextAttributes } from './video-job-item.ts'
+
+type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
+
+const isQueued = '#status = :queued'
+const isUnclaimed = 'attribute_not_exists(submitState)'
+const isNotDeleted = 'attribute_not_exists(deleted)'
+const isNotRefused = '(attribute_not_exists(referenceCheck) OR referenceCheck <> :refused)'
+const isSending = 'submitState = :sending'
+
+type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
+
+/** Whether the job may be posted to the channel now; see {@link claimSubmit}. */
+export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
+
+/**
+ * Takes the right to post this job upstream, once, and one slot of the channel, in one transaction.
+ * `job_moved` means that the job was claimed, deleted, refused or ended by somebody else.
+ */
+export async function claimSubmit(
+  table: Table,
+  { job, channel, nowSeconds }: { job: JobKey; channel: ClaimedChannel; nowSeconds: number },
+): Promise<ClaimOutcome> {
+  const claim = {
+    TableName: table.name,
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression:
+      'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure, failureCause',
+    ConditionExpression: [isQueued, isUnclaimed, isNotDeleted, isNotRefused].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':queued': 'queued',
+      ':refused': 'refused',
+      ':sending': 'sending',
+      ':channel': channel.id,
+      ':provider': channel.provider,
+      ':now': nowSeconds,
+    },
+  }
+  const slot = {
+    TableName: table.name,
+    Key: tableKeys.channel(channel.id),
+    UpdateExpression: 'ADD #open :one, version :one',
+    ConditionExpression: 'attribute_not_exists(#open) OR #open < :max',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: { ':one': 1, ':max': channel.max_open_jobs },
+  }
+  try {
+    await transact(table, [{ Update: claim }, { Update: slot }])
+    return 'claimed'
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return error.failed[0] ? 'job_moved' : 'channel_full'
+    }
+    throw error
+  }
+}
+
+/** Gives back a claim after a definite refusal (nothing was accepted upstream) and frees the slot. */
+export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: string): Promise<void> {
+  const release = {
+    TableName: table.name,
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'REMOVE submitState, channelId, provider, submittedAt',
+    ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId },
+  }
+  const slot = {
+    TableName: table.name,
+    Key: tableKeys.channel(channelId),
+    UpdateExpression: 'ADD #open :minusOne, version :one',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: { ':one': 1, ':minusOne': -1 },
+  }
+  await transact(table, [{ Update: release }, { Update: slot }])
+}
+
+/** @param timing goes along with the update, so that no later poll needs a read of its own for it. */
+type Acceptance = { readonly taskId: string; readonly submitText: StoredText; readonly timing?: JobTiming }
+
+/**
+ * Records the upstream's acceptance: from here the job is processing. Recording the same task again is no change, so that
+ * a write whose reply was lost is not taken for a lost job. Undefined when the job was ended meanwhile.
+ */
+export async function recordAccepted(
+  table: Table,
+  job: JobKey,
+  { taskId, submitText, timing }: Acceptance,
+): Promise<VideoJob | undefined> {
+  const text = storedTextAttributes('submitText', submitText)
+  const isRecordedAlready = '#status = :processing AND taskId = :task'
+  const sets = [
+    'submitState = :accepted',
+    'taskId = :task',
+    '#status = :processing',
+    `${text.set} = :text`,
+    ...(timing === undefined ? [] : ['timing = :timing']),
+  ]
+  const item = await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: `SET ${sets.join(', ')} REMOVE ${text.remove}`,
+    ConditionExpression: `(${[isQueued, isSending].join(' AND ')}) OR (${isRecordedAlready})`,
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: {
+      ':accepted': 'accepted',
+      ':task': taskId,
+      ':processing': 'processing',
+      ':text': text.value,
+      ':queued': 'queued',
+      ':sending': 'sending',
+      ...(timing === undefined ? {} : { ':timing': timing }),
+    },
+  })
+  return item === undefined ? undefined : readVideoJobItem(item)
+}
+
+/** Tells a waiting client that no channel was free, so that it is answered at once, and an operator why. */
+export async function recordWaitingForChannel(table: Table, job: JobKey, cause: string): Promise<void> {
+  await conditionalUpdate(table, {
+    Key: tableKeys.job(job.tenantId, job.jobId),
+    UpdateExpression: 'SET isWaitingForChannel = :true, failureCause = :cause',
+    ConditionExpression: [isQueued, isUnclaimed].join(' AND '),
+    ExpressionAttributeNames: { '#status': 'status' },
+    ExpressionAttributeValues: { ':true': true, ':cause': cause, ':queued': 'queued' },
+  })
+}

@@ -1,0 +1,106 @@
+import * as z from 'zod/mini'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { microcredits } from '#core/money/money.ts'
+
+/** Every provider of video channels: one that is missing here does not compile, because its jobs could not be read back. */
+const PROVIDERS: { readonly [Name in VideoChannel['provider']]: Name } = { p1: 'p1', p2: 'p2' }
+
+const SK_PREFIX = 'JOB#'
+const PK_PREFIX = 'T#'
+
+/** The job record as it lies in the table. Reading it is the one place where its types are checked. */
+const videoJobItem = z.object({
+  PK: z.string().check(z.startsWith(PK_PREFIX)),
+  SK: z.string().check(z.startsWith(SK_PREFIX)),
+  status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
+  model: z.string(),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  videoKey: z.string(),
+  estimate: z.union([z.number(), z.bigint()]),
+  callbackUrl: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  deleted: z.optional(z.boolean()),
+  isWaitingForChannel: z.optional(z.boolean()),
+  referenceCheck: z.optional(z.enum(['asked', 'refused'])),
+  submitState: z.optional(z.enum(['sending', 'accepted'])),
+  channelId: z.optional(z.string()),
+  provider: z.optional(z.enum(PROVIDERS)),
+  submittedAt: z.optional(z.number()),
+  taskId: z.optional(z.string()),
+  timing: z.optional(
+    z.object({ className: z.string(), usual: z.optional(z.object({ early: z.number(), median: z.number() })) }),
+  ),
+  submitText: z.optional(z.string()),
+  submitTextKey: z.optional(z.string()),
+  pollText: z.optional(z.string()),
+  pollTextKey: z.optional(z.string()),
+  goneCount: z.optional(z.number()),
+  isCancelRefused: z.optional(z.boolean()),
+  finishedAt: z.optional(z.number()),
+  storedDurationSeconds: z.optional(z.string()),
+  failure: z.optional(z.string()),
+  failureCause: z.optional(z.string()),
+  error: z.optional(z.string()),
+  durationSeconds: z.nullish(z.string()),
+  callbackState: z.optional(z.literal('sent')),
+})
+
+/** Reads a job record. @throws ZodError for an item that is no job record, which only a fault of ours could write. */
+export function readVideoJobItem(item: unknown): VideoJob {
+  const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } =
+    videoJobItem.parse(item)
+  return {
+    ...optionalMembers(rest),
+    tenantId: PK.slice(PK_PREFIX.length),
+    jobId: SK.slice(SK_PREFIX.length),
+    isDeleted: deleted ?? false,
+    estimate: microcredits(estimate),
+    submitText: storedText(submitText, submitTextKey),
+    pollText: storedText(pollText, pollTextKey),
+  }
+}
+
+type Rest = Omit<
+  z.infer<typeof videoJobItem>,
+  'PK' | 'SK' | 'deleted' | 'estimate' | `${'submit' | 'poll'}Text${'' | 'Key'}`
+>
+
+function optionalMembers(item: Rest) {
+  return {
+    ...item,
+    isWaitingForChannel: item.isWaitingForChannel ?? false,
+    callbackUrl: item.callbackUrl,
+    submitState: item.submitState,
+    channelId: item.channelId,
+    provider: item.provider,
+    submittedAt: item.submittedAt,
+    taskId: item.taskId,
+    goneCount: item.goneCount ?? 0,
+    isCancelRefused: item.isCancelRefused ?? false,
+    finishedAt: item.finishedAt,
+    storedDurationSeconds: item.storedDurationSeconds,
+    failure: item.failure,
+    error: item.error,
+    durationSeconds: item.durationSeconds ?? undefined,
+    callbackState: item.callbackState,
+  }
+}
+
+function storedText(inline: string | undefined, bucketKey: string | undefined): StoredText | undefined {
+  if (bucketKey !== undefined) {
+    return { bucketKey }
+  }
+  return inline === undefined ? undefined : { inline }
+}
+
+/** Attribute names and values of a stored text, for an update expression: one of the two is set, the other removed. */
+export function storedTextAttributes(
+  name: 'submitText' | 'pollText',
+  text: StoredText,
+): { set: string; remove: string; value: string } {
+  return 'inline' in text
+    ? { set: name, remove: `${name}Key`, value: text.inline }
+    : { set: `${name}Key`, remove: name, value: text.bucketKey }
+}

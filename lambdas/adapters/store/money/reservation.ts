@@ -1,0 +1,60 @@
+import * as z from 'zod/mini'
+import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
+import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import { readItem } from '../table/read-item.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+
+/** A locked estimate with all that settling it needs: frozen prices, the tier asked for, and the request itself. */
+export type Reservation = {
+  readonly amount: Microcredits
+  readonly state: 'held' | 'settled' | 'released'
+  readonly actual: Microcredits | undefined
+  readonly snapshot: PriceSnapshot
+  readonly tier: VideoPriceTier
+  /** The validated request as JSON, inline or in the bucket. */
+  readonly request: { readonly inline: string } | { readonly bucketKey: string }
+  /** Counted among the open jobs of its tenant; not so where it was made before they were counted. */
+  readonly counted: boolean
+  /** How often Reconcile has started a new execution in place of a broken one. */
+  readonly restarts: number
+}
+
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+const tier = z.union([z.boolean(), z.literal('any')])
+
+const reservationItem = z.object({
+  amount,
+  state: z.enum(['held', 'settled', 'released']),
+  actual: z.optional(amount),
+  snapshot: z.object({
+    billing: z.enum(['token', 'per_second', 'per_request']),
+    prices: z.array(
+      z.object({ resolution: z.enum([...RESOLUTIONS, 'any']), audio: tier, video_input: tier, price: z.string() }),
+    ),
+    quantityMax: z.optional(z.number()),
+  }),
+  tier: z.object({ resolution: z.enum(RESOLUTIONS), audio: z.boolean(), videoInput: z.boolean() }),
+  request: z.optional(z.string()),
+  requestKey: z.optional(z.string()),
+  counted: z._default(z.boolean(), false),
+  restarts: z._default(z.number(), 0),
+})
+
+/** A reservation from its item in the table. @throws ZodError for an item of another form. */
+export function readReservationItem(item: unknown): Reservation {
+  const { request, requestKey, actual, ...rest } = reservationItem.parse(item)
+  return {
+    ...rest,
+    actual,
+    request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey },
+  }
+}
+
+/** Reads a job's reservation, strongly consistent; undefined when there is none. */
+export async function getReservation(table: Table, tenantId: string, jobId: string): Promise<Reservation | undefined> {
+  const item = await readItem(table, tableKeys.reservation(tenantId, jobId))
+  return item === undefined ? undefined : readReservationItem(item)
+}

@@ -1,0 +1,71 @@
+import { ServiceUnavailableError } from '#core/errors.ts'
+import type { Clock } from '../../clock.ts'
+import { logger } from '../../telemetry/logger.ts'
+import { type OpenBucket, putText } from '../bucket/video-bucket.ts'
+import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
+import { readItem } from '../table/read-item.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from './announced-request.ts'
+import { foreseeRefusal } from './balance-refusal.ts'
+import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from './reserve-quota.ts'
+
+type ReserveContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
+
+/**
+ * Reserves, with the request where it belongs: a small one goes into the reservation itself. A large one goes to the bucket
+ * before, so that there is no job without its request, but not before the balance was looked at, and nothing of it stays when
+ * the reservation is refused.
+ * @throws what {@link reserveQuota} throws; ServiceUnavailableError when Reconcile took the create for dead.
+ */
+export async function reserveWithRequest(
+  context: ReserveContext,
+  job: NewVideoJob,
+  requestText: string,
+): Promise<void> {
+  const { table, openBucket } = context
+  if ('inline' in job.request) {
+    return await reserveQuota(table, job)
+  }
+  await requireChance(table, job)
+  const { bucketKey } = job.request
+  await announceRequest(table, job, { bucketKey, nowMilliseconds: context.nowMilliseconds() })
+  // A put that failed may still arrive: its object is left to Reconcile, which comes later.
+  await putText(await openBucket(), bucketKey, requestText)
+  try {
+    await reserveQuota(table, job, [takeAnnouncedRequest(table, job)])
+  } catch (error) {
+    await dropOrLeaveToReconcile(context, job)
+    const isOnlyDropped = error instanceof ConditionsNotMetError && error.failed.at(-1) === true
+    throw isOnlyDropped ? new ServiceUnavailableError({ cause: error }) : error
+  }
+}
+
+/** @throws what the transaction would throw, were it tried now. Of a repeat its job is found, with an empty balance too. */
+async function requireChance(table: Table, job: NewVideoJob): Promise<void> {
+  const { tenantId, idempotency, createdAt } = job
+  const [balance, taken] = await Promise.all([
+    readItem(table, tableKeys.balance(tenantId)),
+    idempotency === undefined ? undefined : readItem(table, tableKeys.idempotency(tenantId, idempotency.digest)),
+  ])
+  if (taken !== undefined && Number(taken.ttl) > createdAt) {
+    throw new IdempotencyKeyTakenError('the idempotency key was used before')
+  }
+  const refusal = foreseeRefusal(job, balance)
+  if (refusal !== undefined) {
+    throw refusal
+  }
+}
+
+/** Does nothing to the request of a reservation that was made after all, where only the reply was lost. */
+async function dropOrLeaveToReconcile(context: ReserveContext, job: NewVideoJob): Promise<void> {
+  try {
+    await dropAnnouncedRequest(context, job)
+  } catch (error) {
+    logger.warn('request of a refused job not deleted; reconcile will', {
+      tenantId: job.tenantId,
+      jobId: job.jobId,
+      error: error instanceof Error ? error : undefined,
+    })
+  }
+}

@@ -1,0 +1,204 @@
+import { JOB_RECORD_SECONDS, statusesBefore, type VideoJob } from '#core/jobs/video-job.ts'
+import type { Microcredits } from '#core/money/money.ts'
+import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
+import type { Table } from '../table/table.ts'
+import { type TableKey, tableKeys } from '../table/table-keys.ts'
+import { type TransactionItem, transact } from '../table/transaction.ts'
+import { getReservation, type Reservation } from './reservation.ts'
+import { leaveDueIndex } from './resolved-request.ts'
+
+/** Seconds that a record outlives its last visible moment, before the table's own expiry may remove it. */
+const RECORD_SLACK_SECONDS = 24 * 60 * 60
+
+/** How a job ends: billed, or given back. */
+export type Resolution =
+  | { readonly kind: 'settle'; readonly actual: Microcredits; readonly durationSeconds: string | undefined }
+  /** `cause` is for operators; without it one that was recorded before stays. */
+  | { readonly kind: 'release'; readonly error: string; readonly cause?: string }
+
+/** The job changed between reading and resolving it; read it again and decide anew. */
+export class JobMovedError extends Error {
+  override readonly name = 'JobMovedError'
+}
+
+/** What an attempt to resolve came to. A `conflict` kept the earlier, different resolution. */
+export type ResolveOutcome = 'resolved' | 'already_resolved' | 'conflict'
+
+/**
+ * Ends a job and its reservation in one transaction: status, ledger row, balance and channel slot together.
+ * Three independent guards make it happen once: the reservation's state, the one key of the ledger row, the job's status.
+ * @throws JobMovedError when the record no longer is what `job` says and the reservation is still open.
+ */
+export async function resolveReservation(
+  table: Table,
+  {
+    job,
+    reservation,
+    resolution,
+    nowMilliseconds,
+  }: {
+    job: VideoJob
+    reservation: Reservation
+    resolution: Resolution
+    nowMilliseconds: number
+  },
+): Promise<ResolveOutcome> {
+  const context: Context = { tableName: table.name, job, reservation, resolution, nowMilliseconds }
+  const items = [
+    closeReservation(context),
+    putLedgerRow(context),
+    moveFunds(context),
+    endJob(context),
+    ...freeSlot(context),
+  ]
+  try {
+    await transact(table, items)
+    return 'resolved'
+  } catch (error) {
+    if (error instanceof ConditionsNotMetError) {
+      return await explainRefusal(table, context, error)
+    }
+    throw error
+  }
+}
+
+type Context = {
+  readonly tableName: string
+  readonly job: VideoJob
+  readonly reservation: Reservation
+  readonly resolution: Resolution
+  readonly nowMilliseconds: number
+}
+
+async function explainRefusal(table: Table, { job, resolution }: Context, error: Error): Promise<ResolveOutcome> {
+  const stored = await getReservation(table, job.tenantId, job.jobId)
+  if (stored === undefined || stored.state === 'held') {
+    throw new JobMovedError(`job ${job.jobId} changed while it was being resolved`, { cause: error })
+  }
+  const isSame =
+    resolution.kind === 'settle'
+      ? stored.state === 'settled' && stored.actual === resolution.actual
+      : stored.state === 'released'
+  return isSame ? 'already_resolved' : 'conflict'
+}
+
+/** When the record may be collected; never set while a reservation is open. */
+function ttlSeconds({ job, nowMilliseconds }: Context): number {
+  return Math.max(job.createdAt + JOB_RECORD_SECONDS, Math.trunc(nowMilliseconds / 1000)) + RECORD_SLACK_SECONDS
+}
+
+function update(
+  context: Context,
+  key: TableKey,
+  rest: Omit<NonNullable<TransactionItem['Update']>, 'TableName' | 'Key'>,
+): TransactionItem {
+  return { Update: { TableName: context.tableName, Key: key, ...rest } }
+}
+
+function closeReservation(context: Context): TransactionItem {
+  const { job, reservation, resolution } = context
+  const isStillHeld = '#state = :held AND amount = :amount'
+  const due = leaveDueIndex(reservation, context.nowMilliseconds)
+  return update(context, tableKeys.reservation(job.tenantId, job.jobId), {
+    UpdateExpression: `SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl${due.set}${due.remove}`,
+    ConditionExpression: isStillHeld,
+    ExpressionAttributeNames: { '#state': 'state', '#ttl': 'ttl' },
+    ExpressionAttributeValues: {
+      ...due.values,
+      ':state': resolution.kind === 'settle' ? 'settled' : 'released',
+      ':actual': resolution.kind === 'settle' ? resolution.actual : 0,
+      ':now': context.nowMilliseconds,
+      ':ttl': ttlSeconds(context),
+      ':held': 'held',
+      ':amount': reservation.amount,
+    },
+  })
+}
+
+function putLedgerRow({ tableName, job, reservation, resolution, nowMilliseconds }: Context): TransactionItem {
+  return {
+    Put: {
+      TableName: tableName,
+      ConditionExpression: 'attribute_not_exists(PK)',
+      Item: {
+        ...tableKeys.ledgerResolution(job.tenantId, job.jobId),
+        kind: resolution.kind,
+        job: job.jobId,
+        amount: reservation.amount,
+        actual: resolution.kind === 'settle' ? resolution.actual : undefined,
+        at: nowMilliseconds,
+      },
+    },
+  }
+}
+
+/**
+ * The difference between estimate and actual goes back; it may be negative (docs/decisions, "Actual cost above the reservation").
+ * A job that was counted among the open ones of its tenant is one of them no more.
+ */
+function moveFunds(context: Context): TransactionItem {
+  const { job, reservation, resolution } = context
+  const actual = resolution.kind === 'settle' ? resolution.actual : 0n
+  const leave = reservation.counted ? ' ADD openJobs :minusOne' : ''
+  return update(context, tableKeys.balance(job.tenantId), {
+    UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${leave}`,
+    ConditionExpression: 'held >= :amount',
+    ExpressionAttributeValues: {
+      ...(reservation.counted ? { ':minusOne': -1 } : {}),
+      ':amount': reservation.amount,
+      ':actual': actual,
+      ':rest': reservation.amount - actual,
+    },
+  })
+}
+
+function endJob(context: Context): TransactionItem {
+  const { job, resolution } = context
+  const event = resolution.kind === 'settle' ? 'settled' : 'released'
+  const statuses = Object.fromEntries(statusesBefore(event).map((status, index) => [`:from${index}`, status]))
+  const mayEnd = `#status IN (${Object.keys(statuses).join(', ')})`
+  const slotIsAsRead = job.channelId === undefined ? 'attribute_not_exists(channelId)' : 'channelId = :channel'
+  const outcome =
+    resolution.kind === 'settle'
+      ? {
+          set: 'durationSeconds = :duration, billed = :billed',
+          values: { ':duration': resolution.durationSeconds ?? null, ':billed': resolution.actual },
+        }
+      : resolution.cause === undefined
+        ? { set: '#error = :error', values: { ':error': resolution.error } }
+        : {
+            set: '#error = :error, failureCause = :cause',
+            values: { ':error': resolution.error, ':cause': resolution.cause },
+          }
+  return update(context, tableKeys.job(job.tenantId, job.jobId), {
+    UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
+    ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
+    ExpressionAttributeNames: {
+      '#status': 'status',
+      '#ttl': 'ttl',
+      ...(resolution.kind === 'release' ? { '#error': 'error' } : {}),
+    },
+    ExpressionAttributeValues: {
+      ...statuses,
+      ...outcome.values,
+      ':status': resolution.kind === 'settle' ? 'succeeded' : 'failed',
+      ':ttl': ttlSeconds(context),
+      ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
+    },
+  })
+}
+
+/** A claimed job holds one slot of its channel until this very transaction. */
+function freeSlot(context: Context): TransactionItem[] {
+  const { job } = context
+  if (job.channelId === undefined) {
+    return []
+  }
+  return [
+    update(context, tableKeys.channel(job.channelId), {
+      UpdateExpression: 'ADD #open :minusOne, version :one',
+      ExpressionAttributeNames: { '#open': 'open' },
+      ExpressionAttributeValues: { ':minusOne': -1, ':one': 1 },
+    }),
+  ]
+}

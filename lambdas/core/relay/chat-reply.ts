@@ -1,0 +1,112 @@
+import { replaceMembers } from '../json/json-members.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
+import { hasGenerated, hasMessage } from './generated-choices.ts'
+import { readAnswerMembers } from './reply-members.ts'
+
+/** What became of a chat answer of status 200. */
+export type ChatAnswer =
+  | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
+  /** The upstream reports an error of its own under a status of success, and nothing was generated. */
+  | { readonly kind: 'error' }
+  /** No JSON object with choices, or one without a message and without a usage. */
+  | { readonly kind: 'unusable' }
+
+/** UTF-8 of the byte order mark, which no JSON text begins with. */
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
+
+/**
+ * Reads a whole chat answer, its bytes given as text: what goes to the client, with the public model id spliced in and
+ * every other byte as it came, and what there is to bill.
+ */
+export function readChatAnswer(answer: string, publicModel: string): ChatAnswer {
+  const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
+  const parsed = parse(bytes)
+  if (typeof parsed !== 'object' || parsed === null) {
+    return { kind: 'unusable' }
+  }
+  const choices = 'choices' in parsed && Array.isArray(parsed.choices) ? parsed.choices : undefined
+  const isGenerated = hasGenerated(choices)
+  if (!isGenerated && 'error' in parsed && parsed.error !== null) {
+    return { kind: 'error' }
+  }
+  if (choices === undefined) {
+    return { kind: 'unusable' }
+  }
+  const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
+  if (usage === undefined && !hasMessage(choices)) {
+    return { kind: 'unusable' }
+  }
+  const { models } = readAnswerMembers(bytes)
+  const relayed = models.length === 0 ? bytes : replaceMembers(bytes, new Map([['model', JSON.stringify(publicModel)]]))
+  return { kind: 'answer', relayed, usage }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type Part = Readonly<Record<string, unknown>>
+
+/**
+ * A whole chat answer as the stream that was asked for, from an upstream that does not stream: a chunk with everything in
+ * it, the usage where the client wants it, and `[DONE]`. Undefined for an answer of which no chunk can be made: no JSON
+ * object, a choice or message that is none, or one nested so deep that it cannot be written again.
+ */
+export function chatAnswerAsEvents(
+  text: string,
+  publicModel: string,
+  { hasUsage }: { hasUsage: boolean },
+): string | undefined {
+  const answer = parse(text.startsWith(DECODED_BYTE_ORDER_MARK) ? text.slice(1) : text)
+  if (!isPart(answer)) {
+    return undefined
+  }
+  const { choices, usage, ...rest } = answer
+  const deltas = Array.isArray(choices) ? choices.map(toDelta) : []
+  if (deltas.includes(undefined)) {
+    return undefined
+  }
+  const common = { ...rest, object: 'chat.completion.chunk', model: publicModel }
+  const chunks: object[] = [{ ...common, choices: deltas }]
+  if (hasUsage && usage !== undefined) {
+    chunks.push({ ...common, choices: [], usage })
+  }
+  const texts = chunks.map(stringify)
+  return texts.includes(undefined) ? undefined : [...texts, '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
+}
+
+/** Writing recurses, as reading does not: undefined where the stack is too short. */
+function stringify(value: object): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+const DECODED_BYTE_ORDER_MARK = '\ufeff'
+
+/** In a stream, each tool call says which one it belongs to. */
+function toDelta(choice: unknown): object | undefined {
+  if (!isPart(choice)) {
+    return undefined
+  }
+  const { message, ...rest } = choice
+  if (message === undefined || message === null) {
+    return { ...rest, delta: {} }
+  }
+  if (!isPart(message)) {
+    return undefined
+  }
+  const calls = message.tool_calls
+  const indexed = Array.isArray(calls) ? { tool_calls: calls.map((call: Part, index) => ({ index, ...call })) } : {}
+  return { ...rest, delta: { ...message, ...indexed } }
+}
+
+function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

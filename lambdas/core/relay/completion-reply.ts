@@ -1,0 +1,105 @@
+import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { ChatUsage } from '../quota/token-usage.ts'
+import type { ChatChoice, ChatChoices, ChatIdentity } from './chat-choices.ts'
+
+/** What heads every answer and every chunk of a stream. */
+export type CompletionHead = {
+  readonly id: string
+  /** Unix seconds. */
+  readonly created: number
+}
+
+/** The answers to one prompt: the first call's, then those of the calls that made up for missing choices. */
+export type PromptAnswers = readonly ChatChoices[]
+
+/** Completions that the answers to a prompt still owe, so that the call can be repeated for that many. */
+export function missingChoices(answers: PromptAnswers, n: number): number {
+  return Math.max(0, n - choicesOf(answers).length)
+}
+
+/**
+ * Makes one answer of the answers to every prompt, as JSON text: choice `k` of prompt `i` has the index `i * n + k`, and
+ * the usage is the sum. It is left out when an upstream reported none, because a part of a sum is no usage.
+ * @param answers by prompt; none of them may miss a choice ({@link missingChoices}).
+ * @param fallback what stands for an id and a time that the first answer leaves out.
+ */
+export function completionAnswer(
+  request: CompletionRequest,
+  answers: readonly PromptAnswers[],
+  fallback: CompletionHead,
+): string {
+  const { id, created } = completionHead(answers[0]?.[0], fallback)
+  const usage = sumOfUsages(answers.flat().map((answer) => answer.usage))
+  return JSON.stringify({
+    id,
+    object: 'text_completion',
+    created,
+    model: request.model.id,
+    choices: answers.flatMap((promptAnswers, promptIndex) => completionChoices(request, promptAnswers, promptIndex)),
+    ...(usage === undefined ? {} : { usage: completionUsage(usage) }),
+  })
+}
+
+/** Surplus choices of an upstream are dropped. */
+function completionChoices(request: CompletionRequest, answers: PromptAnswers, promptIndex: number) {
+  const echo = request.echo ? (request.prompts[promptIndex] ?? '') : ''
+  return choicesOf(answers)
+    .slice(0, request.n)
+    .map(({ content, finishReason }, choice) =>
+      completionChoice({
+        text: echo + content + request.suffix,
+        index: promptIndex * request.n + choice,
+        finishReason,
+      }),
+    )
+}
+
+function choicesOf(answers: PromptAnswers): ChatChoice[] {
+  return answers.flatMap(({ choices }) => choices)
+}
+
+/** An element of `choices`, of an answer or of a chunk. Members in the order of the interface. */
+export function completionChoice({
+  text,
+  index,
+  finishReason,
+}: {
+  text: string
+  index: number
+  finishReason: string | null
+}) {
+  return { text, index, logprobs: null, finish_reason: finishReason }
+}
+
+/** `cmpl-L0` for the chat answer `chatcmpl-L0`; what the upstream leaves out is filled in. */
+export function completionHead(answer: ChatIdentity | undefined, fallback: CompletionHead): CompletionHead {
+  return {
+    id: answer?.id === undefined ? fallback.id : `cmpl-${answer.id.replace(CHAT_ID_PREFIX, '')}`,
+    created: answer?.created ?? fallback.created,
+  }
+}
+
+const CHAT_ID_PREFIX = /^(?:chat)?cmpl-/
+
+/** Undefined as soon as one of them is. */
+export function sumOfUsages(usages: readonly (ChatUsage | undefined)[]): ChatUsage | undefined {
+  let promptTokens = 0
+  let completionTokens = 0
+  for (const usage of usages) {
+    if (usage === undefined) {
+      return undefined
+    }
+    promptTokens += usage.promptTokens
+    completionTokens += usage.completionTokens
+  }
+  return { promptTokens, completionTokens }
+}
+
+/** The `usage` member of the interface. */
+export function completionUsage({ promptTokens, completionTokens }: ChatUsage) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+}

@@ -1,0 +1,114 @@
+import type { EncodingFormat } from '../contract/embedding-request.ts'
+import { tokenCount } from '../quota/token-usage.ts'
+import { type EmbeddingEntry, entryPieces, readEntry } from './embedding-entry.ts'
+import { readValue, UnexpectedJsonError, walkAnswer, walkElements } from './json-bytes.ts'
+import { type AnswerPieces, applyEdits, type Edit } from './reply-pieces.ts'
+
+/** What becomes of an upstream's 2xx answer to an embedding request. */
+export type EmbeddingAnswer =
+  | ({
+      readonly kind: 'answer'
+      /** Tokens that the upstream bills; undefined when it names none that can be believed. */
+      readonly promptTokens: number | undefined
+    } & AnswerPieces)
+  /** Not what was asked for: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+type Asked = {
+  /** The model id that the client knows. */
+  readonly publicModel: string
+  /** How many inputs the request had. */
+  readonly inputs: number
+  readonly encodingFormat: EncodingFormat
+}
+
+/**
+ * Makes the client's answer of an upstream's: the public model id at top level, one entry per input in the order of the
+ * inputs, vectors in the encoding that was asked for. Every other byte stays as it came; mostly that is all but the model.
+ * @param bytes the whole answer.
+ */
+export function readEmbeddingAnswer(bytes: Uint8Array, asked: Asked): EmbeddingAnswer {
+  try {
+    const { entries, edits, promptTokens } = walkEmbeddings(bytes, asked)
+    const order = orderOf(entries, asked.inputs)
+    return { kind: 'answer', ...applyEdits(bytes, [...edits, ...entryEdits(bytes, order)]), promptTokens }
+  } catch (error) {
+    if (error instanceof UnexpectedJsonError) {
+      return { kind: 'unusable', reason: error.message }
+    }
+    throw error
+  }
+}
+
+type Walked = {
+  readonly entries: readonly EmbeddingEntry[]
+  readonly edits: readonly Edit[]
+  readonly promptTokens: number | undefined
+}
+
+function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Asked): Walked {
+  const model = new TextEncoder().encode(JSON.stringify(publicModel))
+  const edits: Edit[] = []
+  let entries: EmbeddingEntry[] | undefined
+  let promptTokens: number | undefined
+  let lastEnd = 0
+  walkAnswer(bytes, (name, start) => {
+    if (name === 'data') {
+      if (entries !== undefined) {
+        throw new UnexpectedJsonError('the answer has data twice')
+      }
+      const list: EmbeddingEntry[] = []
+      entries = list
+      lastEnd = walkElements(bytes, start, (entryStart) => {
+        const entry = readEntry(bytes, entryStart, { position: list.length, encodingFormat })
+        list.push(entry)
+        return entry.end
+      })
+      return lastEnd
+    }
+    const { value, end } = readValue(bytes, start)
+    if (name === 'model') {
+      edits.push({ start, end, replacement: [model] })
+    } else if (name === 'usage') {
+      promptTokens = readPromptTokens(value)
+    }
+    lastEnd = end
+    return end
+  })
+  if (edits.length === 0) {
+    edits.push({ start: lastEnd, end: lastEnd, replacement: [new TextEncoder().encode(',"model":'), model] })
+  }
+  return { entries: entries ?? [], edits, promptTokens }
+}
+
+/** Tokens of the value of a `usage`; undefined for none that can be believed. An embedding has no output, so the total is the prompt. No input is empty: nought tokens mean that they were left out. */
+export function readPromptTokens(usage: unknown): number | undefined {
+  if (typeof usage !== 'object' || usage === null) {
+    return undefined
+  }
+  const { prompt_tokens, total_tokens }: Readonly<Record<string, unknown>> = { ...usage }
+  return tokenCount(prompt_tokens) || tokenCount(total_tokens) || undefined
+}
+
+/** For each place in `data`, where it is now and the entry that belongs there. */
+type Placed = { readonly slot: EmbeddingEntry; readonly entry: EmbeddingEntry }
+
+function orderOf(entries: readonly EmbeddingEntry[], inputs: number): Placed[] {
+  if (entries.length !== inputs) {
+    throw new UnexpectedJsonError(`${entries.length} entries for ${inputs} inputs`)
+  }
+  const byIndex = new Map(entries.map((entry) => [entry.index, entry]))
+  return entries.map((slot, index) => {
+    const entry = byIndex.get(index)
+    if (entry === undefined) {
+      throw new UnexpectedJsonError('an input has no entry of its index')
+    }
+    return { slot, entry }
+  })
+}
+
+function entryEdits(bytes: Uint8Array, order: readonly Placed[]): Edit[] {
+  return order
+    .filter(({ slot, entry }) => slot !== entry || entry.edits.length > 0)
+    .map(({ slot, entry }) => ({ start: slot.start, end: slot.end, replacement: entryPieces(bytes, entry) }))
+}

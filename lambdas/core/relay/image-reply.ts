@@ -1,0 +1,73 @@
+import { readValue, UnexpectedJsonError, walkAnswer, walkElements, walkMembers } from './json-bytes.ts'
+import { type AnswerPieces, applyEdits, type Edit } from './reply-pieces.ts'
+
+/** What becomes of an upstream's 2xx answer to an image request. */
+export type ImageAnswer =
+  | ({
+      readonly kind: 'answer'
+      /** Images in `data`, one at least. */
+      readonly images: number
+    } & AnswerPieces)
+  /** Without an image, or with one that is none: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
+  | { readonly kind: 'unusable'; readonly reason: string }
+
+const OPEN_BRACKET = 0x5b
+
+/**
+ * Counts the images of an upstream's answer, which is relayed as it came, megabytes of base64 without a copy. The interface
+ * has no model in it; where an upstream adds one at top level, the client sees the id that it knows.
+ * @param bytes the whole answer.
+ */
+export function readImageAnswer(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageAnswer {
+  const edits: Edit[] = []
+  let images = 0
+  try {
+    walkAnswer(bytes, (name, start) => {
+      if (name === 'data') {
+        const list = countImages(bytes, start)
+        images = list.images
+        return list.end
+      }
+      const { end } = readValue(bytes, start)
+      if (name === 'model') {
+        edits.push({ start, end, replacement: [new TextEncoder().encode(JSON.stringify(publicModel))] })
+      }
+      return end
+    })
+  } catch (error) {
+    if (error instanceof UnexpectedJsonError) {
+      return { kind: 'unusable', reason: error.message }
+    }
+    throw error
+  }
+  return images === 0
+    ? { kind: 'unusable', reason: 'the answer has no image' }
+    : { kind: 'answer', ...applyEdits(bytes, edits), images }
+}
+
+/**
+ * An entry without url and without base64 is no image, whatever else it says. Beside images it may say that one of them was
+ * not made. @throws UnexpectedJsonError for one that says neither.
+ */
+function countImages(bytes: Uint8Array, start: number): { readonly images: number; readonly end: number } {
+  if (bytes[start] !== OPEN_BRACKET) {
+    return { images: 0, end: readValue(bytes, start).end }
+  }
+  let images = 0
+  const end = walkElements(bytes, start, (elementStart) => {
+    let isImage = false
+    let isError = false
+    const elementEnd = walkMembers(bytes, elementStart, (name, valueStart) => {
+      const { value, end: valueEnd } = readValue(bytes, valueStart)
+      isImage ||= (name === 'url' || name === 'b64_json') && typeof value === 'string' && value !== ''
+      isError ||= name === 'error' && value !== null
+      return valueEnd
+    })
+    if (!isImage && !isError) {
+      throw new UnexpectedJsonError('an entry has neither url nor b64_json')
+    }
+    images += isImage ? 1 : 0
+    return elementEnd
+  })
+  return { images, end }
+}

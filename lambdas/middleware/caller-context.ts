@@ -1,0 +1,20 @@
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { once } from '#adapters/once.ts'
+import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
+import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
+import { type LeanTable, openLeanTable } from '#adapters/store/table/lean-table.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+
+/** What knowing a caller and the models takes from outside. */
+type CallerContext = {
+  readonly table: LeanTable
+  readonly catalogue: Catalogue
+  readonly callers: CallerDirectory
+  readonly rates: KeyRateLimiter
+}
+
+/** The one context of a process: keys that one of its operations has read are known to all. */
+export const openCallerContext: () => CallerContext = once(() => {
+  const table = openLeanTable()
+  return { table, catalogue: openCatalogue(), callers: new CallerDirectory(table), rates: new KeyRateLimiter(table) }
+})

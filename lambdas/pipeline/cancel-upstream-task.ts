@@ -1,0 +1,40 @@
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { StepContext } from './step-context.ts'
+
+/**
+ * Asks the upstream to stop the task of a job that the operator has cancelled; does nothing for any other ended job. Each
+ * execution that finds the job ended asks once, which an upstream does not mind. The job is over whatever comes of it, so
+ * this never throws.
+ */
+export async function cancelUpstreamTask(
+  job: VideoJob,
+  { catalogue, openProvider }: Pick<StepContext, 'catalogue' | 'openProvider'>,
+): Promise<void> {
+  const channel = job.channelId === undefined ? undefined : catalogue.findVideoChannel(job.channelId)
+  if (
+    !isCancelledByOperator(job) ||
+    job.taskId === undefined ||
+    job.finishedAt !== undefined ||
+    channel === undefined
+  ) {
+    return
+  }
+  try {
+    const provider = await openProvider(channel, job)
+    const cancelled = await provider.cancel(job.taskId)
+    logger.info('cancelled by the operator', { ...jobFacts(job), cancelled })
+  } catch (error) {
+    logger.warn('cancelled job not stopped upstream', {
+      ...jobFacts(job),
+      error: error instanceof Error ? error : undefined,
+    })
+  }
+}
+
+/** Whether it was the operator who ended the job. */
+export function isCancelledByOperator(job: Pick<VideoJob, 'status' | 'error'>): boolean {
+  return job.status === 'failed' && job.error === FAILURE_TEXT.cancelledByOperator
+}

@@ -1,0 +1,67 @@
+import type { MediaFile } from '#adapters/outbound/read-media-file.ts'
+import type { LimitedReference } from '#core/catalogue/limited-references.ts'
+import { findViolation, type Violation } from '#core/catalogue/reference-violation.ts'
+
+type ReadFile = (url: string, signal: AbortSignal) => Promise<MediaFile>
+
+/** What the references of a job told; `unread` names those before the violation that could not be read, or all of them. */
+type Checked = {
+  readonly found: { readonly reference: LimitedReference; readonly violation: Violation } | undefined
+  readonly unread: readonly { readonly place: string; readonly because: string }[]
+}
+
+/**
+ * Reads the files of references side by side, each url once, and finds the first reference, in the order of the request, that
+ * breaks a limit. The answer is the same whichever file comes first: once a violation is known, only the files behind it are
+ * left; those before it are waited for, until `signal` ends them all.
+ */
+export async function firstViolation(
+  references: readonly LimitedReference[],
+  readFile: ReadFile,
+  signal: AbortSignal,
+): Promise<Checked> {
+  const readings = new Map<string, { firstIndex: number; stop: AbortController; file: Promise<MediaFile> }>()
+  for (const [firstIndex, { url }] of references.entries()) {
+    if (!readings.has(url)) {
+      const stop = new AbortController()
+      readings.set(url, { firstIndex, stop, file: readFile(url, AbortSignal.any([signal, stop.signal])) })
+    }
+  }
+  const stopBehind = (index: number) => {
+    for (const { firstIndex, stop } of readings.values()) {
+      if (firstIndex > index) {
+        stop.abort()
+      }
+    }
+  }
+  const checked = await Promise.all(
+    references.map(async (reference, index) => {
+      const { facts = {}, unreadBecause } = (await readings.get(reference.url)?.file) ?? {}
+      const violation = findViolation(facts, reference.limits)
+      if (violation !== undefined) {
+        stopBehind(index)
+      }
+      return { reference, violation, unreadBecause }
+    }),
+  )
+  return inOrder(checked)
+}
+
+type Read = {
+  readonly reference: LimitedReference
+  readonly violation: Violation | undefined
+  readonly unreadBecause: string | undefined
+}
+
+/** What lies behind the first violation is dropped: whether it was still read is a matter of luck. */
+function inOrder(checked: readonly Read[]): Checked {
+  const index = checked.findIndex(({ violation }) => violation !== undefined)
+  const upToIt = index < 0 ? checked : checked.slice(0, index + 1)
+  const { reference, violation } = checked[index] ?? {}
+  return {
+    found: reference && violation && { reference, violation },
+    unread: upToIt.flatMap(({ reference: { place }, unreadBecause }) =>
+      unreadBecause === undefined ? [] : [{ place, because: unreadBecause }],
+    ),
+  }
+}

@@ -1,0 +1,17 @@
+import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { openTable } from '#adapters/store/table/table.ts'
+import type { StepInput } from '#core/jobs/next-step.ts'
+import { sendJobCallback } from './send-job-callback.ts'
+
+const context = {
+  table: openTable(),
+  catalogue: openCatalogue(),
+  nowMilliseconds: Date.now,
+  openUrlSigner: openVideoUrlSigner,
+}
+
+/** State `Notify`. */
+export async function handler({ tenantId, jobId }: StepInput): Promise<void> {
+  await sendJobCallback({ tenantId, jobId }, context)
+}

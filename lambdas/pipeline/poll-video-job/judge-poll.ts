@@ -1,0 +1,87 @@
+import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
+import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
+import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep } from '#core/jobs/next-step.ts'
+import { ResultNotAVideoError, TaskGoneError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
+import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { logWord } from '#core/telemetry/log-word.ts'
+import { reportRefusedResult } from '../report-refused-result.ts'
+import { nowSeconds, type StepContext } from '../step-context.ts'
+
+/** So many polls in a row must miss the task before it counts as gone, the first of them not before a minute after the submit. */
+const GONE_POLLS = 5
+const GONE_AFTER_SECONDS = 60
+
+/**
+ * Keeps what a poll found and says what follows; undefined means: wait and poll again.
+ * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError when the job cannot succeed any more.
+ */
+export async function judgePoll(
+  outcome: PollOutcome,
+  job: VideoJob,
+  context: StepContext,
+): Promise<NextStep | undefined> {
+  switch (outcome.kind) {
+    case 'running':
+      if (!outcome.isKnownStatus) {
+        logger.warn('unknown upstream status', { ...jobFacts(job), status: logWord(outcome.statusWord ?? '') })
+        count('unknown_upstream_status', { channel: job.channelId ?? 'none' })
+      }
+      await keepRunning(outcome.text, job, context)
+      return undefined
+    case 'succeeded': {
+      const pollText = await storePollText(outcome.text, job, context)
+      if (outcome.result.videoUrl === undefined) {
+        const cause = 'success without a url'
+        reportRefusedResult(job, cause)
+        await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause, pollText })
+        throw new ResultNotAVideoError('the upstream reports success without a video')
+      }
+      await recordPoll(context.table, job, { pollText, finishedAt: nowSeconds(context) })
+      return { step: job.isDeleted ? 'settle' : 'store' }
+    }
+    case 'failed': {
+      const pollText = await storePollText(outcome.text, job, context)
+      await recordFailure(context.table, job, { failure: outcome.message, pollText })
+      throw new UpstreamFailedError('the upstream reports a failure')
+    }
+    case 'gone':
+      return await countGone(job, context)
+    case 'unavailable':
+      logger.warn('poll without a verdict', { ...jobFacts(job), reason: outcome.reason })
+      return undefined
+    default:
+      return outcome satisfies never
+  }
+}
+
+async function storePollText(text: string, job: VideoJob, context: StepContext): Promise<StoredText> {
+  return await storeUpstreamText(context.openBucket, { job, kind: 'poll', text })
+}
+
+/** An unchanged answer is not written again. (P1's answers carry a new `request_id` each, so every one of them is.) */
+async function keepRunning(text: string, job: VideoJob, context: StepContext): Promise<void> {
+  const isUnchanged = job.pollText !== undefined && 'inline' in job.pollText && job.pollText.inline === text
+  if (isUnchanged && job.goneCount === 0) {
+    return
+  }
+  const pollText = isUnchanged ? {} : { pollText: await storePollText(text, job, context) }
+  await recordPoll(context.table, job, { ...pollText, ...(job.goneCount === 0 ? {} : { goneCount: 0 }) })
+}
+
+async function countGone(job: VideoJob, context: StepContext): Promise<undefined> {
+  if (nowSeconds(context) - (job.submittedAt ?? 0) < GONE_AFTER_SECONDS) {
+    return
+  }
+  const goneCount = job.goneCount + 1
+  if (goneCount >= GONE_POLLS) {
+    const cause = `${goneCount} polls in a row did not find the task`
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.taskIsGone, cause })
+    throw new TaskGoneError(cause)
+  }
+  await recordPoll(context.table, job, { goneCount })
+}

@@ -1,0 +1,154 @@
+import type { PollOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
+import { countOpenJobs, takePollToken } from '#adapters/store/jobs/channel-load.ts'
+import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
+import { GenerationTimedOutError, JobDeletedError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
+import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
+import { requireVideoJob } from '../require-job.ts'
+import type { StepContext } from '../step-context.ts'
+import { judgePoll } from './judge-poll.ts'
+import { learnGenerationTime } from './learn-generation-time.ts'
+
+/**
+ * Asks the upstream once how a job is doing, and says what comes next.
+ * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError, GenerationTimedOutError, JobDeletedError: the job fails.
+ */
+export async function pollVideoJob(input: PollInput, context: StepContext): Promise<NextStep> {
+  const job = await requireVideoJob(context.table, input)
+  if (isTerminal(job)) {
+    await cancelUpstreamTask(job, context)
+    return { step: 'notify' }
+  }
+  if (job.failure !== undefined) {
+    throw new UpstreamFailedError('the failure was recorded by an earlier try')
+  }
+  if (job.submitState !== 'accepted' || job.taskId === undefined || job.channelId === undefined) {
+    return { step: 'submit', waitSeconds: 1 }
+  }
+  if (job.finishedAt !== undefined) {
+    return { step: job.isDeleted ? 'settle' : 'store' }
+  }
+  const channel = context.catalogue.findVideoChannel(job.channelId)
+  const provider = await openProvider(job, channel, context)
+  if (channel === undefined || provider === undefined) {
+    return await waitOrTimeOut({ job, channel: undefined, provider: undefined }, context)
+  }
+  const waitedSeconds = input.next?.waitSeconds
+  return await pollUpstream({ job, taskId: job.taskId, channel, provider, waitedSeconds }, context)
+}
+
+type Poll = {
+  readonly job: VideoJob
+  readonly taskId: string
+  readonly channel: VideoChannel
+  readonly provider: VideoProvider
+  readonly waitedSeconds: number | undefined
+}
+
+async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep> {
+  const { job, taskId, channel, provider } = poll
+  const perSecond = channel.poll.requests_per_second
+  if (perSecond !== undefined) {
+    const nowMilliseconds = context.nowMilliseconds()
+    const token = await takePollToken(context.table, { channelId: channel.id, perSecond, nowMilliseconds })
+    if (token === undefined) {
+      return await waitOrTimeOut(poll, context, { hasPolled: false })
+    }
+    await context.pause(token.pauseMilliseconds)
+  }
+  if (job.isDeleted && !job.isCancelRefused) {
+    await cancelDeleted(poll, context)
+  }
+  const outcome: PollOutcome = await provider.poll(taskId)
+  measureFirstPoll(outcome, job, context)
+  const verdict = await judgePoll(outcome, job, context)
+  if (outcome.kind === 'succeeded') {
+    await learnGenerationTime({ ...poll, text: outcome.text }, context)
+  }
+  return verdict ?? (await waitOrTimeOut(poll, context))
+}
+
+/** The first answer about the task: polls that were not answered leave nothing on the record, so the next one is the first. */
+function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepContext): void {
+  if ('text' in outcome && job.pollText === undefined && job.submittedAt !== undefined) {
+    const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
+    measure({ first_poll_seconds: seconds }, { model: job.model, channel: job.channelId ?? 'none' })
+  }
+}
+
+/** A deleted job is cancelled upstream where that still works; where it does not, it runs on unseen and is billed. */
+async function cancelDeleted({ job, taskId, provider }: Poll, context: StepContext): Promise<void> {
+  const outcome = await provider.cancel(taskId)
+  if (outcome === 'cancelled') {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.deleted })
+    throw new JobDeletedError('deleted and cancelled upstream')
+  }
+  if (outcome === 'refused') {
+    await recordPoll(context.table, job, { isCancelRefused: true })
+  }
+}
+
+/** A channel that left the configuration, or whose key cannot be read, may come back before the deadline. */
+async function openProvider(
+  job: VideoJob,
+  channel: VideoChannel | undefined,
+  context: StepContext,
+): Promise<VideoProvider | undefined> {
+  try {
+    return channel === undefined ? undefined : await context.openProvider(channel, job)
+  } catch (error) {
+    logger.error('channel cannot be opened', {
+      ...jobFacts(job),
+      error: error instanceof Error ? error : undefined,
+    })
+    return undefined
+  }
+}
+
+/** Minutes that a job whose channel is gone from the configuration waits for it, and the wait between two looks. */
+const ORPHANED = { deadlineMinutes: 60, waitSeconds: 60 }
+
+type Waiting = Pick<Poll, 'job'> & {
+  readonly channel: VideoChannel | undefined
+  readonly provider: VideoProvider | undefined
+}
+
+/**
+ * The deadline is judged after the poll, so that a video finished just in time is not lost; a job that got no token is
+ * given time for one more.
+ */
+async function waitOrTimeOut(
+  waiting: Waiting,
+  context: StepContext,
+  { hasPolled }: { hasPolled: boolean } = { hasPolled: true },
+): Promise<NextStep> {
+  const { job, channel } = waiting
+  const openJobs = channel?.poll.requests_per_second === undefined ? 0 : await countOpenJobs(context.table, channel.id)
+  const elapsedSeconds = context.nowMilliseconds() / 1000 - (job.submittedAt ?? job.createdAt)
+  const grace = channel === undefined || hasPolled ? 0 : pollGrace(channel, openJobs)
+  if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60 + grace) {
+    await timeOut(waiting, context)
+    throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit`)
+  }
+  if (channel === undefined) {
+    return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
+  }
+  const wait = { channel, elapsedSeconds, openJobs, random: context.random(), usual: job.timing?.usual }
+  return { step: 'poll', waitSeconds: hasPolled ? nextPollWait(wait) : throttledWait(wait) }
+}
+
+/** Recorded first: an upstream that hangs on the cancel too must not cost the job its reason. */
+async function timeOut({ job, provider }: Waiting, context: StepContext): Promise<void> {
+  await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
+  count('late_upstream_task', { channel: job.channelId ?? 'none' })
+  const cancelled = job.taskId === undefined ? undefined : await provider?.cancel(job.taskId)
+  logger.warn('generation timed out', { ...jobFacts(job), cancelled })
+}

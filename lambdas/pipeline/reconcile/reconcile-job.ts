@@ -1,0 +1,74 @@
+import { describeVideoExecution, startVideoExecution } from '#adapters/aws/video-executions.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { type JobKey, postponeReservation } from '#adapters/store/money/due-index.ts'
+import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { endFailedJob } from '../end-failed-job.ts'
+import type { StepContext } from '../step-context.ts'
+
+/**
+ * A job with a live execution is looked at again when it is twice as old, within these bounds: most jobs end after one
+ * look, and a break that no event reported is found before the job has waited as long again.
+ */
+const NEXT_LOOK_SECONDS = { min: 60, max: 600 }
+
+/** Executions that are started in place of broken ones before the job is given up. */
+const RESTARTS_MAX = 3
+
+/** A reservation older than queue, generation, storing and every margin can take: its job is ended whatever its execution says. */
+const OVERDUE_SECONDS = 14 * 60 * 60
+
+/**
+ * Looks after one open reservation: starts an execution that is missing, replaces one that broke,
+ * and ends a job that is overdue or whose executions keep breaking; a last execution then sends the callback.
+ */
+export async function reconcileJob(job: JobKey, context: StepContext): Promise<void> {
+  const reservation = await getReservation(context.table, job.tenantId, job.jobId)
+  const record = await getVideoJob(context.table, job.tenantId, job.jobId)
+  if (reservation === undefined || record === undefined) {
+    return
+  }
+  if (reservation.state !== 'held') {
+    return await notifyIfOwed(record, reservation)
+  }
+  const now = context.nowMilliseconds()
+  const execution = await describeVideoExecution(job.jobId, reservation.restarts)
+  const isOverdue = now / 1000 >= record.createdAt + OVERDUE_SECONDS
+  const isSpent = (execution === 'broken' || execution === 'ended') && reservation.restarts >= RESTARTS_MAX
+  if (isOverdue || isSpent) {
+    logger.error('job ended by reconcile', { ...jobFacts(record), execution })
+    await endFailedJob(job, context, isOverdue ? 'GenerationTimedOutError' : undefined)
+    return await notifyByNewExecution(record, reservation.restarts + 1)
+  }
+  // An execution that ended and left its reservation open did not do its work, whatever it says of itself.
+  const restarts = execution === 'broken' || execution === 'ended' ? reservation.restarts + 1 : reservation.restarts
+  if (execution !== 'running') {
+    logger.warn('execution started by reconcile', { ...jobFacts(record), execution, restarts })
+    count('execution_restarted', { reason: execution })
+    await startVideoExecution(job, restarts)
+  }
+  const age = now / 1000 - record.createdAt
+  const pause = Math.min(NEXT_LOOK_SECONDS.max, Math.max(NEXT_LOOK_SECONDS.min, age))
+  await postponeReservation(context.table, job, { untilMilliseconds: now + pause * 1000, restarts })
+}
+
+/** A job whose execution broke after the job had ended still owes its callback. */
+async function notifyIfOwed(record: VideoJob, { restarts }: Reservation): Promise<void> {
+  if (owesCallback(record) && (await describeVideoExecution(record.jobId, restarts)) === 'broken') {
+    await notifyByNewExecution(record, restarts + 1)
+  }
+}
+
+/** An execution of an ended job goes straight to Notify. */
+async function notifyByNewExecution(record: VideoJob, restarts: number): Promise<void> {
+  if (owesCallback(record)) {
+    await startVideoExecution(record, restarts)
+  }
+}
+
+function owesCallback({ callbackUrl, callbackState, isDeleted }: VideoJob): boolean {
+  return callbackUrl !== undefined && callbackState === undefined && !isDeleted
+}

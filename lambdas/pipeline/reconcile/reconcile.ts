@@ -1,0 +1,99 @@
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts'
+import {
+  type CleanUp,
+  type DueReservation,
+  dueReservations,
+  openReservations,
+  pendingCleanUps,
+} from '#adapters/store/money/due-index.ts'
+import { cleanUpResolvedRequest } from '#adapters/store/money/resolved-request.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { isTerminal } from '#core/jobs/video-job.ts'
+import { cleanUpDeletedJob } from '../clean-up-deleted-job.ts'
+import type { StepContext } from '../step-context.ts'
+import { reconcileJob } from './reconcile-job.ts'
+import { recountChannels } from './recount-channels.ts'
+import { createRequestReleaser } from './release-request.ts'
+import { ReservationAges } from './reservation-ages.ts'
+
+/** Looks side by side: bounded, so that a backlog does not exhaust the table. */
+const PARALLEL_LOOKS = 8
+
+/** One run stops taking up new jobs after this long; the next run goes on. */
+const RUN_MILLISECONDS_MAX = 45_000
+
+/** The recount ends before the function does, which would count as a failed run. */
+const RECOUNT_MILLISECONDS_MAX = 50_000
+
+/**
+ * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
+ * relayed requests, files of deleted jobs, large requests that no job came of or that no job needs any more, and the open counts
+ * of channels. Everything it does is conditional, so runs may overlap.
+ * @param options.all looks at every open job now, as the local host does when it starts.
+ * @param options.startedAtMilliseconds with `all`: no request that is older than this lives any more, so that its
+ * reservation is given back at once.
+ */
+export async function reconcile(context: StepContext, { all, startedAtMilliseconds }: ReconcileOptions): Promise<void> {
+  const started = context.nowMilliseconds()
+  const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
+  const ages = new ReservationAges(started)
+  const open = ages.watch(all ? openReservations(context.table) : dueReservations(context.table, started))
+  const releaseRequest = createRequestReleaser(context, startedAtMilliseconds)
+  await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
+  ages.measure()
+  await forEachItem(pendingCleanUps(context.table, started), hasTime, (item) => cleanUp(item, context))
+  if (all || isRecountMinute(started)) {
+    const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
+    await recountOrLog(context, hasTimeToCount)
+  }
+}
+
+type ReconcileOptions = { readonly all: boolean; readonly startedAtMilliseconds?: number | undefined }
+
+async function recountOrLog(context: StepContext, hasTime: () => boolean): Promise<void> {
+  try {
+    await recountChannels(context, hasTime)
+  } catch (error) {
+    logger.error('channels not recounted', { error: error instanceof Error ? error : undefined })
+  }
+}
+
+/** Counting reads every open job, so it is done in one run of ten. */
+function isRecountMinute(nowMilliseconds: number): boolean {
+  return Math.trunc(nowMilliseconds / 60_000) % 10 === 0
+}
+
+async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): Promise<void> {
+  if (of === 'request') {
+    logger.warn('request without a job dropped by reconcile', { tenantId, jobId })
+    return await dropAnnouncedRequest(context, { tenantId, jobId })
+  }
+  if (of === 'resolved request') {
+    return await cleanUpResolvedRequest(context, { tenantId, jobId })
+  }
+  const job = await getVideoJob(context.table, tenantId, jobId)
+  if (job?.isDeleted && isTerminal(job)) {
+    await cleanUpDeletedJob(context, job)
+  }
+}
+
+/** One item's fault never stops the others; it is logged and met again by the next run. */
+async function forEachItem<Item extends DueReservation>(
+  items: AsyncGenerator<Item>,
+  hasTime: () => boolean,
+  visit: (item: Item) => Promise<void>,
+): Promise<void> {
+  const worker = async () => {
+    for (let next = await items.next(); !next.done && hasTime(); next = await items.next()) {
+      try {
+        await visit(next.value)
+      } catch (error) {
+        logger.error('reconcile failed', { ...next.value, error: error instanceof Error ? error : undefined })
+        count('reconcile_failed')
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL_LOOKS }, worker))
+}

@@ -1,0 +1,79 @@
+import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { openReservations } from '#adapters/store/money/due-index.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
+import { isTerminal } from '#core/jobs/video-job.ts'
+import type { StepContext } from '../step-context.ts'
+
+/**
+ * Counts what is open, which an operator sees, and the jobs that hold a slot of each channel, and mends a count that differs.
+ * Counts move inside the claim and resolution transactions and cannot drift; this finds what a restore or a hand edit did. A
+ * count that moved while we counted is left alone, and so is every count when a record cannot be read or time runs out: half a
+ * count is none.
+ * @throws RecountUnfinishedError when there are more open jobs than `hasTime` leaves time to read.
+ */
+export async function recountChannels(context: StepContext, hasTime: () => boolean): Promise<void> {
+  const channels = context.catalogue.config.channels.filter((channel) => channel.provider !== 'openai')
+  const before = new Map(
+    await Promise.all(channels.map(async ({ id }) => [id, await readChannelCount(context.table, id)] as const)),
+  )
+  const { slots: counted, openJobs, openRequests } = await countOpen(context, hasTime)
+  measure({ open_jobs: openJobs, open_requests: openRequests })
+  const differs = [...before].some(([id, stored]) => stored !== undefined && stored.open !== (counted.get(id) ?? 0))
+  if (!differs || !isSame(counted, await countAgain(context, hasTime))) {
+    return
+  }
+  for (const [channelId, stored] of before) {
+    const open = counted.get(channelId) ?? 0
+    if (
+      stored !== undefined &&
+      stored.open !== open &&
+      (await setChannelCount(context.table, channelId, { ...stored, open }))
+    ) {
+      logger.warn('channel recounted', { channelId, was: stored.open, open })
+      count('channel_recounted', { channel: channelId })
+    }
+  }
+}
+
+/** The index lags by moments: a count that is to correct another is taken twice. */
+const RECOUNT_PAUSE_MILLISECONDS = 2_000
+
+async function countAgain(context: StepContext, hasTime: () => boolean): Promise<Map<string, number>> {
+  await context.pause(RECOUNT_PAUSE_MILLISECONDS)
+  return (await countOpen(context, hasTime)).slots
+}
+
+function isSame(left: Map<string, number>, right: Map<string, number>): boolean {
+  return left.size === right.size && [...left].every(([id, open]) => right.get(id) === open)
+}
+
+type OpenCount = { readonly slots: Map<string, number>; readonly openJobs: number; readonly openRequests: number }
+
+/** The function's time is short and the jobs are many. */
+class RecountUnfinishedError extends Error {
+  override readonly name = 'RecountUnfinishedError'
+}
+
+async function countOpen(context: StepContext, hasTime: () => boolean): Promise<OpenCount> {
+  const counted = new Map<string, number>()
+  let openJobs = 0
+  let openRequests = 0
+  for await (const open of openReservations(context.table)) {
+    if (!('jobId' in open)) {
+      openRequests += 1
+      continue
+    }
+    openJobs += 1
+    if (!hasTime()) {
+      throw new RecountUnfinishedError(`no time to read more than ${openJobs} open jobs`)
+    }
+    const job = await getVideoJob(context.table, open.tenantId, open.jobId)
+    if (job?.channelId !== undefined && !isTerminal(job)) {
+      counted.set(job.channelId, (counted.get(job.channelId) ?? 0) + 1)
+    }
+  }
+  return { slots: counted, openJobs, openRequests }
+}

@@ -1,0 +1,49 @@
+import type { DueReservation } from '#adapters/store/money/due-index.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
+
+/**
+ * The oldest open reservations that a run came by. Jobs come by every ten minutes at least, requests when they are 16 minutes
+ * old, so that the maximum over a quarter of an hour is the age of the oldest one. Costs no request: ids and due times tell it.
+ */
+export class ReservationAges {
+  readonly #nowMilliseconds: number
+  #oldestJob: number | undefined
+  #oldestRequest: number | undefined
+
+  constructor(nowMilliseconds: number) {
+    this.#nowMilliseconds = nowMilliseconds
+  }
+
+  /** Passes items on as they come. */
+  async *watch(items: AsyncGenerator<DueReservation>): AsyncGenerator<DueReservation> {
+    for await (const item of items) {
+      if ('jobId' in item) {
+        this.#oldestJob = older(this.#oldestJob, millisecondsOfId(item.jobId))
+      } else {
+        this.#oldestRequest = older(this.#oldestRequest, item.reservedAtMilliseconds)
+      }
+      yield item
+    }
+  }
+
+  /** Nothing is measured of what the run did not come by. */
+  measure(): void {
+    measure({
+      oldest_open_job_seconds: this.#ageOf(this.#oldestJob),
+      oldest_open_request_seconds: this.#ageOf(this.#oldestRequest),
+    })
+  }
+
+  #ageOf(sinceMilliseconds: number | undefined): number | undefined {
+    return sinceMilliseconds === undefined ? undefined : Math.max(0, this.#nowMilliseconds - sinceMilliseconds) / 1000
+  }
+}
+
+function older(one: number | undefined, other: number | undefined): number | undefined {
+  return Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY)
+}
+
+/** The first 48 bits of a UUID of version 7 are its creation in milliseconds (RFC 9562, 5.7). */
+function millisecondsOfId(jobId: string): number {
+  return Number.parseInt(jobId.replace('-', '').slice(0, 12), 16)
+}

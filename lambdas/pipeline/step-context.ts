@@ -1,0 +1,59 @@
+import { type Clock, systemClock } from '#adapters/clock.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { once } from '#adapters/once.ts'
+import type { OutboundNetwork } from '#adapters/outbound/outbound-network.ts'
+import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
+import { readVideoResult } from '#adapters/providers/read-video-result.ts'
+import { createJobUpstreamHttp } from '#adapters/providers/video/job-upstream-http.ts'
+import { createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
+import type { VideoProvider } from '#adapters/providers/video/video-provider.ts'
+import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
+import { type OpenBucket, openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { openTable, type Table } from '#adapters/store/table/table.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+
+/** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice, upstreams and network. */
+export type StepContext = Clock & {
+  readonly table: Table
+  readonly openBucket: OpenBucket
+  readonly catalogue: Catalogue
+  /** From 0 up to 1. */
+  readonly random: () => number
+  /**
+   * The upstream of a channel, for the calls of one job.
+   * @throws when the channel's credential cannot be read; nothing was sent then.
+   */
+  readonly openProvider: (channel: VideoChannel, job: Pick<VideoJob, 'requestId'>) => Promise<VideoProvider>
+  /** Reads a stored success answer, by whose wire it is in. */
+  readonly readResult: typeof readVideoResult
+  /** What downloads and callbacks go through; the system's own when left out. */
+  readonly network?: OutboundNetwork
+}
+
+/** The context of a deployed function, from its environment. */
+export function openStepContext(): StepContext {
+  const upstreamHttp = once(createUpstreamHttp)
+  return {
+    table: openTable(),
+    openBucket: once(openBucket),
+    catalogue: openCatalogue(),
+    ...systemClock,
+    random: Math.random,
+    openProvider: async (channel, { requestId }) => {
+      const key = await channelCredential(channel)
+      return createVideoProvider(channel, {
+        credential: async () => key,
+        renewedCredential: (refused, millisecondsMax) => renewedCredential(channel, refused, millisecondsMax),
+        http: createJobUpstreamHttp(upstreamHttp(), { channelId: channel.id, requestId }),
+      })
+    },
+    readResult: readVideoResult,
+  }
+}
+
+/** Unix seconds of the context's clock. */
+export function nowSeconds(context: Pick<StepContext, 'nowMilliseconds'>): number {
+  return Math.trunc(context.nowMilliseconds() / 1000)
+}

@@ -1,0 +1,98 @@
+import { DownloadError } from '#adapters/outbound/download-errors.ts'
+import { loadText } from '#adapters/store/bucket/text-store.ts'
+import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
+import { recordFailure, recordStored } from '#adapters/store/jobs/job-progress.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { measure } from '#adapters/telemetry/measure.ts'
+import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import { ResultNotAVideoError, ResultNotStoredError, StoreFailedError } from '#core/jobs/step-errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { reportRefusedResult } from '../report-refused-result.ts'
+import { requireVideoJob } from '../require-job.ts'
+import { nowSeconds, type StepContext } from '../step-context.ts'
+import { NotAVideoError, type TransferredVideo, transferVideo } from './transfer-video.ts'
+
+/** A finished video that cannot be fetched or stored is given up after this long (docs/decisions, "Job longer than its deadline"). */
+const GIVE_UP_SECONDS = 60 * 60
+
+/**
+ * Streams a finished video from the upstream into the bucket. Repeating it is harmless: the object key was fixed at creation.
+ * @throws StoreFailedError to be tried again; ResultNotAVideoError and ResultNotStoredError when the job fails.
+ */
+export async function storeVideo(input: StepInput, context: StepContext): Promise<NextStep> {
+  const job = await requireVideoJob(context.table, input)
+  if (isTerminal(job)) {
+    return { step: 'notify' }
+  }
+  if (job.isDeleted) {
+    await deleteObject(await context.openBucket(), job.videoKey)
+    return { step: 'settle' }
+  }
+  if (job.storedDurationSeconds !== undefined) {
+    return { step: 'settle' }
+  }
+  try {
+    const { durationSeconds } = await measuredTransfer(job, context)
+    if (!(await recordStored(context.table, job, durationSeconds))) {
+      await removeUnwantedVideo(input, context)
+    }
+  } catch (error) {
+    throw await judgeFailure(error, job, context)
+  }
+  return { step: 'settle' }
+}
+
+async function measuredTransfer(job: VideoJob, context: StepContext): Promise<TransferredVideo> {
+  const url = await resultUrl(job, context)
+  const startedAt = performance.now()
+  const video = await transferVideo(url, { job, context })
+  const seconds = (performance.now() - startedAt) / 1000
+  const values = { store_seconds: seconds, stored_bytes: video.bytes, store_bytes_per_second: video.bytes / seconds }
+  measure(values, { channel: job.channelId ?? 'none' })
+  return video
+}
+
+/** Whoever ended the job while its video was on the way could not remove an object that was not there yet. */
+async function removeUnwantedVideo(input: StepInput, context: StepContext): Promise<void> {
+  const job = await requireVideoJob(context.table, input)
+  if (job.status === 'failed' || job.isDeleted) {
+    await deleteObject(await context.openBucket(), job.videoKey)
+  }
+}
+
+/** The url is read again from the stored answer: nothing about a result is kept twice. */
+async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
+  const text = await loadText(context.openBucket, job.pollText)
+  if (job.provider === undefined || text === undefined) {
+    throw new StoreFailedError('the answer of the upstream is not there')
+  }
+  const { videoUrl } = context.readResult(job.provider, text)
+  if (videoUrl === undefined) {
+    throw new NotAVideoError('the stored answer names no video')
+  }
+  return videoUrl
+}
+
+async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<Error> {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
+  logger.warn('store failed', { ...jobFacts(job), reason })
+  count('store_failed', { channel: job.channelId ?? 'none' })
+  if (error instanceof NotAVideoError) {
+    reportRefusedResult(job, reason)
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause: reason })
+    return new ResultNotAVideoError(error.message, { cause: error })
+  }
+  // No later try mends what the guard refused, or a file above the cap.
+  const isFinal = error instanceof DownloadError && !error.isRetryable
+  if (isFinal) {
+    reportRefusedResult(job, reason)
+  }
+  if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
+    await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored, cause: reason })
+    return new ResultNotStoredError(reason, { cause: error })
+  }
+  return new StoreFailedError(reason, { cause: error })
+}

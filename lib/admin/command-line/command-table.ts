@@ -1,0 +1,58 @@
+import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
+import { health } from '../health/health-command.ts'
+import { jobFind, jobShow, jobTimeline } from '../jobs/job-commands.ts'
+import { jobList } from '../jobs/job-list.ts'
+import { jobCancel, jobRedrive } from '../jobs/job-repair-commands.ts'
+import { keyCreate, keyList, keyRevoke } from '../keys/key-commands.ts'
+import { keyRotate } from '../keys/key-rotation.ts'
+import { ledgerShow, ledgerVerify } from '../ledger/ledger-commands.ts'
+import { ledgerExport } from '../ledger/ledger-export.ts'
+import { callbackSecretRotate, callbackSecretShow } from '../secrets/callback-secret-commands.ts'
+import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../secrets/cdn-key-commands.ts'
+import { secretList, secretRemove, secretSet } from '../secrets/channel-secret-commands.ts'
+import {
+  tenantCreate,
+  tenantGrant,
+  tenantLimit,
+  tenantList,
+  tenantResume,
+  tenantShow,
+  tenantSuspend,
+} from '../tenants/tenant-commands.ts'
+import type { Command } from './command.ts'
+
+/** Every command of `npm run admin`, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  tenantCreate,
+  tenantShow,
+  tenantList,
+  tenantGrant,
+  tenantSuspend,
+  tenantResume,
+  tenantLimit,
+  keyCreate,
+  keyList,
+  keyRotate,
+  keyRevoke,
+  callbackSecretShow,
+  callbackSecretRotate,
+  jobFind,
+  jobShow,
+  jobTimeline,
+  jobList,
+  jobCancel,
+  jobRedrive,
+  ledgerShow,
+  ledgerExport,
+  ledgerVerify,
+  catalogueCheck,
+  catalogueDiff,
+  secretSet,
+  secretList,
+  secretRemove,
+  cdnKeyList,
+  cdnKeyRotate,
+  cdnKeyRemove,
+  cdnKeyImport,
+  health,
+]

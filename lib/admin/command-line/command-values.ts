@@ -1,0 +1,43 @@
+import { UsageError } from '../../terminal/usage-error.ts'
+
+/** The options and parameters that a command line gave, by name: options without dashes, parameters as `NAME`. */
+export class CommandValues {
+  readonly #values: ReadonlyMap<string, readonly string[] | true>
+
+  constructor(values: ReadonlyMap<string, readonly string[] | true>) {
+    this.#values = values
+  }
+
+  /** The last value of an option; undefined when it was left out. */
+  text(name: string): string | undefined {
+    const value = this.#values.get(name)
+    return value === undefined || value === true ? undefined : value.at(-1)
+  }
+
+  /** The value of a required option or parameter. The command line was refused without it. @throws UsageError. */
+  required(name: string): string {
+    const value = this.text(name)
+    if (value === undefined) {
+      throw new UsageError(`${name === name.toUpperCase() ? name : `--${name}`} is missing`)
+    }
+    return value
+  }
+
+  /** Whether a switch was given. */
+  has(name: string): boolean {
+    return this.#values.has(name)
+  }
+
+  /** A whole number of at least 1, in plain digits; undefined when the option was left out. @throws UsageError for anything else. */
+  count(name: string): number | undefined {
+    const text = this.text(name)
+    if (text === undefined) {
+      return undefined
+    }
+    const count = Number(text)
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1) {
+      throw new UsageError(`--${name} ${text}: use a whole number from 1`)
+    }
+    return count
+  }
+}

@@ -1,0 +1,76 @@
+import { UsageError } from '../../terminal/usage-error.ts'
+import { createAdminContext, type Terminal } from '../deployment/admin-context.ts'
+import type { AdminContext, Command } from './command.ts'
+import { commandHelp, overallHelp, usageOf } from './command-help.ts'
+import { CommandLineError, readCommandLine } from './command-line.ts'
+import type { CommandValues } from './command-values.ts'
+import { explainFailure } from './explain-failure.ts'
+import { printableLines } from './printable.ts'
+
+/** 0: done. 1: it failed, or what was checked is wrong. 2: the command line makes no sense. */
+export type ExitCode = 0 | 1 | 2
+
+type Surroundings = {
+  readonly commands: readonly Command[]
+  readonly terminal: Terminal
+  /** Replaced by tests. */
+  readonly createContext?: (values: CommandValues, terminal: Terminal) => AdminContext
+}
+
+/**
+ * Runs one command line. The answer goes to stdout, an error to stderr: one sentence, with the usage below it where the
+ * command line was wrong; with `--json` the line `{"error": "..."}`.
+ */
+export async function runCommandLine(parameters: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  try {
+    return await run(parameters, surroundings)
+  } catch (error) {
+    const { terminal } = surroundings
+    if (parameters.includes('--json')) {
+      terminal.writeError(`${JSON.stringify({ error: explainFailure(error) ?? String(error) })}\n`)
+    } else if (error instanceof UsageError) {
+      const command = error instanceof CommandLineError ? error.command : undefined
+      terminal.writeError(`${printableLines(error.message)}\n\n${usage(command)}\n`)
+    } else {
+      terminal.writeError(`${printableLines(explainFailure(error) ?? stackOf(error))}\n`)
+    }
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function run(parameters: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { commands, terminal, createContext = createAdminContext } = surroundings
+  const { command, words, help, values } = readCommandLine(parameters, commands)
+  if (help || command === undefined) {
+    await terminal.write(`${helpOn(command, words, commands)}\n`)
+    return 0
+  }
+  try {
+    const { json, text, isOk = true } = await command.run(createContext(values, terminal), values)
+    if (json !== undefined) {
+      await terminal.write(`${values.has('json') ? JSON.stringify(json) : printableLines(text)}\n`)
+    }
+    return isOk ? 0 : 1
+  } catch (error) {
+    throw error instanceof UsageError ? new CommandLineError(error.message, command) : error
+  }
+}
+
+function helpOn(command: Command | undefined, words: readonly string[], commands: readonly Command[]): string {
+  const ofTopic = commands.filter(({ name }) => words.length > 0 && name.startsWith(`${words.join(' ')} `))
+  if (command === undefined) {
+    return overallHelp(ofTopic.length === 0 ? commands : ofTopic)
+  }
+  const others = ofTopic.map(({ name, summary }) => `  ${name}: ${summary}`)
+  return [commandHelp(command), ...(others.length === 0 ? [] : [`Also\n${others.join('\n')}`])].join('\n\n')
+}
+
+function usage(command: Command | undefined): string {
+  return command === undefined
+    ? '`npm run admin -- --help` lists the commands.'
+    : `usage: npm run admin -- ${usageOf(command)}\n\`npm run admin -- ${command.name} --help\` explains it.`
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? String(error)) : String(error)
+}

@@ -1,0 +1,116 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
+import { openTable, type Table } from '#adapters/store/table/table.ts'
+import { type RunningHost, readRunningHost } from '#local/data-directory.ts'
+import { signWith } from '#local/engine-credentials.ts'
+import { stackName } from '../../config/stack-name.ts'
+import { DeploymentNotFoundError, OutputNotFoundError } from '../command-line/command-failed-error.ts'
+import { findResource, type ResourceMatch, readStackResources, type StackResource } from './stack-resources.ts'
+import { unreadableStack } from './unreadable-stack.ts'
+
+/** What is no output of the stack and has one resource that says it. */
+const RESOURCE_OUTPUTS: ReadonlyMap<string, ResourceMatch> = new Map([
+  ['StateMachineArn', { type: 'AWS::StepFunctions::StateMachine', logicalIdPrefix: 'VideoPipeline' }],
+  ['BucketName', { type: 'AWS::S3::Bucket', logicalIdPrefix: 'VideoBucket' }],
+])
+
+/** Where a command works. */
+export type Where = { readonly local: boolean; readonly dataDirectory: string; readonly stage: string }
+
+/** A deployed stage or a running local host: its table and what it is called. */
+export class Deployment {
+  readonly #where: Where
+  #table: Promise<Table> | undefined
+  #resources: Promise<readonly StackResource[]> | undefined
+  #outputs: Promise<ReadonlyMap<string, string>> | undefined
+
+  constructor(where: Where) {
+    this.#where = where
+  }
+
+  /** The table, opened once; `TABLE_NAME` in the environment names another one than the stack's. */
+  table(): Promise<Table> {
+    this.#table ??= this.#openTable()
+    return this.#table
+  }
+
+  /**
+   * An output of the stack, or the name of its one resource in the place of an output: `StateMachineArn`, `BucketName`.
+   * The local host has these, `BaseUrl` and `TableName`.
+   * @throws DeploymentNotFoundError; OutputNotFoundError when the stack or host is there and has no such output.
+   */
+  async output(name: string): Promise<string> {
+    this.#outputs ??= this.#readOutputs()
+    const value = (await this.#outputs).get(name) ?? (await this.#resourceFor(name))
+    if (value === undefined) {
+      throw new OutputNotFoundError(`${this.#title()} has no output ${name}`)
+    }
+    return value
+  }
+
+  /** Everything that the stack is made of, read once; nothing of a local host. @throws DeploymentNotFoundError. */
+  resources(): Promise<readonly StackResource[]> {
+    this.#resources ??= this.#where.local ? Promise.resolve([]) : readStackResources(stackName(this.#where.stage))
+    return this.#resources
+  }
+
+  async #resourceFor(output: string): Promise<string | undefined> {
+    const match = RESOURCE_OUTPUTS.get(output)
+    return match === undefined ? undefined : findResource(await this.resources(), match)?.id
+  }
+
+  async #openTable(): Promise<Table> {
+    // The local host's engines are known from its announcement, so that is read first.
+    if (this.#where.local || process.env.TABLE_NAME === undefined) {
+      process.env.TABLE_NAME = await this.output('TableName')
+    }
+    return openTable()
+  }
+
+  async #readOutputs(): Promise<ReadonlyMap<string, string>> {
+    return this.#where.local ? readHost(this.#where.dataDirectory) : readStack(stackName(this.#where.stage))
+  }
+
+  #title(): string {
+    return this.#where.local ? 'the local host' : `the stack ${stackName(this.#where.stage)}`
+  }
+}
+
+async function readStack(name: string): Promise<ReadonlyMap<string, string>> {
+  try {
+    const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: name }))
+    const outputs = Stacks?.[0]?.Outputs ?? []
+    return new Map(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]))
+  } catch (error) {
+    throw unreadableStack(`the stack ${name}`, error)
+  }
+}
+
+/** Points the AWS clients of this process at the engines of the running host. */
+function readHost(dataDirectory: string): ReadonlyMap<string, string> {
+  const host = readRunningHost(dataDirectory)
+  if (host?.dynamoDbEndpoint === undefined || host.tableName === undefined) {
+    throw new DeploymentNotFoundError(
+      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\``,
+    )
+  }
+  Object.assign(process.env, {
+    AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+    AWS_ENDPOINT_URL_DYNAMODB: host.dynamoDbEndpoint,
+    ...(host.s3Endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: host.s3Endpoint }),
+    ...(host.awsEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_SFN: host.awsEndpoint }),
+  })
+  // A host whose engine somebody else runs takes what it finds in the environment, and so do we.
+  if (host.credentials !== undefined) {
+    signWith(host.credentials)
+  }
+  return new Map(outputsOf(host).filter((output): output is [string, string] => output[1] !== undefined))
+}
+
+function outputsOf(host: RunningHost): [string, string | undefined][] {
+  return [
+    ['BaseUrl', host.url],
+    ['TableName', host.tableName],
+    ['BucketName', host.bucketName],
+    ['StateMachineArn', host.stateMachineArn],
+  ]
+}

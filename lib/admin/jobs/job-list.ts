@@ -1,0 +1,112 @@
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { queryItems } from '#adapters/store/table/query-items.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
+import type { Command } from '../command-line/command.ts'
+import { jobRow } from './describe-job.ts'
+import { openJobs } from './open-jobs.ts'
+
+const STATUSES = ['queued', 'processing', 'succeeded', 'failed']
+const LIMIT_DEFAULT = 20
+
+/** The jobs of a tenant, newest first, or those of all that have not ended, oldest first. */
+export const jobList: Command = {
+  name: 'job list',
+  summary: 'list the jobs of a tenant, newest first, or all that are open, oldest first; deleted ones too',
+  details: `With --open jobs of all tenants unless --tenant names one, out of 10,000 open reservations at most.
+The cause is what the log says of a failure, or of a wait for a channel; clients see the error alone.`,
+  options: {
+    tenant: { value: 'ID', summary: 'the tenant; may be left out with --open' },
+    open: { summary: 'jobs that have not ended, oldest first, with their age' },
+    status: { value: 'STATUS', summary: `one of ${STATUSES.join(', ')}; not with --open` },
+    limit: { value: 'N', summary: `jobs at most; ${LIMIT_DEFAULT} unless said` },
+  },
+  examples: [
+    'job list --tenant demo --local',
+    'job list --tenant demo --status processing --limit 100 --json',
+    'job list --open --stage prod',
+  ],
+  async run(context, values) {
+    const [status, limit] = [values.text('status'), values.count('limit') ?? LIMIT_DEFAULT]
+    if (status !== undefined && !STATUSES.includes(status)) {
+      throw new UsageError(`--status ${status}: use ${STATUSES.join(', ')}`)
+    }
+    if (values.has('open')) {
+      if (status !== undefined) {
+        throw new UsageError('--open and --status: use one of them')
+      }
+      return await listOpen(await context.table(), { tenantId: values.text('tenant'), limit }, context.warn)
+    }
+    const tenantId = values.required('tenant')
+    return await listAll(await context.table(), { tenantId, status, limit })
+  },
+}
+
+type Wanted = { readonly tenantId: string; readonly status: string | undefined; readonly limit: number }
+
+async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promise<Answer> {
+  await getTenant(table, tenantId)
+  const { PK, SK } = tableKeys.job(tenantId, '')
+  const jobs: ReturnType<typeof jobRow>[] = []
+  const items = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ScanIndexForward: false,
+  })
+  for await (const item of items) {
+    const row = jobRow(readVideoJobItem(item))
+    if (status === undefined || row.status === status) {
+      jobs.push(row)
+    }
+    if (jobs.length >= limit) {
+      break
+    }
+  }
+  const rows = jobs.map((job) => [
+    job.id,
+    statusText(job),
+    job.model,
+    job.channel,
+    job.created_at,
+    job.error,
+    job.cause,
+  ])
+  return { json: { jobs }, text: formatTable(['JOB', 'STATUS', 'MODEL', 'CHANNEL', 'CREATED', 'ERROR', 'CAUSE'], rows) }
+}
+
+async function listOpen(
+  table: Table,
+  which: { readonly tenantId: string | undefined; readonly limit: number },
+  warn: (sentence: string) => void,
+): Promise<Answer> {
+  if (which.tenantId !== undefined) {
+    await getTenant(table, which.tenantId)
+  }
+  const { jobs: found, isWhole } = await openJobs(table, which)
+  if (!isWhole) {
+    warn('more reservations are open than were looked through: there may be older jobs')
+  }
+  const now = Date.now()
+  const jobs = found.map((job) => ({
+    ...jobRow(job),
+    age_seconds: Math.max(0, Math.trunc((now - jobIdMilliseconds(job.jobId)) / 1000)),
+  }))
+  const rows = jobs.map((job) => [
+    job.id,
+    job.tenant,
+    `${job.age_seconds} s`,
+    statusText(job),
+    job.model,
+    job.channel,
+    job.cause,
+  ])
+  return { json: { jobs }, text: formatTable(['JOB', 'TENANT', 'AGE', 'STATUS', 'MODEL', 'CHANNEL', 'CAUSE'], rows) }
+}
+
+function statusText({ status, deleted }: ReturnType<typeof jobRow>): string {
+  return deleted ? `${status} (deleted)` : status
+}

@@ -1,0 +1,85 @@
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/key-admin.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Answer } from '../command-line/answer.ts'
+import type { Command } from '../command-line/command.ts'
+import { CommandFailedError } from '../command-line/command-failed-error.ts'
+import { readDuration, readEnd } from '../command-line/read-time.ts'
+import { describeNewKey, stateOf } from './key-commands.ts'
+
+const OVERLAP_DEFAULT = '24h'
+
+/** A new key in place of an old one, which goes on to work for a while. @throws ApiKeyNotFoundError. */
+export const keyRotate: Command = {
+  name: 'key rotate',
+  summary: 'make a key in place of an old one, which works on for the overlap',
+  details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that was
+rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
+Both are written at once or not at all.`,
+  options: {
+    key: { value: 'ID', summary: 'public id of the old key', required: true },
+    overlap: {
+      value: '24h',
+      summary: `how long the old key still works, such as 1h or 7d; ${OVERLAP_DEFAULT} unless said`,
+    },
+    expires: { value: '90d|DATE', summary: 'until when the new key works; for as long as the old one did unless said' },
+  },
+  examples: ['key rotate --key 8fK2mQ0z --overlap 24h', 'key rotate --key 8fK2mQ0z --overlap 0s --expires 90d --json'],
+  async run(context, values) {
+    const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
+    const expires = values.text('expires')
+    const wished = expires === undefined ? undefined : readEnd('expires', expires, Date.now())
+    const table = await context.table()
+    const old = await requireKey(table, values.required('key'))
+    const now = Date.now()
+    const state = stateOf(old, now)
+    if (state === 'revoked' || state === 'expired') {
+      throw new CommandFailedError(`key ${old.keyId} is ${state}: nobody uses it; make a new one with key create`)
+    }
+    if (old.endBeforeReplacement !== undefined && old.expiresAt !== null) {
+      const end = new Date(old.expiresAt).toISOString()
+      await context.confirm(`Key ${old.keyId} was rotated before and ends at ${end}`)
+    }
+    return await rotateKey(table, old, {
+      newEndsAt: wished ?? endOfSameLifetime(old, now),
+      oldEndsAt: Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap),
+    })
+  },
+}
+
+/** A second rotation counts with the end from before the first, or the new key would live for the overlap alone. */
+function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKeyListing, now: number) {
+  const planned = endBeforeReplacement === undefined ? expiresAt : endBeforeReplacement
+  return planned === null ? undefined : now + (planned - createdAt)
+}
+
+async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
+  const key = (await listApiKeys(table)).find((listing) => listing.keyId === keyId)
+  if (key === undefined) {
+    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+  }
+  return key
+}
+
+/** Both keys in one transaction: a crash leaves the old one as it was, or a pair of which the old one still works. */
+async function rotateKey(
+  table: Table,
+  old: ApiKeyListing,
+  { newEndsAt, oldEndsAt }: { newEndsAt: number | undefined; oldEndsAt: number },
+): Promise<Answer> {
+  const key = generateApiKey()
+  const limits = {
+    models: old.models,
+    name: old.name ?? undefined,
+    expiresAt: newEndsAt,
+    ratePerMinute: old.ratePerMinute ?? undefined,
+  }
+  const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, endsAt: oldEndsAt }
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces })
+  const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
+  const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
+  return {
+    json: { ...Object(json), replaces: old.keyId, old_expires_at: ends },
+    text: `${text}\nKey ${old.keyId} works until ${ends}.`,
+  }
+}

@@ -1,0 +1,104 @@
+import { getTenant, listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
+import type { Answer } from '../command-line/answer.ts'
+import type { AdminContext, Command } from '../command-line/command.ts'
+import type { CommandValues } from '../command-line/command-values.ts'
+import { csvLine } from '../command-line/csv.ts'
+import { readTime } from '../command-line/read-time.ts'
+import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
+
+/** Never reordered; new ones come last. */
+const COLUMNS = ['tenant', 'tenant_name', 'at', 'kind', 'job', 'amount', 'actual', 'estimated']
+
+/** Lines are written together up to this many characters. */
+const CHUNK_CHARACTERS = 65_536
+
+/** The ledger of one tenant or of all, as CSV. */
+export const ledgerExport: Command = {
+  name: 'ledger export',
+  summary: 'write the ledger as CSV to stdout, of one tenant or of all',
+  details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
+requests, grants last; sort by \`at\`. Memory stays small however long the ledger is, but every row of it is read. With
+--json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula.`,
+  options: {
+    tenant: { value: 'ID', summary: 'the tenant; or --all' },
+    all: { summary: 'every tenant' },
+    from: { value: 'DATE', summary: 'entries at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
+    to: { value: 'DATE', summary: 'entries before this' },
+  },
+  examples: [
+    'ledger export --tenant demo --local > ledger.csv',
+    'ledger export --all --from 2026-11-01 --to 2026-12-01 --stage prod > november.csv',
+  ],
+  async run(context, values) {
+    const wish = readWish(values)
+    const table = await context.table()
+    const tenants = wish.tenant === undefined ? await listTenantIds(table) : [wish.tenant]
+    const output = new Chunks(context)
+    if (!context.json) {
+      await output.add(csvLine(COLUMNS))
+    }
+    for (const tenantId of tenants) {
+      await exportTenant(table, tenantId, { ...wish, output, asJson: context.json })
+    }
+    await output.flush()
+    return WRITTEN
+  },
+}
+
+/** All of it was written on the way. */
+const WRITTEN: Answer = { json: undefined, text: '' }
+
+type Wish = { readonly tenant: string | undefined; readonly from: number; readonly to: number }
+
+function readWish(values: CommandValues): Wish {
+  const [tenant, from, to] = ['tenant', 'from', 'to'].map((name) => values.text(name))
+  if ((tenant === undefined) !== values.has('all')) {
+    throw new UsageError('name one --tenant, or --all')
+  }
+  return {
+    tenant,
+    from: from === undefined ? Number.NEGATIVE_INFINITY : readTime('from', from),
+    to: to === undefined ? Number.POSITIVE_INFINITY : readTime('to', to),
+  }
+}
+
+type Export = Wish & { readonly output: Chunks; readonly asJson: boolean }
+
+async function exportTenant(table: Table, tenantId: string, { from, to, output, asJson }: Export): Promise<void> {
+  const { name } = await getTenant(table, tenantId)
+  for await (const row of streamLedgerRows(table, tenantId)) {
+    if (row.at >= from && row.at < to) {
+      const { at, kind, job, amount, actual, estimated = false } = toLedgerEntry(row)
+      await output.add(
+        asJson
+          ? `${JSON.stringify({ tenant: tenantId, tenant_name: name, at, kind, job, amount, actual, estimated })}\n`
+          : csvLine([tenantId, name, at, kind, job ?? '', amount, actual ?? '', estimated ? 'true' : '']),
+      )
+    }
+  }
+}
+
+/** Gathers lines, so that each write is worth its while. */
+class Chunks {
+  readonly #context: Pick<AdminContext, 'write'>
+  #text = ''
+
+  constructor(context: Pick<AdminContext, 'write'>) {
+    this.#context = context
+  }
+
+  async add(line: string): Promise<void> {
+    this.#text += line
+    if (this.#text.length >= CHUNK_CHARACTERS) {
+      await this.flush()
+    }
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#text
+    this.#text = ''
+    await this.#context.write(text)
+  }
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+
+const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+
+const ledgerItem = z
+  .object({
+    SK: z.string(),
+    kind: z.enum(['grant', 'reserve', 'settle', 'release']),
+    job: z.string().optional(),
+    amount,
+    actual: amount.optional(),
+    at: z.number(),
+    reservedAt: z.number().optional(),
+    estimated: z.literal(true).optional(),
+  })
+  .refine(
+    ({ kind, reservedAt }) => reservedAt === undefined || kind === 'settle' || kind === 'release',
+    'the row of a relayed request is a resolution',
+  )
+
+/** One entry of the ledger; amounts in microcredits, `at` in milliseconds. */
+export type LedgerRow = {
+  readonly kind: LedgerEntry['kind']
+  readonly job: string | null
+  readonly amount: Microcredits
+  readonly actual: Microcredits | null
+  readonly at: number
+  readonly isEstimated: boolean
+  /** Of a relayed request, whose reservation has no row of its own: the open item, or the row of its resolution, tells of it. */
+  readonly isOfRequest: boolean
+}
+
+/**
+ * Every entry of a tenant's ledger, newest first.
+ * @param onMalformed gets the sort key of each row that is none of ours.
+ * @throws ZodError for such a row without it.
+ */
+export async function readLedgerRows(
+  table: Table,
+  tenantId: string,
+  onMalformed?: (sortKey: string) => void,
+): Promise<LedgerRow[]> {
+  // Read before the rows: a request that is resolved meanwhile is seen twice, never not at all.
+  const open = await readOpenReserves(table, tenantId)
+  const rows: OrderedRow[] = []
+  for await (const item of queryPartition(table, tableKeys.ledgerGrant(tenantId, '').PK)) {
+    if (onMalformed !== undefined && !ledgerItem.safeParse(item).success) {
+      onMalformed(String(item.SK))
+    } else {
+      rows.push(...toRows(item))
+    }
+  }
+  const reserved = new Set(rows.flatMap(({ kind, job }) => (kind === 'reserve' ? [job] : [])))
+  return [...rows, ...open.filter(({ job }) => !reserved.has(job))]
+    .toSorted((left, right) => right.at - left.at || right.order.localeCompare(left.order))
+    .map(({ order, ...row }) => row)
+}
+
+/**
+ * Every entry of a tenant's ledger, by job and request in the order of their ids, grants last: nothing is held in memory but
+ * what is open. @throws ZodError for a row that is none of ours.
+ */
+export async function* streamLedgerRows(table: Table, tenantId: string): AsyncGenerator<LedgerRow> {
+  const open = new Map((await readOpenReserves(table, tenantId)).map((row) => [row.job, row]))
+  for await (const item of queryPartition(table, tableKeys.ledgerGrant(tenantId, '').PK)) {
+    for (const { order: _, ...row } of toRows(item).toReversed()) {
+      if (row.kind === 'reserve') {
+        open.delete(row.job)
+      }
+      yield row
+    }
+  }
+  for (const { order: _, ...row } of open.values()) {
+    yield row
+  }
+}
+
+/** The entries that one item of the ledger stands for. @throws ZodError for an item that is none of ours. */
+export function readLedgerItem(item: Record<string, unknown>): LedgerRow[] {
+  return toRows(item).map(({ order: _, ...row }) => row)
+}
+
+type OrderedRow = LedgerRow & { readonly order: string }
+
+function toRows(item: Record<string, unknown>): OrderedRow[] {
+  const { SK: order, job = null, actual = null, estimated = false, reservedAt, ...rest } = ledgerItem.parse(item)
+  const row = { ...rest, job, actual, isEstimated: estimated, isOfRequest: reservedAt !== undefined, order }
+  if (reservedAt === undefined) {
+    return [row]
+  }
+  return [row, { ...row, ...RESERVE, at: reservedAt, order: tableKeys.ledgerReserve('', job ?? '').SK }]
+}
+
+const RESERVE = { kind: 'reserve', actual: null, isEstimated: false } as const
+
+async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
+  const { PK, SK } = tableKeys.requestReservation(tenantId, '')
+  const items = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
+    ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
+    ConsistentRead: true,
+  })
+  const rows: OrderedRow[] = []
+  for await (const item of items) {
+    const { requestId: job, amount: locked, reservedAt: at } = readOpenRequest(item)
+    rows.push({ ...RESERVE, job, amount: locked, at, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK })
+  }
+  return rows
+}
+
+/** An entry as the command line shows it. */
+export function toLedgerEntry({ kind, job, amount: locked, actual, at, isEstimated }: LedgerRow): LedgerEntry {
+  return {
+    kind,
+    job,
+    amount: formatCredits(locked),
+    actual: actual === null ? null : formatCredits(actual),
+    at: new Date(at).toISOString(),
+    ...(isEstimated ? { estimated: true } : {}),
+  }
+}

@@ -1,0 +1,110 @@
+import * as z from 'zod'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import type { Reservation } from '#adapters/store/money/reservation.ts'
+import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
+import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
+import type { LedgerRow } from './read-ledger.ts'
+import { checkRow, checkTimes } from './verify-rows.ts'
+
+/** A job's record with what it was billed. */
+export type BilledJob = VideoJob & {
+  /** Undefined before it was settled, and on records of before the bill was written on them. */
+  readonly billed: Microcredits | undefined
+}
+
+const billedItem = z.object({ billed: z.union([z.number(), z.bigint()]).transform(microcredits).optional() })
+
+/** Reads a job's record. @throws ZodError for an item that is none. */
+export function readBilledJob(item: unknown): BilledJob {
+  return { ...readVideoJobItem(item), billed: billedItem.parse(item).billed }
+}
+
+const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const
+const ROW_OF_STATE = { settled: 'settle', released: 'release' } as const
+
+/**
+ * A job is ended exactly when its reservation is resolved, and the ledger says the same; every place that has what was locked,
+ * or what was billed, has the same amount. What was billed may be above what was locked.
+ */
+export function checkJob(job: BilledJob, reservation: Reservation | undefined, rows: readonly LedgerRow[]): string[] {
+  const name = `job ${job.jobId}`
+  if (reservation === undefined) {
+    return [`${name} has no reservation`]
+  }
+  const expected = RESOLVED_AS[job.status]
+  const resolutions = rows.filter((row) => row.kind !== 'reserve').map((row) => row.kind)
+  const expectedRows = reservation.state === 'held' ? [] : [ROW_OF_STATE[reservation.state]]
+  return [
+    ...(reservation.state === expected ? [] : [`${name} is ${job.status} and its reservation is ${reservation.state}`]),
+    ...(rows.some(isKind('reserve')) ? [] : [`${name} has no reserve row in the ledger`]),
+    ...(resolutions.join() === expectedRows.join()
+      ? []
+      : [`${name} has the resolution rows [${resolutions}] and its reservation is ${reservation.state}`]),
+    ...unequal(`${name} has unequal amounts`, [
+      ['estimate', job.estimate],
+      ['reservation', reservation.amount],
+      ...amountsOf(rows),
+    ]),
+    ...checkBill(job, reservation, rows),
+    ...checkRows(name, rows),
+  ]
+}
+
+function checkBill(job: BilledJob, { state, actual }: Reservation, rows: readonly LedgerRow[]): string[] {
+  const name = `job ${job.jobId}`
+  if (state !== 'settled') {
+    // A released reservation has an actual amount of zero, an open one none.
+    const billed = [actual, job.billed].find((amount) => amount !== undefined && amount !== 0n)
+    return billed === undefined
+      ? []
+      : [`${name} has an actual amount of ${formatCredits(billed)} and its reservation is ${state}`]
+  }
+  return unequal(`${name} has unequal bills`, [
+    ...rows.filter(isKind('settle')).map((row) => ['settle row', row.actual ?? undefined] as const),
+    ['reservation', actual],
+    ...(job.billed === undefined ? [] : [['record', job.billed] as const]),
+  ])
+}
+
+/** Ledger rows outlive their job's record, which the table collects a while after its thirty days; never before the job has ended. */
+export function checkRowsAlone(jobId: string, rows: readonly LedgerRow[]): string[] {
+  const isReserved = rows.some(isKind('reserve'))
+  const isResolved = rows.some(({ kind }) => kind === 'settle' || kind === 'release')
+  const isYoung = Date.now() < jobIdMilliseconds(jobId) + JOB_RECORD_SECONDS * 1000
+  return [
+    ...(isYoung ? [`job ${jobId} has rows in the ledger and no record`] : []),
+    ...(isReserved ? [] : [`job ${jobId} has a resolution row in the ledger and no reserve row`]),
+    ...(isResolved ? [] : [`job ${jobId} has a reserve row in the ledger, no resolution row and no record`]),
+    ...unequal(`job ${jobId} has unequal amounts`, amountsOf(rows)),
+    ...checkRows(`job ${jobId}`, rows),
+  ]
+}
+
+/** What the rows of one job say by themselves. */
+function checkRows(name: string, rows: readonly LedgerRow[]): string[] {
+  const reservedAt = rows.find(isKind('reserve'))?.at
+  const resolvedAt = rows.filter(({ kind }) => kind !== 'reserve').map(({ at }) => at)
+  return [
+    ...rows.flatMap((row) => checkRow(name, row)),
+    ...(reservedAt === undefined ? [] : resolvedAt.flatMap((at) => checkTimes(name, reservedAt, at))),
+  ]
+}
+
+/** The reserve row first, as they came to be. */
+function amountsOf(rows: readonly LedgerRow[]): Named[] {
+  return rows
+    .toSorted((left, right) => Number(right.kind === 'reserve') - Number(left.kind === 'reserve'))
+    .map(({ kind, amount }) => [`${kind} row`, amount] as const)
+}
+
+type Named = readonly [name: string, amount: Microcredits | undefined]
+
+function unequal(sentence: string, amounts: readonly Named[]): string[] {
+  const texts = amounts.map(([name, amount]) => `${name} ${amount === undefined ? 'none' : formatCredits(amount)}`)
+  return new Set(amounts.map(([, amount]) => amount)).size <= 1 ? [] : [`${sentence}: ${texts.join(', ')}`]
+}
+
+function isKind(kind: LedgerRow['kind']): (row: LedgerRow) => boolean {
+  return (row) => row.kind === kind
+}

@@ -1,0 +1,146 @@
+import { listApiKeys } from '#adapters/store/accounts/key-admin.ts'
+import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { type OpenRequest, readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'
+import { queryPartition } from '#adapters/store/table/query-items.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
+import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
+import { checkRequests } from './verify-requests.ts'
+import { checkRow } from './verify-rows.ts'
+
+/** An invariant that does not hold, in words. */
+export type BrokenInvariant = { readonly tenant: string; readonly message: string }
+
+/** Reads of a tenant before a broken invariant is believed: jobs move while they are read. */
+const READS_MAX = 3
+
+/**
+ * Checks every invariant of every tenant's money; empty when all hold. A tenant that only its keys know of is one too.
+ * @param only this tenant.
+ */
+export async function verifyLedger(table: Table, only?: string): Promise<BrokenInvariant[]> {
+  const broken: BrokenInvariant[] = []
+  const keyed = only === undefined ? (await listApiKeys(table)).map(({ tenantId }) => tenantId) : []
+  const tenants = only === undefined ? new Set([...(await listTenantIds(table)), ...keyed]) : [only]
+  for (const tenant of tenants) {
+    broken.push(...(await verifyTenant(table, tenant)).map((message) => ({ tenant, message })))
+  }
+  return broken
+}
+
+/** A finding counts when every one of several reads shows it: no read is a snapshot of a moving table. */
+async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
+  let persistent: string[] | undefined
+  for (let read = 0; read < READS_MAX; read += 1) {
+    const found = await checkTenant(table, tenantId)
+    persistent = persistent === undefined ? found : persistent.filter((message) => found.includes(message))
+    if (persistent.length === 0) {
+      return []
+    }
+  }
+  return persistent ?? []
+}
+
+async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
+  const tenant = await findTenant(table, tenantId)
+  const { jobs, reservations, requests } = await readJobs(table, tenantId)
+  const malformed: string[] = []
+  const rows = await readLedgerRows(table, tenantId, (sortKey) => malformed.push(sortKey))
+  const rowsByJob = Map.groupBy(
+    rows.filter(({ isOfRequest }) => !isOfRequest),
+    ({ job }) => job,
+  )
+  const held = [...reservations.values()].filter(({ state }) => state === 'held')
+  return [
+    ...(tenant === undefined
+      ? ['its record or its balance is missing']
+      : [
+          ...checkBalance(tenant.balance, [...held, ...requests.values()], rows),
+          ...checkOpenJobs(tenant.openJobs, held),
+        ]),
+    ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
+    ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
+    ...checkRequests(requests, rows),
+    ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
+    ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
+    ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
+      jobId === null || jobs.has(jobId) ? [] : checkRowsAlone(jobId, rowsOfJob),
+    ),
+  ]
+}
+
+/** A tenant without a balance is a finding like any other, and no reason to look at nothing else. */
+async function findTenant(table: Table, tenantId: string): Promise<Tenant | undefined> {
+  try {
+    return await getTenant(table, tenantId)
+  } catch (error) {
+    if (error instanceof TenantNotFoundError) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+function checkBalance(
+  balance: Tenant['balance'],
+  open: readonly { readonly amount: Microcredits }[],
+  rows: readonly LedgerRow[],
+): string[] {
+  const held = sum(open.map(({ amount }) => amount))
+  const granted = sum(rows.filter(isKind('grant')).map(({ amount }) => amount))
+  const settled = sum(rows.filter(isKind('settle')).map(({ actual }) => actual ?? 0n))
+  const parts = balance.available + balance.held + balance.spent
+  return [
+    ...equal('available + held + spent', parts, 'granted', balance.granted),
+    ...equal('granted', balance.granted, 'the sum of grants', granted),
+    ...equal('held', balance.held, 'the sum of open reservations', held),
+    ...equal('spent', balance.spent, 'the sum of settlements', settled),
+  ]
+}
+
+/** Reservations of before jobs were counted are not among them, however long they stay open. */
+function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation[]): string[] {
+  const counted = held.filter((reservation) => reservation.counted).length
+  return count === counted ? [] : [`it counts ${count} open jobs and has ${counted}`]
+}
+
+async function readJobs(table: Table, tenantId: string) {
+  const jobs = new Map<string, BilledJob>()
+  const reservations = new Map<string, Reservation>()
+  const requests = new Map<string, OpenRequest>()
+  for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
+    if (isCollectable(item)) {
+      continue
+    }
+    const [kind, jobId = ''] = String(item.SK).split('#')
+    if (kind === 'JOB') {
+      jobs.set(jobId, readBilledJob(item))
+    } else if (kind === 'HOLD') {
+      reservations.set(jobId, readReservationItem(item))
+    } else if (kind === 'REQ') {
+      requests.set(jobId, readOpenRequest(item))
+    }
+  }
+  return { jobs, reservations, requests }
+}
+
+/** The table removes the two records of an old, resolved job at different times: neither is missed. */
+function isCollectable({ ttl }: Record<string, unknown>): boolean {
+  return typeof ttl === 'number' && ttl <= Date.now() / 1000
+}
+
+function isKind(kind: LedgerRow['kind']): (row: LedgerRow) => boolean {
+  return (row) => row.kind === kind
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n)
+}
+
+function equal(leftName: string, left: bigint, rightName: string, right: bigint): string[] {
+  const show = (amount: bigint) => formatCredits(amount as Microcredits)
+  return left === right ? [] : [`${leftName} is ${show(left)} and ${rightName} is ${show(right)}`]
+}

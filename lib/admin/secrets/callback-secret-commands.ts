@@ -1,0 +1,75 @@
+import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
+import {
+  readWebhookSecrets,
+  rotateWebhookSecret,
+  type WebhookSecrets,
+} from '#adapters/store/accounts/webhook-secrets.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
+import type { Command } from '../command-line/command.ts'
+import { readDuration } from '../command-line/read-time.ts'
+
+const OVERLAP_DEFAULT = '24h'
+const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
+
+/** A new callback secret in place of the old one, which signs too for a while. @throws TenantNotFoundError. */
+export const callbackSecretRotate: Command = {
+  name: 'callback-secret rotate',
+  summary: 'make a new callback secret for a tenant; the old one signs too for the overlap',
+  details: `During the overlap every callback carries two signatures, so a receiver that knows either secret verifies it.
+After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret at once, and asks before it does.`,
+  options: {
+    tenant: TENANT,
+    overlap: {
+      value: '24h',
+      summary: `how long the old secret signs too, such as 30m or 7d; ${OVERLAP_DEFAULT} unless said`,
+    },
+  },
+  examples: ['callback-secret rotate --tenant demo --local', 'callback-secret rotate --tenant ID --overlap 7d --json'],
+  async run(context, values) {
+    const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
+    const table = await context.table()
+    const tenant = values.required('tenant')
+    const nowMilliseconds = Date.now()
+    const { current, previous } = await readWebhookSecrets(table, tenant, { nowMilliseconds })
+    if (previous !== undefined) {
+      await context.confirm(
+        `An earlier rotation is under way: the secret before the current one signs until ${isoTime(previous.until)} and would end now`,
+      )
+    }
+    const secret = createWebhookSecret()
+    // Without an overlap, as after a leak, the table keeps nothing of the old one.
+    const previousUntil = overlap === 0 ? undefined : nowMilliseconds + overlap
+    await rotateWebhookSecret(table, tenant, { replaces: current, secret, previousUntil })
+    return describe(tenant, {
+      current: secret,
+      previous: previousUntil === undefined ? undefined : { secret: current, until: previousUntil },
+    })
+  },
+}
+
+/** The secrets that a tenant's callbacks are signed with now. @throws TenantNotFoundError. */
+export const callbackSecretShow: Command = {
+  name: 'callback-secret show',
+  summary: 'show what the callbacks of a tenant are signed with',
+  options: { tenant: TENANT },
+  examples: ['callback-secret show --tenant demo --local'],
+  async run(context, values) {
+    const tenant = values.required('tenant')
+    const secrets = await readWebhookSecrets(await context.table(), tenant, { nowMilliseconds: Date.now() })
+    return describe(tenant, secrets)
+  },
+}
+
+function describe(tenant: string, { current, previous }: WebhookSecrets): Answer {
+  const json = {
+    tenant,
+    webhook_secret: current,
+    previous_webhook_secret: previous?.secret ?? null,
+    previous_until: previous === undefined ? null : isoTime(previous.until),
+  }
+  return { json, text: formatTable([], Object.entries(json)) }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,84 @@
+import type { SigningKeyView } from '#core/cdn/signing-key-view.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
+import type { Command } from '../command-line/command.ts'
+import { importSigningKey } from './cdn-key-import.ts'
+import { openSigningKeys } from './cdn-signing-keys.ts'
+
+const KEY_PAIR_ID = { value: 'ID', summary: "CloudFront's id of the key", required: true } as const
+
+/** The keys of video urls, never their private halves. @throws CommandFailedError. */
+export const cdnKeyList: Command = {
+  name: 'cdn-key list',
+  summary: 'list the keys of video urls: which one signs, and until when the others are needed',
+  details: `next: known to the CDN, signs from the time shown. signs: all new urls. verifies: its urls are valid until the time shown.`,
+  examples: ['cdn-key list --stage prod'],
+  run: async (context) => describe(await (await openSigningKeys(context)).list()),
+}
+
+/** A new key beside the old one. @throws CommandFailedError when CloudFront has no room for it, or the team brings its keys. */
+export const cdnKeyRotate: Command = {
+  name: 'cdn-key rotate',
+  summary: 'make a new key for video urls, which signs after 15 minutes',
+  details: `Nothing breaks: the old key goes on to verify the urls that it signed. Keys that no valid url needs any more, eight days
+after their successor began to sign, are removed.`,
+  examples: ['cdn-key rotate --stage prod'],
+  run: async (context) => describe(await (await openSigningKeys(context)).rotate()),
+}
+
+/** Removes a key before its urls have ended, as after a leak. @throws CommandFailedError for one that signs. */
+export const cdnKeyRemove: Command = {
+  name: 'cdn-key remove',
+  summary: 'remove a key of video urls at once, as after a leak; the urls that it signed end',
+  details: `A key that signs, or is about to, is refused: rotate first, and remove the old one 15 minutes later. Clients get a fresh
+url by asking for the job again.`,
+  options: { 'key-pair-id': KEY_PAIR_ID },
+  examples: ['cdn-key remove --key-pair-id K2JCJMDEHXQW5F --stage prod'],
+  async run(context, values) {
+    const keys = await openSigningKeys(context)
+    const keyPairId = values.required('key-pair-id')
+    await context.confirm(`The key ${keyPairId} of ${context.stage} is removed; urls that it signed end within minutes`)
+    return describe(await keys.remove(keyPairId))
+  },
+}
+
+/** The private half of a key that the team made itself. @throws CommandFailedError when it does not match. */
+export const cdnKeyImport: Command = {
+  name: 'cdn-key import',
+  summary: 'put the private half of a key that the team made into the secret',
+  details: `For stages that were deployed with -c cdnPublicKey: the file is checked against CloudFront's public key of that id. The first
+key signs at once, a further one after 15 minutes. Deploy its public half first, and delete the file afterwards.`,
+  options: {
+    'key-pair-id': KEY_PAIR_ID,
+    'private-key-file': { value: 'FILE', summary: 'RSA private key in PEM, without a passphrase', required: true },
+  },
+  examples: ['cdn-key import --key-pair-id K2JCJMDEHXQW5F --private-key-file private.pem --stage prod'],
+  async run(context, values) {
+    const keys = await openSigningKeys(context)
+    return describe(
+      await importSigningKey(keys, {
+        keyPairId: values.required('key-pair-id'),
+        file: values.required('private-key-file'),
+      }),
+    )
+  },
+}
+
+function describe(keys: readonly SigningKeyView[]): Answer {
+  const shown = keys.map(({ keyPairId, state, createdAt, signsFrom, neededUntil }) => ({
+    key_pair_id: keyPairId,
+    state,
+    created_at: isoTimeInSeconds(createdAt),
+    signs_from: state === 'next' ? isoTimeInSeconds(signsFrom) : null,
+    needed_until: neededUntil === null ? null : isoTimeInSeconds(neededUntil),
+  }))
+  const rows = shown.map((key) => [key.key_pair_id, key.state, key.created_at, key.signs_from, key.needed_until])
+  const header = ['KEY PAIR', 'STATE', 'CREATED', 'SIGNS FROM', 'NEEDED UNTIL']
+  return {
+    json: { keys: shown },
+    text: shown.length === 0 ? 'there is no key: video urls cannot be signed' : formatTable(header, rows),
+  }
+}
+
+function isoTimeInSeconds(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+/, '')
+}

@@ -1,0 +1,53 @@
+import { credentialName } from '#core/catalogue/credential-name.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { configurationFile } from '../../config/configuration-file.ts'
+import { GatewayConfigError, loadGatewayConfig } from '../../config/load-gateway-config.ts'
+import { readDeployedConfig } from '../catalogue/deployed-config.ts'
+import type { AdminContext } from '../command-line/command.ts'
+import { DeploymentNotFoundError } from '../command-line/command-failed-error.ts'
+
+/** Names of keys with the ids of the channels that use them. */
+export type ChannelKeyNames = ReadonlyMap<string, readonly string[]>
+
+/**
+ * The names that channels of the deployed stage use, and those of the configuration file: a key is there before the
+ * deployment that needs it. One of the two is enough.
+ * @throws GatewayConfigError for a file that was named and is not valid.
+ */
+export async function channelKeyNames(context: AdminContext, file: string | undefined): Promise<ChannelKeyNames> {
+  const names = new Map<string, string[]>()
+  for (const config of [await deployedConfig(context), fileConfig(file)]) {
+    for (const channel of config?.channels ?? []) {
+      const name = credentialName(channel)
+      if (name !== undefined) {
+        names.set(name, [...new Set([...(names.get(name) ?? []), channel.id])])
+      }
+    }
+  }
+  return names
+}
+
+/** Undefined for a stage that keeps no configuration: it was deployed by an older version. */
+async function deployedConfig(context: AdminContext): Promise<GatewayConfig | undefined> {
+  try {
+    return await readDeployedConfig(context)
+  } catch (error) {
+    if (error instanceof DeploymentNotFoundError) {
+      return undefined
+    }
+    throw error
+  }
+}
+
+/** Simulated channels are left out, as at a deployment with this environment. */
+function fileConfig(file: string | undefined): GatewayConfig | undefined {
+  try {
+    return loadGatewayConfig({ file: file ?? configurationFile(), environment: process.env, mode: 'synth' }).config
+  } catch (error) {
+    // Whoever did not name a file may have none, or be in the middle of changing it.
+    if (error instanceof GatewayConfigError && file === undefined) {
+      return undefined
+    }
+    throw error
+  }
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { UpstreamAnswer, UpstreamRequest } from '#adapters/http/upstream-exchange.ts'
+import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
+import { createJobUpstreamHttp } from '#adapters/providers/video/job-upstream-http.ts'
+import { captureMetrics } from '../../../engines/emitted-metrics.ts'
+import { testCatalogue } from '../../../engines/test-catalogue.ts'
+
+const [channel] = testCatalogue().videoChannels('famA-2', { directOnly: false })
+
+let metrics: ReturnType<typeof captureMetrics>
+let sent: UpstreamRequest[]
+let answer: UpstreamAnswer
+beforeAll(() => {
+  metrics = captureMetrics()
+})
+afterAll(() => {
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+})
+beforeEach(() => {
+  sent = []
+  answer = response(200, '{"status":"queued"}')
+})
+
+function response(status: number, text = ''): UpstreamAnswer {
+  return { kind: 'response', status, headers: {}, text }
+}
+
+function httpOf(requestId: string | undefined) {
+  const http = {
+    send: async (request: UpstreamRequest) => {
+      sent.push(request)
+      return answer
+    },
+    close: () => undefined,
+  }
+  return createJobUpstreamHttp(http, { channelId: 'main', requestId })
+}
+
+function providerOf(requestId: string | undefined) {
+  if (channel === undefined) {
+    throw new Error('no channel')
+  }
+  return createVideoProvider(channel, { credential: async () => 'k', http: httpOf(requestId) })
+}
+
+const idsSent = () => sent.map(({ headers }) => headers['X-Client-Request-Id'])
+
+describe('the calls of a job to its upstream', () => {
+  it('carry the id of the request that made it: each poll and each call of a cancel, beside the key', async () => {
+    const provider = providerOf('req-1')
+    await provider.poll('task')
+    await provider.cancel('task')
+    expect(sent.map(({ method }) => method)).toEqual(['GET', 'GET', 'DELETE'])
+    for (const { headers } of sent) {
+      expect(headers).toEqual({ Authorization: 'Bearer k', 'X-Client-Request-Id': 'req-1' })
+    }
+  })
+
+  it.each([undefined, '', 'with a blank', 'line\r\nbreak', 'ümlaut', 'x'.repeat(129)])(
+    'carry none where the job has none that is a token: %j',
+    async (requestId) => {
+      await providerOf(requestId).poll('task')
+      expect(idsSent()).toEqual([undefined])
+    },
+  )
+})
+
+describe('a failed call of an upstream', () => {
+  const silence = (kind: 'not_sent' | 'no_answer', reason: string): UpstreamAnswer => ({ kind, reason })
+  const FAILURES: readonly (readonly [string, UpstreamAnswer])[] = [
+    ['upstream_connect_error', silence('not_sent', 'ECONNREFUSED')],
+    ['upstream_timeout', silence('no_answer', 'timeout')],
+    ['upstream_broken_answer', silence('no_answer', 'ECONNRESET')],
+    ['upstream_odd_body', response(200, '<html>')],
+    ['upstream_client_error', response(404, '{}')],
+    ['upstream_rate_limited', response(429, '{}')],
+    ['upstream_server_error', response(503, '<html>')],
+  ]
+
+  it.each(FAILURES)('counts as %s of its channel, and comes back as it was', async (name, failure) => {
+    answer = failure
+    const count = metrics.emitted().length
+    const request = { method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, ...LIMITS } as const
+    expect(await httpOf('r').send(request)).toBe(failure)
+    const emitted = metrics.emitted().slice(count)
+    expect(emitted.map((metric) => metric.name)).toEqual([name, name])
+    expect(emitted.at(-1)).toMatchObject({ value: 1, dimensions: { channel: 'main' } })
+  })
+
+  it.each([response(200, '{"a":1}'), response(204)])('is not one that succeeded', async (success) => {
+    answer = success
+    const count = metrics.emitted().length
+    await httpOf('r').send({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, ...LIMITS })
+    expect(metrics.emitted()).toHaveLength(count)
+  })
+})
+
+const LIMITS = {
+  timeouts: { connectMilliseconds: 1, totalMilliseconds: 1 },
+  answerBytesMax: 1,
+  connection: 'fresh',
+} as const

@@ -1,0 +1,156 @@
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
+import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { IdempotencyKeyTakenError } from '#adapters/store/money/reserve-quota.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
+import { requireVideoJob } from '#lambdas/pipeline/require-job.ts'
+import { auditTenant } from '../../../engines/audit.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+beforeEach(async () => {
+  tenant = await openTenant(table)
+})
+afterAll(() => engine.close())
+
+const limit = (max: number | null) => setOpenJobLimit(table, tenant.tenantId, max)
+const openJobs = async () => (await getTenant(table, tenant.tenantId)).openJobs
+const inOrder = async () => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+
+async function release(job: { tenantId: string; jobId: string }): Promise<string> {
+  const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
+  return await resolveReservation(table, { ...record, resolution: RELEASE, nowMilliseconds: Date.now() })
+}
+
+async function change(Key: { PK: string; SK: string }, UpdateExpression: string): Promise<void> {
+  await table.client.send(new UpdateCommand({ TableName: table.name, Key, UpdateExpression }))
+}
+
+describe('the open jobs of a tenant', () => {
+  it('are counted from the reservation to its resolution, without a limit too', async () => {
+    const [first] = [await reserveJob(table, tenant), await reserveJob(table, tenant)]
+    expect(await openJobs()).toEqual({ count: 2, max: null })
+    expect(await release(first)).toBe('resolved')
+    expect(await release(first)).toBe('already_resolved')
+    expect(await openJobs()).toEqual({ count: 1, max: null })
+    await inOrder()
+  })
+
+  it('are never more than the limit, however many creates come at the same time', async () => {
+    await limit(5)
+    const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => reserveJob(table, tenant)))
+    const refusals = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(outcomes.length - refusals.length).toBe(5)
+    expect(refusals.filter((error) => !(error instanceof TooManyOpenJobsError))).toEqual([])
+    expect(await openJobs()).toEqual({ count: 5, max: 5 })
+    await inOrder()
+  })
+
+  it('leave room for the next as soon as one has ended', async () => {
+    await limit(1)
+    const job = await reserveJob(table, tenant)
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(TooManyOpenJobsError)
+    await release(job)
+    await reserveJob(table, tenant)
+    await inOrder()
+  })
+})
+
+describe('at the limit', () => {
+  const idempotency = { digest: 'd', bodyHash: 'b', expiresAt: 9_999_999_999 }
+
+  it('a repeat of an accepted create finds its job', async () => {
+    await limit(1)
+    await reserveJob(table, tenant, { idempotency })
+    await expect(reserveJob(table, tenant, { idempotency })).rejects.toBeInstanceOf(IdempotencyKeyTakenError)
+  })
+
+  it('a key that may not be used is told first, then missing funds, then the limit', async () => {
+    await limit(0)
+    await expect(reserveJob(table, tenant)).rejects.toMatchObject({
+      statusCode: 429,
+      message: 'too many open video jobs',
+      retryAfterSeconds: 10,
+    })
+    const poor = await openTenant(table, '0.69')
+    await setOpenJobLimit(table, poor.tenantId, 0)
+    await expect(reserveJob(table, poor)).rejects.toBeInstanceOf(InsufficientQuotaError)
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
+  })
+})
+
+describe('a limit', () => {
+  it('below what is open leaves the open jobs alone and refuses new ones, until it is taken away', async () => {
+    await reserveJob(table, tenant)
+    await reserveJob(table, tenant)
+    await limit(1)
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(TooManyOpenJobsError)
+    expect(await openJobs()).toEqual({ count: 2, max: 1 })
+    await limit(null)
+    await reserveJob(table, tenant)
+    expect(await openJobs()).toEqual({ count: 3, max: null })
+  })
+
+  it.each([-1, 1.5, Number.NaN])('of %s is refused', async (max) => {
+    await expect(limit(max)).rejects.toBeInstanceOf(RangeError)
+  })
+
+  it.each([3, null])('set to %s makes a count right that was wrong', async (max) => {
+    await reserveJob(table, tenant)
+    await reserveJob(table, tenant)
+    await change(tableKeys.balance(tenant.tenantId), 'SET openJobs = held')
+    await limit(max)
+    expect(await openJobs()).toEqual({ count: 2, max })
+    await inOrder()
+  })
+
+  it('recounts without taking a create or an end of the same moment for an error', async () => {
+    const jobs = await Promise.all(Array.from({ length: 5 }, () => reserveJob(table, tenant)))
+    await Promise.all([
+      ...Array.from({ length: 5 }, (_, index) => limit(100 + index)),
+      ...jobs.map(release),
+      ...Array.from({ length: 5 }, () => reserveJob(table, tenant)),
+    ])
+    expect((await openJobs()).count).toBe(5)
+    await inOrder()
+  })
+
+  it('needs its tenant', async () => {
+    await expect(setOpenJobLimit(table, 'nobody', 1)).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(setOpenJobLimit(table, 'nobody', null)).rejects.toBeInstanceOf(TenantNotFoundError)
+    const { Item } = await table.client.send(
+      new GetCommand({ TableName: table.name, Key: tableKeys.balance('nobody') }),
+    )
+    expect(Item).toBeUndefined()
+  })
+})
+
+describe('a table from before open jobs were counted', () => {
+  it('counts none of its open jobs, then or when they end, and keeps the limit for new ones', async () => {
+    const old = await reserveJob(table, tenant)
+    await change(tableKeys.reservation(tenant.tenantId, old.jobId), 'REMOVE counted')
+    await change(tableKeys.balance(tenant.tenantId), 'REMOVE openJobs')
+    await inOrder()
+    await limit(1)
+    const job = await reserveJob(table, tenant)
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(TooManyOpenJobsError)
+    await release(old)
+    expect(await openJobs()).toEqual({ count: 1, max: 1 })
+    await release(job)
+    expect(await openJobs()).toEqual({ count: 0, max: 1 })
+    await inOrder()
+  })
+})

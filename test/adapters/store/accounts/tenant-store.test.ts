@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
+import {
+  createTenant,
+  GrantIdTakenError,
+  getTenant,
+  grantCredits,
+  listTenantIds,
+  listTenants,
+  TenantExistsError,
+  TenantNotFoundError,
+} from '#adapters/store/accounts/tenant-store.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { formatCredits } from '#core/money/money.ts'
+import { auditTenant } from '../../../engines/audit.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { credits, openTenant, reserveJob } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const grant = (grantId: string, amount: string) => ({ grantId, credits: credits(amount), nowMilliseconds: 1_000 })
+
+describe('a tenant', () => {
+  it('begins with its first grant available', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '12.5')
+    const tenant = await getTenant(table, tenantId)
+    expect(Object.values(tenant.balance).map(formatCredits)).toEqual(['12.5', '0', '0', '12.5'])
+    expect(tenant.webhookSecret).toBe(webhookSecret)
+    expect(await listTenantIds(table)).toContain(tenantId)
+    expect(await auditTenant(table, tenantId)).toEqual([])
+  })
+
+  it('is made once, and the second attempt changes nothing', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    const again = {
+      id: tenantId,
+      name: 'Other',
+      webhookSecret: 'x',
+      credits: credits('9'),
+      grantId: 'g',
+      nowMilliseconds: 1,
+    }
+    await expect(createTenant(table, again)).rejects.toBeInstanceOf(TenantExistsError)
+    expect(await getTenant(table, tenantId)).toMatchObject({ name: 'Test', balance: { granted: credits('5') } })
+  })
+
+  it('that does not exist is told apart from every other fault', async () => {
+    await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(grantCredits(table, 'nobody', grant('g', '1'))).rejects.toBeInstanceOf(TenantNotFoundError)
+  })
+})
+
+describe('the list of tenants', () => {
+  it('has each with its balance, its state and its open jobs, and never its secret', async () => {
+    const tenant = await openTenant(table, '5')
+    await reserveJob(table, tenant)
+    await setOpenJobLimit(table, tenant.tenantId, 3)
+    const listing = (await listTenants(table)).find(({ id }) => id === tenant.tenantId)
+    expect(listing).toEqual({
+      id: tenant.tenantId,
+      name: 'Test',
+      state: 'active',
+      openJobs: { count: 1, max: 3 },
+      balance: { available: credits('4.3'), held: credits('0.7'), spent: 0n, granted: credits('5') },
+    })
+  })
+})
+
+describe('a grant', () => {
+  it('adds to what is available and to what was granted', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    await grantCredits(table, tenantId, grant('second', '0.25'))
+    expect((await getTenant(table, tenantId)).balance).toMatchObject({
+      available: credits('5.25'),
+      granted: credits('5.25'),
+    })
+  })
+
+  it('repeated under one id, also at the same time, is one grant, and none of another amount', async () => {
+    const { tenantId } = await openTenant(table, '5')
+    await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, grant('same', '1'))))
+    expect(await grantCredits(table, tenantId, grant('same', '1'))).toBe(false)
+    await expect(grantCredits(table, tenantId, grant('same', '2'))).rejects.toBeInstanceOf(GrantIdTakenError)
+    expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
+    expect(await auditTenant(table, tenantId)).toEqual([])
+  })
+})

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { listApiKeys, putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { findCaller } from '#adapters/store/accounts/key-store.ts'
+import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { resumeTenant, suspendTenant, TenantStateChangedError } from '#adapters/store/accounts/tenant-suspension.ts'
+import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { InvalidApiKeyError } from '#core/errors.ts'
+import { requireVideoJob } from '#lambdas/pipeline/require-job.ts'
+import { auditTenant } from '../../../engines/audit.ts'
+import { breakConnection } from '../../../engines/break-connection.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
+
+const NOW = Math.trunc(Date.now() / 1000)
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+beforeEach(async () => {
+  tenant = await openTenant(table)
+  await addKey('second')
+})
+afterAll(() => engine.close())
+
+const digestOf = (name: string) => `${name}-of-${tenant.tenantId}`
+const keyOf = (name: string) => {
+  const digest = digestOf(name)
+  return { keyId: digest, tenantId: tenant.tenantId, models: null, createdAt: 1, digest }
+}
+const addKey = (name: string) => putApiKey(table, keyOf(name))
+const works = async (digest: string) => (await findCaller(table, digest, NOW)) !== undefined
+const listings = async () => (await listApiKeys(table)).filter(({ tenantId }) => tenantId === tenant.tenantId)
+
+/** The table of somebody whose first request with these words in it is overtaken by something else. */
+function overtake(words: string, first: () => Promise<void>): Table {
+  const overtaken: Table = { ...table, client: Object.create(table.client) }
+  let isFirst = true
+  overtaken.client.send = async (command: object) => {
+    if ('input' in command && JSON.stringify(command.input).includes(words) && isFirst) {
+      isFirst = false
+      await first()
+    }
+    return await Reflect.apply(table.client.send, table.client, [command])
+  }
+  return overtaken
+}
+
+describe('a suspended tenant', () => {
+  it('has each of its keys refused from the next request on, and no other tenant has', async () => {
+    const other = await openTenant(table)
+    await suspendTenant(table, tenant.tenantId)
+    expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([false, false])
+    expect((await listings()).map(({ suspended }) => suspended)).toEqual([true, true])
+    expect((await getTenant(table, tenant.tenantId)).state).toBe('suspended')
+    expect(await works(other.keyDigest)).toBe(true)
+  })
+
+  it('is refused where key and job are read in one request', async () => {
+    const job = await reserveJob(table, tenant)
+    const find = createCallerWithJobReader()
+    const request = { keyDigest: tenant.keyDigest, jobId: job.jobId, nowSeconds: NOW }
+    expect(await find(table, request)).toMatchObject({ job: { jobId: job.jobId } })
+    await suspendTenant(table, tenant.tenantId)
+    expect(await find(table, request)).toBeUndefined()
+  })
+
+  it('reserves nothing, not even with a request that was on its way', async () => {
+    await suspendTenant(table, tenant.tenantId)
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
+    expect((await getTenant(table, tenant.tenantId)).balance.held).toBe(0n)
+  })
+
+  it('has its keys of meanwhile suspended too, and all of them work again once it is resumed', async () => {
+    await suspendTenant(table, tenant.tenantId)
+    await addKey('meanwhile')
+    expect(await works(digestOf('meanwhile'))).toBe(false)
+    await resumeTenant(table, tenant.tenantId)
+    expect([await works(tenant.keyDigest), await works(digestOf('meanwhile'))]).toEqual([true, true])
+    expect((await listings()).map(({ suspended }) => suspended)).toEqual([false, false, false])
+    await reserveJob(table, tenant)
+  })
+
+  it('keeps its revoked keys revoked when it is resumed', async () => {
+    await suspendTenant(table, tenant.tenantId)
+    await revokeApiKey(table, digestOf('second'))
+    await resumeTenant(table, tenant.tenantId)
+    expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([true, false])
+  })
+
+  it('has what runs ended as ever', async () => {
+    const job = await reserveJob(table, tenant)
+    const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
+    await suspendTenant(table, tenant.tenantId)
+    const resolution = { ...record, resolution: RELEASE, nowMilliseconds: Date.now() }
+    expect(await resolveReservation(table, resolution)).toBe('resolved')
+    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+  })
+
+  it('must exist', async () => {
+    await expect(suspendTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(resumeTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+  })
+})
+
+describe('a suspension that broke off in the middle', () => {
+  const patient = async () => ({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+
+  it('refuses reservations already, and is finished by doing it again', async () => {
+    const broken = await patient()
+    breakConnection(broken, 'SET suspended', { kind: 'request_lost', times: 8 })
+    await expect(suspendTenant(broken, tenant.tenantId)).rejects.toThrow()
+    expect((await getTenant(table, tenant.tenantId)).state).toBe('suspended')
+    await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
+    await suspendTenant(table, tenant.tenantId)
+    expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([false, false])
+  })
+
+  it('and was resumed by somebody else says so, and leaves every key working', async () => {
+    // The suspension has marked the balance; before it comes to the keys, the tenant is resumed.
+    const overtaken = overtake('SET suspended', () => resumeTenant(table, tenant.tenantId))
+    await expect(suspendTenant(overtaken, tenant.tenantId)).rejects.toBeInstanceOf(TenantStateChangedError)
+    expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([true, true])
+  })
+
+  it('never misses a key whose storing had begun before it', async () => {
+    const overtaken = overtake(digestOf('late'), () => suspendTenant(table, tenant.tenantId))
+    await putApiKey(overtaken, keyOf('late'))
+    expect(await works(digestOf('late'))).toBe(false)
+    expect((await listings()).filter(({ suspended }) => !suspended)).toEqual([])
+  })
+
+  it('never misses a key that is stored at the same time', async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `racing-${index}`)
+    await Promise.all([suspendTenant(table, tenant.tenantId), ...names.map(addKey)])
+    expect((await listings()).filter(({ suspended }) => !suspended)).toEqual([])
+    expect(await listings()).toHaveLength(2 + names.length)
+  })
+})

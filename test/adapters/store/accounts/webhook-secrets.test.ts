@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import {
+  readWebhookSecrets,
+  rotateWebhookSecret,
+  WebhookSecretChangedError,
+} from '#adapters/store/accounts/webhook-secrets.ts'
+import { readItem } from '#adapters/store/table/read-item.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const read = (tenantId: string, nowMilliseconds = 1_000) => readWebhookSecrets(table, tenantId, { nowMilliseconds })
+
+describe('the callback secrets of a tenant', () => {
+  it('are one until it is rotated, and two during the overlap', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    expect(await read(tenantId)).toEqual({ current: webhookSecret, previous: undefined })
+    await rotateWebhookSecret(table, tenantId, { replaces: webhookSecret, secret: 'second', previousUntil: 2_000 })
+    expect(await read(tenantId, 1_999)).toEqual({
+      current: 'second',
+      previous: { secret: webhookSecret, until: 2_000 },
+    })
+    expect(await read(tenantId, 2_000)).toEqual({ current: 'second', previous: undefined })
+    expect(await getTenant(table, tenantId)).toMatchObject({ webhookSecret: 'second', name: 'Test' })
+  })
+
+  it('are one again in the record too when a rotation has no overlap', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    await rotateWebhookSecret(table, tenantId, { replaces: webhookSecret, secret: 'second', previousUntil: 2_000 })
+    const leaked = { replaces: 'second', secret: 'third', previousUntil: undefined }
+    await rotateWebhookSecret(table, tenantId, leaked)
+    await rotateWebhookSecret(table, tenantId, leaked)
+    expect(await read(tenantId, 0)).toEqual({ current: 'third', previous: undefined })
+    expect(await readItem(table, tableKeys.tenant(tenantId))).not.toHaveProperty('previousWebhookSecret')
+  })
+
+  it('are two at most: a rotation during the overlap ends the oldest', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    await rotateWebhookSecret(table, tenantId, { replaces: webhookSecret, secret: 'second', previousUntil: 2_000 })
+    await rotateWebhookSecret(table, tenantId, { replaces: 'second', secret: 'third', previousUntil: 3_000 })
+    expect(await read(tenantId)).toEqual({ current: 'third', previous: { secret: 'second', until: 3_000 } })
+  })
+
+  it('that two people rotate at the same time are rotated once, and the other is told', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    const rotation = { replaces: webhookSecret, previousUntil: 2_000 }
+    const outcomes = await Promise.allSettled(
+      ['mine', 'theirs'].map((secret) => rotateWebhookSecret(table, tenantId, { ...rotation, secret })),
+    )
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: expect.any(WebhookSecretChangedError),
+    })
+    expect((await read(tenantId)).previous?.secret).toBe(webhookSecret)
+  })
+
+  it('are rotated once when the write is repeated because its answer was lost', async () => {
+    const { tenantId, webhookSecret } = await openTenant(table, '1')
+    const rotation = { replaces: webhookSecret, secret: 'second', previousUntil: 2_000 }
+    await rotateWebhookSecret(table, tenantId, rotation)
+    await rotateWebhookSecret(table, tenantId, rotation)
+    expect(await read(tenantId)).toMatchObject({ current: 'second', previous: { secret: webhookSecret } })
+  })
+
+  it('of nobody are an error, and no tenant appears', async () => {
+    await expect(read('nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    const rotation = rotateWebhookSecret(table, 'nobody', { replaces: '', secret: 'second', previousUntil: 2_000 })
+    await expect(rotation).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+  })
+})

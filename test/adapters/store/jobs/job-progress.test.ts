@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { claimCallback, recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { breakConnection } from '../../../engines/break-connection.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+let job: NewVideoJob
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+beforeEach(async () => {
+  job = await reserveJob(table, await openTenant(table))
+})
+afterAll(() => engine.close())
+
+async function read(): Promise<VideoJob> {
+  const record = await getVideoJob(table, job.tenantId, job.jobId)
+  if (record === undefined) {
+    throw new Error('no job')
+  }
+  return record
+}
+
+async function end(): Promise<void> {
+  const reservation = await requireReservation(table, job)
+  await resolveReservation(table, { job: await read(), reservation, resolution: RELEASE, nowMilliseconds: Date.now() })
+}
+
+describe('the record of a poll', () => {
+  it('changes what it names and nothing else', async () => {
+    await recordPoll(table, job, { pollText: { inline: '{"a":1}' } })
+    await recordPoll(table, job, { goneCount: 2 })
+    await recordPoll(table, job, { isCancelRefused: true })
+    expect(await read()).toMatchObject({
+      pollText: { inline: '{"a":1}' },
+      goneCount: 2,
+      isCancelRefused: true,
+      finishedAt: undefined,
+    })
+  })
+
+  it('keeps one text: the newer of inline and bucket', async () => {
+    await recordPoll(table, job, { pollText: { inline: 'small' } })
+    await recordPoll(table, job, { pollText: { bucketKey: 'texts/large' } })
+    expect((await read()).pollText).toEqual({ bucketKey: 'texts/large' })
+    await recordPoll(table, job, { pollText: { inline: 'small again' } })
+    expect((await read()).pollText).toEqual({ inline: 'small again' })
+  })
+
+  it('keeps the first time at which the upstream said that it finished', async () => {
+    await recordPoll(table, job, { finishedAt: 10 })
+    await recordPoll(table, job, { finishedAt: 20 })
+    expect((await read()).finishedAt).toBe(10)
+  })
+})
+
+describe('an ended job', () => {
+  it('is not changed by late polls, stores and failures', async () => {
+    await end()
+    const before = await read()
+    await recordPoll(table, job, { pollText: { inline: 'late' }, goneCount: 1, finishedAt: 1 })
+    await recordStored(table, job, '5')
+    await recordFailure(table, job, { failure: 'late', pollText: { inline: 'late' } })
+    expect(await read()).toEqual(before)
+  })
+})
+
+describe('the claim of a callback', () => {
+  it('is given once to ten who ask at once, of an ended job only', async () => {
+    expect(await claimCallback(table, job)).toBe(false)
+    await end()
+    const claims = await Promise.all(Array.from({ length: 10 }, () => claimCallback(table, job)))
+    expect(claims.filter(Boolean)).toHaveLength(1)
+    expect(await claimCallback(table, job)).toBe(false)
+  })
+
+  it('whose reply was lost counts as taken: rather no callback than two', async () => {
+    await end()
+    breakConnection(table, ':sent')
+    expect(await claimCallback(table, job)).toBe(false)
+    expect((await read()).callbackState).toBe('sent')
+  })
+})
+
+describe('a stored video', () => {
+  it('without a length in its header is stored all the same', async () => {
+    await recordStored(table, job, undefined)
+    expect((await read()).storedDurationSeconds).toBe('')
+  })
+})

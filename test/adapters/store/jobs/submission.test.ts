@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
+import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import {
+  claimSubmit,
+  recordAccepted,
+  recordWaitingForChannel,
+  releaseSubmitClaim,
+} from '#adapters/store/jobs/submission.ts'
+import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { breakConnection } from '../../../engines/break-connection.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  tenant = await openTenant(table, '1000')
+})
+afterAll(() => engine.close())
+
+let channels = 0
+function newChannel(max_open_jobs = 10) {
+  channels += 1
+  return { id: `channel-${channels}`, max_open_jobs, provider: 'p2' as const }
+}
+
+type Channel = ReturnType<typeof newChannel>
+
+const claim = (job: NewVideoJob, channel: Channel) => claimSubmit(table, { job, channel, nowSeconds: 1_000 })
+const openJobs = async ({ id }: Channel) => (await readChannelCount(table, id))?.open
+const read = ({ tenantId, jobId }: NewVideoJob) => getVideoJob(table, tenantId, jobId)
+const accept = (job: NewVideoJob, taskId = 'task') =>
+  recordAccepted(table, job, { taskId, submitText: { inline: '{}' } })
+
+async function end(job: NewVideoJob): Promise<void> {
+  const record = await read(job)
+  if (record !== undefined) {
+    const reservation = await requireReservation(table, job)
+    await resolveReservation(table, { job: record, reservation, resolution: RELEASE, nowMilliseconds: Date.now() })
+  }
+}
+
+describe('a submit claim', () => {
+  it('is given to one of ten who ask at once, with one slot', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => claim(job, channel)))
+    expect(outcomes.filter((outcome) => outcome === 'claimed')).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome === 'job_moved')).toHaveLength(9)
+    expect(await openJobs(channel)).toBe(1)
+    expect(await read(job)).toMatchObject({ submitState: 'sending', channelId: channel.id, submittedAt: 1_000 })
+  })
+
+  it('is given to exactly max_open_jobs of the jobs that ask at once', async () => {
+    const channel = newChannel(3)
+    const jobs = await Promise.all(Array.from({ length: 12 }, () => reserveJob(table, tenant)))
+    const outcomes = await Promise.all(jobs.map((job) => claim(job, channel)))
+    expect(outcomes.filter((outcome) => outcome === 'claimed')).toHaveLength(3)
+    expect(outcomes.filter((outcome) => outcome === 'channel_full')).toHaveLength(9)
+    expect(await openJobs(channel)).toBe(3)
+  })
+
+  it('is never given for a deleted or an ended job', async () => {
+    const channel = newChannel()
+    const [deleted, ended] = [await reserveJob(table, tenant), await reserveJob(table, tenant)]
+    await markDeleted(table, deleted, Date.now())
+    await end(ended)
+    expect(await claim(deleted, channel)).toBe('job_moved')
+    expect(await claim(ended, channel)).toBe('job_moved')
+    expect(await openJobs(channel)).toBeUndefined()
+  })
+
+  it('on a full channel of a moved job says that the job moved', async () => {
+    const channel = newChannel(1)
+    await claim(await reserveJob(table, tenant), channel)
+    const deleted = await reserveJob(table, tenant)
+    await markDeleted(table, deleted, Date.now())
+    expect(await claim(deleted, channel)).toBe('job_moved')
+  })
+
+  it('takes one slot when the reply of the table is lost', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    const { left } = breakConnection(table, channel.id)
+    expect(await claim(job, channel)).toBe('claimed')
+    expect(left()).toBe(0)
+    expect(await openJobs(channel)).toBe(1)
+  })
+
+  it('given back frees its slot and lets the job be claimed again', async () => {
+    const [job, channel, other] = [await reserveJob(table, tenant), newChannel(1), newChannel(1)]
+    await claim(job, channel)
+    await releaseSubmitClaim(table, job, channel.id)
+    expect(await openJobs(channel)).toBe(0)
+    expect(await read(job)).toMatchObject({ submitState: undefined, channelId: undefined, isWaitingForChannel: false })
+    expect(await claim(job, other)).toBe('claimed')
+    expect(await read(job)).toMatchObject({ channelId: other.id, isWaitingForChannel: false })
+  })
+
+  it('is given back once', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    await claim(await reserveJob(table, tenant), channel)
+    await claim(job, channel)
+    await releaseSubmitClaim(table, job, channel.id)
+    await expect(releaseSubmitClaim(table, job, channel.id)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+    expect(await openJobs(channel)).toBe(1)
+  })
+
+  it('that became an acceptance is not given back', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    await claim(job, channel)
+    await accept(job)
+    await expect(releaseSubmitClaim(table, job, channel.id)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+    expect(await openJobs(channel)).toBe(1)
+  })
+})
+
+describe('an acceptance', () => {
+  it('makes a claimed job processing, with its task and the answer', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    await claim(job, channel)
+    expect(await accept(job)).toMatchObject({ status: 'processing', taskId: 'task', submitText: { inline: '{}' } })
+  })
+
+  it('is recorded for a job deleted meanwhile, because its task has to be cancelled or billed', async () => {
+    const [job, channel] = [await reserveJob(table, tenant), newChannel()]
+    await claim(job, channel)
+    await markDeleted(table, job, Date.now())
+    expect(await accept(job)).toMatchObject({ status: 'processing', isDeleted: true })
+  })
+
+  it('is not recorded for a job that was ended meanwhile, or never claimed', async () => {
+    const [ended, unclaimed] = [await reserveJob(table, tenant), await reserveJob(table, tenant)]
+    await claim(ended, newChannel())
+    await end(ended)
+    expect(await accept(ended)).toBeUndefined()
+    expect(await accept(unclaimed)).toBeUndefined()
+    expect(await read(ended)).toMatchObject({ status: 'failed', taskId: undefined })
+  })
+
+  it('of the same task may be repeated, of another task not', async () => {
+    const job = await reserveJob(table, tenant)
+    await claim(job, newChannel())
+    await accept(job)
+    expect(await accept(job)).toMatchObject({ taskId: 'task' })
+    expect(await accept(job, 'another')).toBeUndefined()
+    expect(await read(job)).toMatchObject({ taskId: 'task' })
+  })
+})
+
+describe('a job waiting for a channel', () => {
+  it('says so while it is queued and unclaimed only', async () => {
+    const [waiting, claimed] = [await reserveJob(table, tenant), await reserveJob(table, tenant)]
+    await recordWaitingForChannel(table, waiting, 'main: ECONNREFUSED')
+    expect(await read(waiting)).toMatchObject({
+      isWaitingForChannel: true,
+      failureCause: 'main: ECONNREFUSED',
+      status: 'queued',
+    })
+    await claim(claimed, newChannel())
+    await recordWaitingForChannel(table, claimed, 'main: ECONNREFUSED')
+    expect(await read(claimed)).toMatchObject({ isWaitingForChannel: false })
+    await claim(waiting, newChannel())
+    expect(await read(waiting)).not.toHaveProperty('failureCause')
+  })
+})

@@ -1,0 +1,42 @@
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Answer } from '../../../lib/admin/command-line/answer.ts'
+import type { AdminContext, Command } from '../../../lib/admin/command-line/command.ts'
+import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
+
+type Surroundings = Partial<Omit<AdminContext, 'table' | 'output'>> & {
+  readonly table?: Table
+  /** By name; `true` for a switch, a parameter by its name in capitals. */
+  readonly options?: Readonly<Record<string, string | readonly string[] | true | undefined>>
+  readonly outputs?: Readonly<Record<string, string>>
+}
+
+/** Runs one command in this process, as if its command line had been read. Everything is confirmed unless said. */
+export function runCommand(command: Command, surroundings: Surroundings): Promise<Answer> {
+  const { table, options = {}, outputs = {}, ...context } = surroundings
+  const given = Object.entries(options).flatMap(([name, value]): [string, readonly string[] | true][] =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? [value] : value]],
+  )
+  return command.run(
+    {
+      local: false,
+      stage: 'dev',
+      dataDirectory: '.data',
+      json: false,
+      table: async () => found(table, 'table'),
+      output: async (name) => found(outputs[name], name),
+      resources: async () => [],
+      confirm: async () => undefined,
+      warn: () => undefined,
+      write: async () => undefined,
+      ...context,
+    },
+    new CommandValues(new Map(given)),
+  )
+}
+
+function found<Value>(value: Value | undefined, name: string): Value {
+  if (value === undefined) {
+    throw new Error(`the test has no ${name}`)
+  }
+  return value
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
+import { Deployment } from '../../../lib/admin/deployment/deployment.ts'
+
+const stacks = mockClient(CloudFormationClient)
+process.env.AWS_REGION = 'us-east-1'
+
+describe('the table that an admin command works on', () => {
+  afterEach(() => {
+    stacks.reset()
+    delete process.env.TABLE_NAME
+  })
+
+  it('is the one that the stack of the stage names', async () => {
+    const Outputs = [{ OutputKey: 'TableName', OutputValue: 'generated-name' }]
+    stacks.on(DescribeStacksCommand, { StackName: 'Reelgate-prod' }).resolves({
+      Stacks: [{ StackName: 'Reelgate-prod', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }],
+    })
+    expect((await new Deployment({ local: false, dataDirectory: '.data', stage: 'prod' }).table()).name).toBe(
+      'generated-name',
+    )
+  })
+
+  it('is told as missing, with what to do, when the stage is not deployed', async () => {
+    stacks.on(DescribeStacksCommand).rejects(new Error('Stack with id Reelgate-dev does not exist'))
+    await expect(new Deployment({ local: false, dataDirectory: '.data', stage: 'dev' }).table()).rejects.toThrow(
+      /the stack Reelgate-dev cannot be read .*: deploy it, choose another --stage, or add --local/,
+    )
+  })
+
+  it('is not taken for missing when AWS could not be asked at all', async () => {
+    stacks.on(DescribeStacksCommand).rejects(new Error('Region is missing'))
+    stacks.on(ListStackResourcesCommand).rejects(new Error('Region is missing'))
+    const deployment = new Deployment({ local: false, dataDirectory: '.data', stage: 'dev' })
+    await expect(deployment.table()).rejects.toThrow(/^no AWS region is set: export AWS_REGION/)
+    await expect(deployment.resources()).rejects.toThrow(/^no AWS region is set: export AWS_REGION/)
+  })
+
+  it('is told as missing, with what to start, when no local host runs', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
+    await expect(new Deployment({ local: true, dataDirectory, stage: 'dev' }).table()).rejects.toThrow(
+      `no local host runs over ${dataDirectory}: start it with \`npm start -- --data-dir ${dataDirectory}\``,
+    )
+  })
+
+  it('comes with what is no output of the stack, by its resource, whichever page that is on', async () => {
+    stacks.on(DescribeStacksCommand).resolves({
+      Stacks: [{ StackName: 'Reelgate-dev', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs: [] }],
+    })
+    const resource = (ResourceType: string, LogicalResourceId: string, PhysicalResourceId: string) => ({
+      ...{ ResourceType, LogicalResourceId, PhysicalResourceId },
+      ...{ LastUpdatedTimestamp: new Date(0), ResourceStatus: 'CREATE_COMPLETE' as const },
+    })
+    stacks
+      .on(ListStackResourcesCommand)
+      .resolvesOnce({ StackResourceSummaries: [resource('AWS::S3::Bucket', 'Logs1', 'logs')], NextToken: 'more' })
+      .resolves({
+        StackResourceSummaries: [
+          resource('AWS::S3::Bucket', 'VideoBucketBucket1', 'videos'),
+          resource('AWS::StepFunctions::StateMachine', 'VideoPipelineStateMachine1', 'arn:machine'),
+        ],
+      })
+    const deployment = new Deployment({ local: false, dataDirectory: '.data', stage: 'dev' })
+    expect(await deployment.output('BucketName')).toBe('videos')
+    expect(await deployment.output('StateMachineArn')).toBe('arn:machine')
+    expect(stacks.commandCalls(ListStackResourcesCommand)).toHaveLength(2)
+    await expect(deployment.output('Nothing')).rejects.toThrow('the stack Reelgate-dev has no output Nothing')
+    await expect(deployment.output('Nothing')).rejects.toBeInstanceOf(OutputNotFoundError)
+  })
+
+  it('of a running local host has its engines, and asks AWS nothing', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
+    const host = { pid: 1, url: 'http://h', dynamoDbEndpoint: 'http://d', tableName: 'local', stateMachineArn: 'arn:m' }
+    writeFileSync(join(dataDirectory, 'host.json'), JSON.stringify(host))
+    const deployment = new Deployment({ local: true, dataDirectory, stage: 'dev' })
+    expect((await deployment.table()).name).toBe('local')
+    expect(await deployment.output('BaseUrl')).toBe('http://h')
+    expect(await deployment.output('StateMachineArn')).toBe('arn:m')
+    await expect(deployment.output('BucketName')).rejects.toThrow('the local host has no output BucketName')
+    expect(stacks.calls()).toEqual([])
+  })
+})

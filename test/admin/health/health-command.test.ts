@@ -1,0 +1,237 @@
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  GetTemplateCommand,
+  ListStackResourcesCommand,
+  type StackStatus,
+} from '@aws-sdk/client-cloudformation'
+import { CloudWatchClient, DescribeAlarmsCommand, GetMetricStatisticsCommand } from '@aws-sdk/client-cloudwatch'
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import { ledgerTable } from '#adapters/store/table/relay-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { readStackResources } from '../../../lib/admin/deployment/stack-resources.ts'
+import { health } from '../../../lib/admin/health/health-command.ts'
+import { listenHttp } from '../../adapters/outbound/loopback.ts'
+import { openRelayingTenant } from '../../adapters/store/accounts/relaying-tenant.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+const cloudFormation = mockClient(CloudFormationClient)
+const cloudWatch = mockClient(CloudWatchClient)
+const secrets = mockClient(SecretsManagerClient)
+process.env.AWS_REGION = 'us-east-1'
+delete process.env.AWS_ENDPOINT_URL
+
+let engine: TestTable
+let api: Awaited<ReturnType<typeof listenHttp>>
+let table: Table
+let status = 200
+beforeAll(async () => {
+  engine = await startTestTable()
+  api = await listenHttp((request, response) => {
+    response.writeHead(request.url === '/dev/health' ? status : 404).end()
+  })
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  status = 200
+  beHealthy()
+})
+afterAll(async () => {
+  await Promise.all([engine.close(), api.stop()])
+})
+
+const RESOURCES = [
+  ['AWS::CloudWatch::Alarm', 'ServiceAlarmsApiErrors1', 'alarm-1'],
+  ['AWS::Lambda::Function', 'ReconcileScheduleReconcile1', 'reconcile-fn'],
+  ['AWS::SQS::Queue', 'ReconcileScheduleDeadLetters1', 'https://sqs/1/letters'],
+].map(([ResourceType, LogicalResourceId, PhysicalResourceId]) => ({
+  ResourceType,
+  LogicalResourceId,
+  PhysicalResourceId,
+  LastUpdatedTimestamp: new Date(0),
+  ResourceStatus: 'CREATE_COMPLETE' as const,
+}))
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
+const config = testCatalogue({}, { main: { api_key: '${MAIN_KEY}' } }).config
+
+function haveStack(StackStatus: StackStatus, EnableTerminationProtection = true): void {
+  const stack = { StackName: 'Reelgate-dev', CreationTime: new Date(0), StackStatus, EnableTerminationProtection }
+  cloudFormation.on(DescribeStacksCommand, { StackName: 'Reelgate-dev' }).resolves({ Stacks: [stack] })
+}
+
+/** As lib/aws/alarm-definition.ts writes it. */
+const ALARM = 'The API answers 5xx. Runbook: docs/operations.md#apierrors'
+
+function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {
+  cloudWatch
+    .on(GetMetricStatisticsCommand, { MetricName })
+    .resolves({ Datapoints: figures === undefined ? [] : [figures, figures] })
+}
+
+function beHealthy(): void {
+  for (const client of [cloudFormation, cloudWatch, secrets]) {
+    client.reset()
+  }
+  haveStack('UPDATE_COMPLETE')
+  cloudFormation.on(ListStackResourcesCommand).resolves({ StackResourceSummaries: RESOURCES })
+  const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config } })
+  cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+  haveMetric('Invocations', { Sum: 5 })
+  haveMetric('ApproximateNumberOfMessagesVisible', { Maximum: 0 })
+  cloudWatch.on(DescribeAlarmsCommand).resolves({ MetricAlarms: [] })
+  secrets.on(GetSecretValueCommand).resolves({ SecretString: '{"MAIN_KEY":"a secret"}' })
+}
+
+async function look() {
+  const { json, text, isOk } = await runCommand(health, {
+    table,
+    outputs: { BaseUrl: `${api.origin}/dev/`, ChannelSecretArn: 'arn:secret' },
+    resources: () => readStackResources('Reelgate-dev'),
+  })
+  expect(text).not.toContain('a secret')
+  const wrong = Object(json).findings.filter(({ ok }: { ok: boolean }) => !ok)
+  expect(wrong.every(({ advice }: { advice: string | null }) => advice !== null)).toBe(true)
+  return {
+    isOk,
+    wrong: wrong.map(({ check, message }: { check: string; message: string }) => `${check}: ${message}`),
+    text,
+  }
+}
+
+describe('a deployment', () => {
+  it('in which all is well is healthy', async () => {
+    const { jobId, tenantId } = await reserveJob(table, await openTenant(table))
+    const { isOk, wrong, text } = await look()
+    expect({ isOk, wrong }).toEqual({ isOk: true, wrong: [] })
+    expect(text).toContain('the balance of 1 tenant adds up')
+    expect(text).toContain(`1 open, the oldest job 0 min old: job ${jobId} of tenant ${tenantId}`)
+  })
+
+  it('that throws its data away is healthy without protection', async () => {
+    haveStack('CREATE_COMPLETE', false)
+    const Resources = {
+      Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'Delete' },
+      Topic: { Type: 'AWS::SNS::Topic' },
+    }
+    const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+    cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+    expect((await look()).wrong).toEqual([])
+  })
+
+  it.each<[string, () => unknown, string | RegExp]>([
+    ['was rolled back', () => haveStack('UPDATE_ROLLBACK_COMPLETE'), 'stack: Reelgate-dev is UPDATE_ROLLBACK_COMPLETE'],
+    ['is being changed', () => haveStack('UPDATE_IN_PROGRESS'), 'stack: Reelgate-dev is UPDATE_IN_PROGRESS'],
+    [
+      'keeps its data and is not protected',
+      () => {
+        haveStack('CREATE_COMPLETE', false)
+        const Resources = { Bucket: { Type: 'AWS::S3::Bucket', DeletionPolicy: 'RetainExceptOnCreate' } }
+        const TemplateBody = JSON.stringify({ Metadata: { ReelgateConfiguration: config }, Resources })
+        cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody })
+      },
+      'protection: Reelgate-dev keeps its data and is not protected against deletion',
+    ],
+    [
+      'has an alarm',
+      () =>
+        cloudWatch
+          .on(DescribeAlarmsCommand, { AlarmNames: ['alarm-1'], StateValue: 'ALARM' })
+          .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }] }),
+      'alarms: alarm-1 is in alarm: The API answers 5xx.',
+    ],
+    [
+      'has no Reconcile run',
+      () => haveMetric('Invocations', undefined),
+      'reconcile: has not run in the last 15 minutes',
+    ],
+    [
+      'has dead letters',
+      () => haveMetric('ApproximateNumberOfMessagesVisible', { Maximum: 2 }),
+      'dead letters: the queue holds 2',
+    ],
+    [
+      'lacks a channel key',
+      () => secrets.on(GetSecretValueCommand).resolves({ SecretString: '{"MAIN_KEY":""}' }),
+      'channel keys: MAIN_KEY of channel main is missing',
+    ],
+    [
+      'has an empty secret',
+      () => secrets.on(GetSecretValueCommand).resolves({ SecretString: 'a secret' }),
+      'channel keys: the channel secret is no JSON object of strings',
+    ],
+    [
+      'may not be asked for its secret',
+      () =>
+        secrets
+          .on(GetSecretValueCommand)
+          .rejects(Object.assign(new Error('no right'), { name: 'AccessDeniedException' })),
+      'channel keys: could not be checked: no right',
+    ],
+    [
+      'answers 503',
+      () => {
+        status = 503
+      },
+      /^api: http:.*\/dev\/health answers with status 503$/,
+    ],
+  ])('that %s is not, and only that is told, with what to do', async (_, breakIt, expected) => {
+    breakIt()
+    const { isOk, wrong } = await look()
+    expect(isOk).toBe(false)
+    expect(wrong).toEqual([typeof expected === 'string' ? expected : expect.stringMatching(expected)])
+  })
+
+  it('tells of a ringing alarm where in the runbook it stands', async () => {
+    cloudWatch
+      .on(DescribeAlarmsCommand)
+      .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }, { AlarmName: 'alarm-2' }] })
+    const { text } = await look()
+    expect(text).toContain('-> docs/operations.md#apierrors says what it means and what to do.')
+    expect(text).toContain('-> docs/operations.md, "Alarms", says what it means and what to do.')
+  })
+
+  it('with an open relayed request and no job names no oldest job', async () => {
+    const tenant = await openRelayingTenant(table)
+    await new RelayLedger(ledgerTable(table)).reserve(tenant.request('1'))
+    const { isOk, text } = await look()
+    expect(isOk).toBe(true)
+    expect(text).toContain('1 open, none of a video job')
+  })
+
+  it('whose balance does not add up is not', async () => {
+    const { tenantId } = await openTenant(table)
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.balance(tenantId),
+        UpdateExpression: 'SET held = held + :one',
+        ExpressionAttributeValues: { ':one': 1 },
+      }),
+    )
+    expect(await look()).toMatchObject({
+      isOk: false,
+      wrong: [`table: the balance of tenant ${tenantId} does not add up`],
+    })
+  })
+
+  it('in which nobody looks after open reservations is not', async () => {
+    const hours = (count: number) => Math.trunc(Date.now() / 1000) - count * 3_600
+    const tenant = await openTenant(table)
+    await reserveJob(table, tenant, { createdAt: hours(1) })
+    expect((await look()).wrong).toEqual(['reservations: 1 has been due for more than 5 minutes'])
+    const { jobId } = await reserveJob(table, tenant, { createdAt: hours(16) })
+    expect((await look()).wrong).toEqual([
+      'reservations: 2 have been due for more than 5 minutes',
+      `reservations: job ${jobId} of tenant ${tenant.tenantId} has been open for 16 h`,
+    ])
+  })
+})

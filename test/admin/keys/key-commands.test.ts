@@ -1,0 +1,189 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { findCaller } from '#adapters/store/accounts/key-store.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
+import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
+import { tenantSuspend } from '../../../lib/admin/tenants/tenant-commands.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: string
+const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-admin-'))
+beforeAll(async () => {
+  engine = await startTestTable()
+  writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(testCatalogue().config))
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  tenant = (await openTenant(table)).tenantId
+})
+afterAll(async () => {
+  rmSync(dataDirectory, { recursive: true })
+  await engine.close()
+})
+
+const DAY = 86_400_000
+const create = async (options: Record<string, string> = {}) =>
+  Object((await runCommand(keyCreate, { table, options: { tenant, ...options } })).json)
+const rotate = async (key: string, options: Record<string, string> = {}) =>
+  Object((await runCommand(keyRotate, { table, options: { key, ...options } })).json)
+const list = async (options: Record<string, string> = {}) =>
+  Object((await runCommand(keyList, { table, options })).json).keys
+const row = async (id: string) => (await list()).find((key: { id: string }) => key.id === id)
+const callerOf = (key: string, inMilliseconds = 0) =>
+  findCaller(table, sha256Hex(key), Math.trunc((Date.now() + inMilliseconds) / 1000))
+
+describe('a new key', () => {
+  it('without limits is told with the four members that it always had', async () => {
+    const made = await create({ rate: 'none' })
+    expect(made).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
+    expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: undefined })
+  })
+
+  it('has a rate, unless told otherwise', async () => {
+    const made = await create()
+    expect(made).toMatchObject({ rate_per_minute: 60 })
+    expect(await callerOf(made.key)).toMatchObject({ ratePerMinute: 60 })
+    expect(await callerOf((await rotate(made.id)).key)).toMatchObject({ ratePerMinute: 60 })
+  })
+
+  it('made before keys had a rate has none, and its successor has none', async () => {
+    const id = await storeApiKey(table, { key: 'of-before', tenantId: tenant, models: null })
+    expect(await row(id)).toMatchObject({ rate_per_minute: null })
+    expect(await callerOf((await rotate(id)).key)).toMatchObject({ ratePerMinute: undefined })
+  })
+
+  it('has the name, models, end and rate that were asked for, and works until then', async () => {
+    const made = await create({ name: 'web shop', models: 'a, b', expires: '90d', rate: '120' })
+    expect(made).toMatchObject({ models: ['a', 'b'], name: 'web shop', rate_per_minute: 120 })
+    expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+    expect(await row(made.id)).toEqual({
+      id: made.id,
+      tenant,
+      state: 'active',
+      models: ['a', 'b'],
+      created_at: expect.any(String),
+      name: 'web shop',
+      expires_at: made.expires_at,
+      rate_per_minute: 120,
+    })
+    expect(await callerOf(made.key, 89 * DAY)).toMatchObject({ models: ['a', 'b'], ratePerMinute: 120 })
+    expect(await callerOf(made.key, 91 * DAY)).toBeUndefined()
+  })
+
+  it.each([
+    [{ rate: '0' }, '--rate 0: use a whole number from 1'],
+    [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
+    [{ name: 'a\u001b[2J' }, '--name has a control character in it'],
+    [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
+    [{ expires: '2020-01-01' }, '--expires 2020-01-01: that is not ahead'],
+    [{ models: ' , ' }, '--models names no model'],
+    [{ tenant: 'nobody' }, 'no tenant nobody'],
+  ])('is refused with %j, and none is stored', async (options, sentence) => {
+    await expect(create(options)).rejects.toThrow(sentence)
+    expect(await list({ tenant })).toHaveLength(1)
+  })
+
+  it('for a model that the running configuration does not know is made with a warning that names the nearest', async () => {
+    const warnings: string[] = []
+    const context = { table, local: true, dataDirectory, outputs: { BaseUrl: 'http://x' } }
+    const options = { tenant, models: 'famA-2,famB-1.0-t2w' }
+    const warn = (sentence: string) => warnings.push(sentence)
+    await runCommand(keyCreate, { ...context, warn, options })
+    expect(warnings).toEqual(['the deployed configuration knows no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
+  })
+})
+
+describe('the list of keys', () => {
+  it('is of one tenant when told so, and says what a request with each key meets', async () => {
+    const other = (await openTenant(table)).tenantId
+    const revoked = await create()
+    await runCommand(keyRevoke, { table, options: { key: revoked.id } })
+    const ending = await create({ expires: '1s' })
+    const past = Date.now() + 2_000
+    expect((await list({ tenant: other })).map((key: { tenant: string }) => key.tenant)).toEqual([other])
+    expect((await row(revoked.id)).state).toBe('revoked')
+    await runCommand(tenantSuspend, { table, options: { tenant } })
+    expect((await row(revoked.id)).state).toBe('revoked')
+    expect(await callerOf(ending.key, past - Date.now())).toBeUndefined()
+    const states = (await list({ tenant })).map(({ state }: { state: string }) => state)
+    expect(states).toContain('suspended')
+  })
+})
+
+describe('the keys of a tenant', () => {
+  it('are an error when there is no such tenant, and not an empty list', async () => {
+    await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
+  })
+
+  it('are made with a warning while it is suspended', async () => {
+    await runCommand(tenantSuspend, { table, options: { tenant } })
+    const warnings: string[] = []
+    const warn = (sentence: string) => void warnings.push(sentence)
+    await runCommand(keyCreate, { table, options: { tenant }, warn })
+    expect(warnings).toEqual([`tenant ${tenant} is suspended: the key is refused until \`tenant resume\``])
+  })
+})
+
+describe('a rotated key', () => {
+  it('has a successor with its name, models, rate and lifetime, and works on for the overlap alone', async () => {
+    const old = await create({ name: 'shop', models: 'a', rate: '7', expires: '90d' })
+    const made = await rotate(old.id, { overlap: '1h' })
+    expect(made).toMatchObject({ tenant, models: ['a'], name: 'shop', rate_per_minute: 7, replaces: old.id })
+    expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+    expect(await callerOf(old.key, 3_500_000)).toBeDefined()
+    expect(await callerOf(old.key, 3_700_000)).toBeUndefined()
+    expect(await callerOf(made.key, 3_700_000)).toMatchObject({ tenantId: tenant, ratePerMinute: 7 })
+    expect((await row(old.id)).expires_at).toBe(made.old_expires_at)
+  })
+
+  it('that never ended has a successor that never ends, or ends when told so', async () => {
+    const first = await rotate((await create()).id)
+    expect(first.expires_at).toBeUndefined()
+    expect(Math.abs(Date.parse(first.old_expires_at) - Date.now() - DAY)).toBeLessThan(60_000)
+    const second = await rotate(first.id, { expires: '2099-01-01' })
+    expect(second.expires_at).toBe('2099-01-01T00:00:00.000Z')
+  })
+
+  it('is not rotated again unasked, and its end is never put off', async () => {
+    const old = await create()
+    const { old_expires_at } = await rotate(old.id, { overlap: '1h' })
+    const confirm = () => Promise.reject(new Error('asked'))
+    await expect(runCommand(keyRotate, { table, confirm, options: { key: old.id } })).rejects.toThrow('asked')
+    expect(await list({ tenant })).toHaveLength(3)
+    const again = await rotate(old.id, { overlap: '7d' })
+    expect(again.old_expires_at).toBe(old_expires_at)
+    expect(again.expires_at).toBeUndefined()
+  })
+
+  it('has a second successor with the lifetime that it had before the first', async () => {
+    const old = await create({ expires: '90d' })
+    await rotate(old.id, { overlap: '1h' })
+    const { expires_at } = await rotate(old.id)
+    expect(Math.abs(Date.parse(expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
+  })
+
+  it('that ends within the overlap anyway ends no later, and nobody is asked', async () => {
+    const old = await create({ expires: '2h' })
+    const confirm = () => Promise.reject(new Error('asked'))
+    const made = await runCommand(keyRotate, { table, confirm, options: { key: old.id, overlap: '24h' } })
+    expect(made.json).toMatchObject({ old_expires_at: old.expires_at })
+  })
+
+  it('that is revoked or unknown is refused', async () => {
+    const old = await create()
+    await runCommand(keyRevoke, { table, options: { key: old.id } })
+    await expect(rotate(old.id)).rejects.toThrow(`key ${old.id} is revoked: nobody uses it`)
+    await expect(rotate('nothing')).rejects.toThrow('no key nothing')
+    expect(await list({ tenant })).toHaveLength(2)
+  })
+})

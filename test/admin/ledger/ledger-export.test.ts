@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { csvLine } from '../../../lib/admin/command-line/csv.ts'
+import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
+import { readLedgerRows, streamLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
+import {
+  openRelayingTenant,
+  RELEASE,
+  type RelayingTenant,
+  settle,
+} from '../../adapters/store/accounts/relaying-tenant.ts'
+import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: RelayTable
+let table: Table
+let tenant: RelayingTenant
+let ledger: RelayLedger
+beforeAll(async () => {
+  engine = await startRelayTable()
+})
+beforeEach(async () => {
+  const { table: fresh, lean } = await engine.fresh()
+  table = fresh
+  tenant = await openRelayingTenant(table, '100')
+  ledger = new RelayLedger(lean)
+})
+afterAll(() => engine.close())
+
+async function relay(credits: string, resolution?: Parameters<RelayLedger['resolve']>[1]) {
+  const request = tenant.request(credits)
+  await ledger.reserve(request)
+  if (resolution !== undefined) {
+    await ledger.resolve(request, resolution)
+  }
+  return request.requestId
+}
+
+async function exported(options: Record<string, string | true>, json = false): Promise<string> {
+  let written = ''
+  const write = async (text: string) => {
+    written += text
+  }
+  const answer = await runCommand(ledgerExport, { table, json, write, options })
+  expect(answer.json).toBeUndefined()
+  return written
+}
+
+const lines = (text: string) => text.trimEnd().split('\r\n')
+
+describe('the exported ledger', () => {
+  it('has a header and a line per entry, the same entries that the ledger shows, with exact amounts', async () => {
+    await relay('3', settle('1.250001'))
+    await relay('2', RELEASE)
+    await relay('1', settle('1', true))
+    await relay('0.000001')
+    const job = await reserveJob(table, tenant)
+    const [header, ...rows] = lines(await exported({ tenant: tenant.tenantId }))
+    expect(header).toBe('tenant,tenant_name,at,kind,job,amount,actual,estimated')
+    const shown = (await readLedgerRows(table, tenant.tenantId)).map(({ at, kind, job: id }) =>
+      [new Date(at).toISOString(), kind, id ?? ''].join(),
+    )
+    expect(rows.map((row) => row.split(',').slice(2, 5).join()).toSorted()).toEqual(shown.toSorted())
+    const kinds = rows.map((row) => row.split(',').slice(3).join())
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^settle,[^,]+,3,1\.250001,$/),
+        expect.stringMatching(/^release,[^,]+,2,,$/),
+        expect.stringMatching(/^settle,[^,]+,1,1,true$/),
+        expect.stringMatching(/^reserve,[^,]+,0\.000001,,$/),
+        `reserve,${job.jobId},0.7,,`,
+        'grant,,100,,',
+      ]),
+    )
+  })
+
+  it('shows a request that is resolved between the two reads with each entry once', async () => {
+    const request = tenant.request('2')
+    await ledger.reserve(request)
+    let queries = 0
+    table.client.middlewareStack.add((next) => async (command) => {
+      queries += 1
+      if (queries === 2) {
+        await ledger.resolve(request, settle('1'))
+      }
+      return await next(command)
+    })
+    const rows: string[] = []
+    for await (const { job, kind } of streamLedgerRows(table, tenant.tenantId)) {
+      rows.push(`${kind} ${job ?? ''}`)
+    }
+    expect(rows).toEqual([`reserve ${request.requestId}`, `settle ${request.requestId}`, 'grant '])
+  })
+
+  it('is of every tenant with --all, and of the time between --from and --to, which is left out', async () => {
+    const nowMilliseconds = Date.parse('2026-10-31T23:59:59.999Z')
+    const old = { id: 'old', name: 'Old, "Inc"', webhookSecret: 'x', credits: parseCredits('5'), grantId: 'g' }
+    await createTenant(table, { ...old, nowMilliseconds })
+    const all = lines(await exported({ all: true }))
+    expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,')
+    expect(all).toHaveLength(3)
+    expect(lines(await exported({ all: true, from: '2026-11-01' }))).toHaveLength(2)
+    expect(lines(await exported({ all: true, to: '2026-11-01' }))).toHaveLength(2)
+    expect(lines(await exported({ tenant: 'old', to: '2026-10-31T23:59:59.999Z' }))).toHaveLength(1)
+  })
+
+  it('is a line of JSON per entry for programs', async () => {
+    const text = await exported({ tenant: tenant.tenantId }, true)
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      {
+        tenant: tenant.tenantId,
+        tenant_name: expect.any(String),
+        at: expect.any(String),
+        kind: 'grant',
+        job: null,
+        amount: '100',
+        actual: null,
+        estimated: false,
+      },
+    ])
+  })
+
+  it('waits for its reader and holds no more than a line beyond 64 KB', async () => {
+    const credits = parseCredits('1')
+    const wide = {
+      id: 'wide',
+      name: 'x'.repeat(70_000),
+      webhookSecret: 'x',
+      credits,
+      grantId: 'g0',
+      nowMilliseconds: 1,
+    }
+    await createTenant(table, wide)
+    for (const grantId of ['g1', 'g2']) {
+      await grantCredits(table, 'wide', { grantId, credits, nowMilliseconds: 1 })
+    }
+    const sizes: number[] = []
+    let isTaken = true
+    const write = async (text: string) => {
+      expect(isTaken).toBe(true)
+      isTaken = false
+      sizes.push(text.length)
+      await new Promise((resolve) => setImmediate(resolve))
+      isTaken = true
+    }
+    await runCommand(ledgerExport, { table, write, options: { tenant: 'wide' } })
+    expect(sizes.filter((size) => size > 0)).toHaveLength(3)
+  })
+
+  it.each([
+    [{}, 'name one --tenant, or --all'],
+    [{ tenant: 'x', all: true as const }, 'name one --tenant, or --all'],
+    [{ all: true as const, from: 'today' }, '--from today: use a date'],
+    [{ tenant: 'nobody' }, 'no tenant nobody'],
+  ])('is refused with %j', async (options, sentence) => {
+    await expect(exported(options)).rejects.toThrow(sentence)
+  })
+})
+
+describe('a line of CSV', () => {
+  it.each([
+    [['a', '', 'b'], 'a,,b\r\n'],
+    [['a,b', 'c"d', 'e\nf', 'g\rh'], '"a,b","c""d","e\nf","g\rh"\r\n'],
+    [['=1+1', '+1', '-cmd', '@x', '\tx', '\rx'], "'=1+1,'+1,'-cmd,'@x,\"'\tx\",\"'\rx\"\r\n"],
+    [['=HYPERLINK("http://x","y")'], '"\'=HYPERLINK(""http://x"",""y"")"\r\n'],
+    [['＝1', '＋1', '－1', '＠x'], "'＝1,'＋1,'－1,'＠x\r\n"],
+    [['x;=cmd', 'x\ty', 'x\t=cmd', 'x;y'], '"x;\'=cmd","x\ty","x\t\'=cmd","x;y"\r\n'],
+    [['-0.5', '-1', '0.000001'], '-0.5,-1,0.000001\r\n'],
+  ])('%j is quoted where it must be and never a formula', (cells, line) => {
+    expect(csvLine(cells)).toBe(line)
+  })
+})

@@ -1,0 +1,105 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { showLedger } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { readLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
+import {
+  openRelayingTenant,
+  RELEASE,
+  type RelayingTenant,
+  settle,
+} from '../../adapters/store/accounts/relaying-tenant.ts'
+import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
+
+let engine: RelayTable
+let table: Table
+let tenant: RelayingTenant
+let now: number
+let ledger: RelayLedger
+beforeAll(async () => {
+  engine = await startRelayTable()
+})
+beforeEach(async () => {
+  const { table: fresh, lean } = await engine.fresh()
+  table = fresh
+  tenant = await openRelayingTenant(table, '100')
+  now = Date.now() + 1_000
+  const clock = { nowMilliseconds: () => now, pause: async () => undefined }
+  ledger = new RelayLedger(lean, { clock })
+})
+afterAll(() => engine.close())
+
+const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+async function entries(limit?: number) {
+  const { json } = await showLedger(table, { tenant: tenant.tenantId, limit })
+  return Object(json).entries
+}
+
+/** Reserves now, resolves two seconds later, and a second after that is over. */
+async function relay(credits: string, resolution: Parameters<RelayLedger['resolve']>[1] | undefined) {
+  const request = tenant.request(credits, { reservedAt: now })
+  await ledger.reserve(request)
+  now += 2_000
+  if (resolution !== undefined) {
+    await ledger.resolve(request, resolution)
+  }
+  now += 1_000
+  return request
+}
+
+describe('the ledger of a tenant', () => {
+  it('shows both entries of a request, newest first, beside those of jobs and grants', async () => {
+    const start = now
+    const settled = await relay('3', settle('1.25'))
+    const released = await relay('2', RELEASE)
+    const estimated = await relay('1', settle('1', true))
+    const job = await reserveJob(table, tenant, { createdAt: Math.trunc(now / 1000) + 10 })
+    const none = { actual: null }
+    expect(await entries()).toEqual([
+      { kind: 'reserve', job: job.jobId, amount: '0.7', ...none, at: expect.any(String) },
+      { kind: 'settle', job: estimated.requestId, amount: '1', actual: '1', at: iso(start + 8_000), estimated: true },
+      { kind: 'reserve', job: estimated.requestId, amount: '1', ...none, at: iso(start + 6_000) },
+      { kind: 'release', job: released.requestId, amount: '2', ...none, at: iso(start + 5_000) },
+      { kind: 'reserve', job: released.requestId, amount: '2', ...none, at: iso(start + 3_000) },
+      { kind: 'settle', job: settled.requestId, amount: '3', actual: '1.25', at: iso(start + 2_000) },
+      { kind: 'reserve', job: settled.requestId, amount: '3', ...none, at: iso(start) },
+      { kind: 'grant', job: null, amount: '100', ...none, at: expect.any(String) },
+    ])
+  })
+
+  it('shows a request that is open once, and of all entries the newest when told how many', async () => {
+    await relay('3', RELEASE)
+    const open = await relay('2', undefined)
+    const expected = [{ kind: 'reserve', job: open.requestId, amount: '2', actual: null, at: iso(open.reservedAt) }]
+    expect(await entries(1)).toEqual(expected)
+    expect((await entries()).filter(({ job }: { job: string }) => job === open.requestId)).toEqual(expected)
+  })
+
+  it('shows a request that is resolved in the moment of reading with both entries, each once', async () => {
+    const open = await relay('2', undefined)
+    const [rows] = await Promise.all([readLedgerRows(table, tenant.tenantId), ledger.resolve(open, settle('1'))])
+    const kinds = rows.filter(({ job }) => job === open.requestId).map(({ kind }) => kind)
+    expect([['reserve'], ['settle', 'reserve']]).toContainEqual(kinds)
+  })
+
+  it('tells people which bills are estimates', async () => {
+    await relay('1', settle('1', true))
+    await relay('1', settle('0.5'))
+    const { text } = await showLedger(table, { tenant: tenant.tenantId, limit: undefined })
+    expect(text).toMatch(/settle +1 +1 \(estimate\)/)
+    expect(text).toMatch(/settle +1 +0\.5 +/)
+  })
+
+  it('is not shown without a row that nobody can read: it is an error that says so', async () => {
+    const Item = { ...tableKeys.ledgerResolution(tenant.tenantId, 'x'), kind: 'gift', amount: 1, at: 1 }
+    await table.client.send(new PutCommand({ TableName: table.name, Item }))
+    await expect(readLedgerRows(table, tenant.tenantId)).rejects.toThrow(/gift|kind/)
+    const malformed: string[] = []
+    expect(await readLedgerRows(table, tenant.tenantId, (key) => malformed.push(key))).toHaveLength(1)
+    expect(malformed).toEqual(['x#2'])
+  })
+})

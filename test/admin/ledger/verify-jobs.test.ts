@@ -1,0 +1,185 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
+import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import {
+  credits,
+  ESTIMATE,
+  openTenant,
+  RELEASE,
+  requireReservation,
+  reserveJob,
+  settle,
+  type TestTenant,
+} from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  tenant = await openTenant(table)
+})
+afterAll(() => engine.close())
+
+const MINUTE = 60_000
+
+type Endings = 'open' | 'settled' | 'released'
+
+/** A job as the pipeline leaves it; a settled one costs half a credit of the 0.7 that were locked. */
+async function endJob(ending: Endings, { actual = '0.5', at = Date.now() } = {}): Promise<string> {
+  const { jobId } = await reserveJob(table, tenant)
+  if (ending !== 'open') {
+    await resolve(jobId, ending === 'settled' ? settle(actual) : RELEASE, at)
+  }
+  return jobId
+}
+
+async function resolve(jobId: string, resolution: Resolution, nowMilliseconds: number): Promise<void> {
+  if (resolution.kind === 'settle') {
+    await change(tableKeys.job(tenant.tenantId, jobId), 'status', 'processing')
+  }
+  const job = await getVideoJob(table, tenant.tenantId, jobId)
+  if (job === undefined) {
+    throw new Error('no job')
+  }
+  const reservation = await requireReservation(table, { tenantId: tenant.tenantId, jobId })
+  await resolveReservation(table, { job, reservation, resolution, nowMilliseconds })
+}
+
+async function change(Key: TableKey, member: string, value: unknown): Promise<void> {
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key,
+      ...(value === undefined
+        ? { UpdateExpression: 'REMOVE #m' }
+        : { UpdateExpression: 'SET #m = :value', ExpressionAttributeValues: { ':value': value } }),
+      ExpressionAttributeNames: { '#m': member },
+    }),
+  )
+}
+
+const findings = async () => (await verifyLedger(table)).map(({ message }) => message)
+
+const ITEMS = {
+  job: tableKeys.job,
+  reservation: tableKeys.reservation,
+  reserve: tableKeys.ledgerReserve,
+  resolution: tableKeys.ledgerResolution,
+}
+
+const CHANGES: readonly [Endings, keyof typeof ITEMS, string, unknown, ...sentences: string[]][] = [
+  ['open', 'job', 'estimate', 800_000, 'has unequal amounts: estimate 0.8, reservation 0.7, reserve row 0.7'],
+  ['open', 'reserve', 'amount', 800_000, 'has unequal amounts: estimate 0.7, reservation 0.7, reserve row 0.8'],
+  ['open', 'reserve', 'actual', 1, 'has a reserve row with an actual amount'],
+  ['open', 'reservation', 'actual', 1, 'has an actual amount of 0.000001 and its reservation is held'],
+  [
+    'settled',
+    'reservation',
+    'amount',
+    800_000,
+    'has unequal amounts: estimate 0.7, reservation 0.8, reserve row 0.7, settle row 0.7',
+  ],
+  [
+    'settled',
+    'resolution',
+    'amount',
+    800_000,
+    'has unequal amounts: estimate 0.7, reservation 0.7, reserve row 0.7, settle row 0.8',
+  ],
+  ['settled', 'reservation', 'actual', 1, 'has unequal bills: settle row 0.5, reservation 0.000001, record 0.5'],
+  ['settled', 'reservation', 'actual', undefined, 'has unequal bills: settle row 0.5, reservation none, record 0.5'],
+  ['settled', 'job', 'billed', 1, 'has unequal bills: settle row 0.5, reservation 0.5, record 0.000001'],
+  ['settled', 'resolution', 'at', 1, 'was resolved before it was reserved'],
+  [
+    'released',
+    'resolution',
+    'amount',
+    800_000,
+    'has unequal amounts: estimate 0.7, reservation 0.7, reserve row 0.7, release row 0.8',
+  ],
+  ['released', 'resolution', 'actual', 0, 'has a release row with an actual amount'],
+  ['released', 'reservation', 'actual', 1, 'has an actual amount of 0.000001 and its reservation is released'],
+  ['released', 'job', 'billed', 1, 'has an actual amount of 0.000001 and its reservation is released'],
+  ['released', 'resolution', 'at', 1, 'was resolved before it was reserved'],
+  [
+    'released',
+    'resolution',
+    'amount',
+    -1,
+    'has unequal amounts: estimate 0.7, reservation 0.7, reserve row 0.7, release row -0.000001',
+    'has a negative amount',
+  ],
+]
+
+describe('verifying the ledger of jobs', () => {
+  it('finds nothing where jobs are open, released, billed below, at and above the estimate, at clocks minutes apart', async () => {
+    await endJob('open')
+    await endJob('released')
+    for (const actual of ['0', '0.5', '0.7', '1.9']) {
+      await endJob('settled', { actual, at: Date.now() - 9 * MINUTE })
+    }
+    expect(await findings()).toEqual([])
+  })
+
+  it.each(CHANGES)('finds, of one that is %s, a changed %s.%s (%j)', async (ending, item, member, value, ...found) => {
+    const jobId = await endJob(ending)
+    await change(ITEMS[item](tenant.tenantId, jobId), member, value)
+    expect(await findings()).toEqual(found.map((sentence) => `job ${jobId} ${sentence}`))
+  })
+
+  it('finds a settlement without an amount, which the sum of settlements misses too', async () => {
+    const jobId = await endJob('settled')
+    await change(ITEMS.resolution(tenant.tenantId, jobId), 'actual', undefined)
+    expect(await findings()).toEqual([
+      'spent is 0.5 and the sum of settlements is 0',
+      `job ${jobId} has unequal bills: settle row none, reservation 0.5, record 0.5`,
+      `job ${jobId} has a settle row without an actual amount`,
+    ])
+  })
+
+  it('finds two bills that are wrong by as much as each other, which no sum shows', async () => {
+    const [first, second] = [await endJob('settled'), await endJob('settled')]
+    await change(ITEMS.resolution(tenant.tenantId, first), 'actual', 400_000)
+    await change(ITEMS.resolution(tenant.tenantId, second), 'actual', 600_000)
+    const found = await findings()
+    expect(found).toHaveLength(2)
+    expect(found).toContain(`job ${first} has unequal bills: settle row 0.4, reservation 0.5, record 0.5`)
+    expect(found).toContain(`job ${second} has unequal bills: settle row 0.6, reservation 0.5, record 0.5`)
+  })
+
+  it('takes a settled record of before the bill was written on it', async () => {
+    await change(ITEMS.job(tenant.tenantId, await endJob('settled')), 'billed', undefined)
+    expect(await findings()).toEqual([])
+  })
+
+  it('finds rows that do not agree where the record was collected long ago', async () => {
+    const at = Date.now() - 40 * 24 * 60 * MINUTE
+    const { jobId } = await reserveJob(table, tenant, { createdAt: Math.trunc(at / 1000) })
+    await resolve(jobId, settle('0.5'), jobIdMilliseconds(jobId) + MINUTE)
+    const collected = Math.trunc(Date.now() / 1000) - 60
+    await change(ITEMS.job(tenant.tenantId, jobId), 'ttl', collected)
+    await change(ITEMS.reservation(tenant.tenantId, jobId), 'ttl', collected)
+    expect(await findings()).toEqual([])
+    await change(ITEMS.reserve(tenant.tenantId, jobId), 'amount', 800_000)
+    expect(await findings()).toEqual([`job ${jobId} has unequal amounts: reserve row 0.8, settle row 0.7`])
+  })
+
+  it('finds a grant below nothing', async () => {
+    await grantCredits(table, tenant.tenantId, { credits: ESTIMATE, grantId: 'x', nowMilliseconds: Date.now() })
+    await change(tableKeys.ledgerGrant(tenant.tenantId, 'x'), 'amount', credits('-0.7'))
+    await change(tableKeys.balance(tenant.tenantId), 'granted', credits('99.3'))
+    await change(tableKeys.balance(tenant.tenantId), 'available', credits('99.3'))
+    expect(await findings()).toEqual(['a grant has a negative amount'])
+  })
+})

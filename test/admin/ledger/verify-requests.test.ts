@@ -1,0 +1,119 @@
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { verifyLedgers } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
+import {
+  openRelayingTenant,
+  RELEASE,
+  type RelayingTenant,
+  settle,
+} from '../../adapters/store/accounts/relaying-tenant.ts'
+import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
+
+let engine: RelayTable
+let table: Table
+let tenant: RelayingTenant
+let ledger: RelayLedger
+beforeAll(async () => {
+  engine = await startRelayTable()
+})
+beforeEach(async () => {
+  const { table: fresh, lean } = await engine.fresh()
+  table = fresh
+  ledger = new RelayLedger(lean)
+  tenant = await openRelayingTenant(table, '100')
+})
+afterAll(() => engine.close())
+
+const findings = async () => (await verifyLedger(table)).map(({ message }) => message)
+
+async function relay(resolution: Parameters<RelayLedger['resolve']>[1] | undefined): Promise<RelayReservation> {
+  const request = tenant.request('1')
+  await ledger.reserve(request)
+  if (resolution !== undefined) {
+    await ledger.resolve(request, resolution)
+  }
+  return request
+}
+
+const rowKey = ({ requestId }: RelayReservation) => tableKeys.ledgerResolution(tenant.tenantId, requestId)
+const openKey = ({ requestId }: RelayReservation) => tableKeys.requestReservation(tenant.tenantId, requestId)
+
+async function change(Key: TableKey, member: string, value: unknown): Promise<void> {
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key,
+      ...(value === undefined
+        ? { UpdateExpression: 'REMOVE #m' }
+        : { UpdateExpression: 'SET #m = :value', ExpressionAttributeValues: { ':value': value } }),
+      ExpressionAttributeNames: { '#m': member },
+    }),
+  )
+}
+
+const remove = (Key: TableKey) => table.client.send(new DeleteCommand({ TableName: table.name, Key }))
+
+describe('verifying the ledger', () => {
+  it('finds nothing where requests are open, settled, billed at the estimate, released, and jobs run', async () => {
+    await Promise.all([relay(undefined), relay(settle('0.5')), relay(settle('1.5', true)), relay(RELEASE)])
+    await reserveJob(table, tenant)
+    expect(await verifyLedgers(table)).toMatchObject({ isOk: true, text: 'every invariant holds' })
+  })
+
+  it('misses an open reservation that is gone', async () => {
+    await remove(openKey(await relay(undefined)))
+    expect(await findings()).toEqual(['held is 1 and the sum of open reservations is 0'])
+  })
+
+  it('misses a settlement that is gone', async () => {
+    await remove(rowKey(await relay(settle('0.5'))))
+    expect(await findings()).toEqual(['spent is 0.5 and the sum of settlements is 0'])
+  })
+
+  it('finds a request that is open and resolved', async () => {
+    const request = await relay(RELEASE)
+    const Item = { ...openKey(request), amount: 0, model: 'm', reservedAt: request.reservedAt }
+    await table.client.send(new PutCommand({ TableName: table.name, Item }))
+    expect(await findings()).toEqual([
+      `request ${request.requestId} has a resolution row in the ledger and its reservation is open`,
+    ])
+  })
+
+  it('finds an open request with an amount below nothing', async () => {
+    const request = await relay(undefined)
+    await change(openKey(request), 'amount', -1)
+    expect(await findings()).toEqual([
+      'held is 1 and the sum of open reservations is -0.000001',
+      `request ${request.requestId} has a negative amount`,
+    ])
+  })
+
+  it.each([
+    ['a settlement without an amount', settle('0'), 'actual', undefined, 'has a settle row without an actual amount'],
+    ['a release with an amount', RELEASE, 'actual', 1, 'has a release row with an actual amount'],
+    ['a negative amount', RELEASE, 'amount', -1, 'has a negative amount'],
+    ['a resolution before its reservation', RELEASE, 'at', 1, 'was resolved before it was reserved'],
+  ])('finds %s', async (_, resolution, member, value, message) => {
+    const request = await relay(resolution)
+    await change(rowKey(request), member, value)
+    expect(await findings()).toEqual([`request ${request.requestId} ${message}`])
+  })
+
+  it.each(['gift', 'reserve'])(
+    'finds a row that says %s, which is none of ours, and looks at everything else',
+    async (kind) => {
+      const request = await relay(settle('0.5'))
+      await change(rowKey(request), 'kind', kind)
+      expect(await findings()).toEqual([
+        'spent is 0.5 and the sum of settlements is 0',
+        `the row ${request.requestId}#2 of its ledger is malformed`,
+      ])
+    },
+  )
+})

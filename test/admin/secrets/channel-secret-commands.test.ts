@@ -1,0 +1,139 @@
+import { PassThrough } from 'node:stream'
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
+import { createSecretSet, secretList, secretRemove } from '../../../lib/admin/secrets/channel-secret-commands.ts'
+import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
+import { UsageError } from '../../../lib/terminal/usage-error.ts'
+import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
+import { SHIPPED_FILE } from '../../core/shipped-catalogue.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+const cloudFormation = mockClient(CloudFormationClient)
+const environment = { ...process.env }
+let secret: FakeSecret
+beforeEach(() => {
+  secret = new FakeSecret()
+  // The stage uses MAIN_KEY; the configuration file uses P1_API_KEY besides, for the next deployment.
+  const { config } = testCatalogue({}, { main: { api_key: `\${${'MAIN_KEY'}}` } })
+  cloudFormation.reset()
+  cloudFormation
+    .on(GetTemplateCommand)
+    .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: config } }) })
+  process.env.P1_BASE_URL = 'https://p1.example.com'
+})
+afterAll(() => {
+  process.env = environment
+})
+
+const outputs = { ChannelSecretArn: 'arn:channel-secret' }
+const entries = () => JSON.parse(secret.text)
+
+function set(name: string, value: string, options: Readonly<Record<string, true>> = {}) {
+  const input = new PassThrough()
+  input.end(value)
+  const command = createSecretSet(() => input)
+  return runCommand(command, {
+    outputs,
+    options: { NAME: name, 'value-from-stdin': true, config: SHIPPED_FILE, ...options },
+  })
+}
+const list = () => runCommand(secretList, { outputs, options: { config: SHIPPED_FILE } })
+const remove = (name: string, confirm = async () => undefined) =>
+  runCommand(secretRemove, { outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
+
+describe('secret set', () => {
+  it('sets one entry and leaves the others, and no answer has the value', async () => {
+    secret.text = '{"OTHER":"kept"}'
+    const answer = await set('MAIN_KEY', 'sk-1\n')
+    expect(entries()).toEqual({ OTHER: 'kept', MAIN_KEY: 'sk-1' })
+    expect(answer.json).toEqual({ name: 'MAIN_KEY', state: 'set', channels: ['main'] })
+    expect((await set('MAIN_KEY', 'sk-2')).json).toMatchObject({ state: 'replaced' })
+    expect(JSON.stringify(answer)).not.toContain('sk-1')
+  })
+
+  it('loses nothing that somebody else sets at the same moment', async () => {
+    secret.beforeMove = () => {
+      secret.beforeMove = () => undefined
+      secret.text = '{"THEIRS":"1"}'
+    }
+    await set('MAIN_KEY', 'sk-1')
+    expect(entries()).toEqual({ THEIRS: '1', MAIN_KEY: 'sk-1' })
+  })
+
+  it('takes a name of the next deployment, and says which is meant by one that nobody uses', async () => {
+    await set('P1_API_KEY', 'sk-1')
+    await expect(set('MIAN_KEY', 'sk-1')).rejects.toThrow('did you mean MAIN_KEY?')
+    await expect(set('SOMETHING_ELSE', 'sk-1')).rejects.toThrow('MAIN_KEY, P1_API_KEY')
+    await set('SOMETHING_ELSE', 'sk-1', { force: true })
+    expect(Object.keys(entries())).toEqual(['P1_API_KEY', 'SOMETHING_ELSE'])
+  })
+
+  it('does not repeat a value that stands in the place of the name', async () => {
+    const error = await set('sk-very-secret', 'sk-1', { force: true }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(UsageError)
+    expect(String(error)).not.toContain('very')
+  })
+
+  it.each(['sk-very-secret', '["sk-very-secret"]'])(
+    'leaves a secret alone that is %s, and does not quote it',
+    async (text) => {
+      secret.text = text
+      const error = await set('MAIN_KEY', 'sk-1').catch((reason: unknown) => reason)
+      expect(error).toBeInstanceOf(CommandFailedError)
+      expect(String(error)).not.toContain('very')
+      expect(secret.text).toBe(text)
+    },
+  )
+
+  it('works on a deployed stage alone', async () => {
+    const local = runCommand(secretList, { outputs, local: true })
+    await expect(local).rejects.toThrow('from its environment')
+  })
+})
+
+describe('secret list', () => {
+  it('shows names, users and what is missing, never a value', async () => {
+    secret.text = '{"MAIN_KEY":"sk-1","LEFT_OVER":"sk-2","P1_API_KEY":""}'
+    const answer = await list()
+    expect(answer).toMatchObject({
+      isOk: false,
+      json: {
+        secrets: [
+          { name: 'LEFT_OVER', state: 'unused', channels: [] },
+          { name: 'MAIN_KEY', state: 'set', channels: ['main'] },
+          { name: 'P1_API_KEY', state: 'missing' },
+        ],
+      },
+    })
+    expect(JSON.stringify(answer)).not.toContain('sk-')
+    await set('P1_API_KEY', 'sk-3')
+    expect((await list()).isOk).toBe(true)
+  })
+})
+
+describe('secret remove', () => {
+  it('takes one entry out, once it was confirmed', async () => {
+    secret.text = '{"MAIN_KEY":"sk-1","OTHER":"kept"}'
+    const asked: string[] = []
+    await runCommand(secretRemove, {
+      outputs,
+      options: { NAME: 'MAIN_KEY' },
+      confirm: async (sentence) => void asked.push(sentence),
+    })
+    expect(entries()).toEqual({ OTHER: 'kept' })
+    expect(asked).toEqual([expect.stringContaining('the key of main')])
+  })
+
+  it('changes nothing without the yes', async () => {
+    secret.text = '{"MAIN_KEY":"sk-1"}'
+    await expect(remove('MAIN_KEY', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(entries()).toEqual({ MAIN_KEY: 'sk-1' })
+  })
+
+  it('of a name that is not there is an error', async () => {
+    await expect(remove('MAIN_KEY')).rejects.toBeInstanceOf(CommandFailedError)
+  })
+})

@@ -1,0 +1,56 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { chatEvent, openStream, word } from '../../engines/relay-upstream.ts'
+
+const BODIES = {
+  'create-chat-completion': { model: CHAT, stream: true, messages: [{ role: 'user', content: 'hi' }], max_tokens: 900 },
+  'create-completion': { model: CHAT, stream: true, prompt: 'hi', max_tokens: 900 },
+} as const
+const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+const breakAfter = (events: string, milliseconds: number) => (response: ServerResponse) =>
+  void openStream(response).write(events, () => setTimeout(() => response.destroy(), milliseconds))
+
+async function billOf(operation: RelayOperation & keyof typeof BODIES, client: object): Promise<bigint> {
+  const { id, key } = await rig.tenant('10')
+  await rig.send(BODIES[operation], { operation, key, client })
+  const [row] = await rig.rows(id)
+  expect(row?.kind).toBe('settle')
+  return row?.actual ?? -1n
+}
+
+const DELTAS = [
+  ['reasoning', { reasoning_content: 'x'.repeat(2_000) }],
+  ['tool arguments', { tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(2_000) } }] }],
+  ['a refusal', { refusal: 'x'.repeat(2_000) }],
+] as const
+
+it.each(DELTAS.flatMap(([name, delta]) => OPERATIONS.map((operation) => [name, operation, delta] as const)))(
+  'a stream that breaks off or is left bills %s as generated (%s)',
+  async (_, operation, delta) => {
+    const events = word('Hi') + chatEvent({ choices: [{ index: 0, delta }] })
+    for (const [milliseconds, client] of [
+      [30, {}],
+      [300, { leavesAfterBytes: 1 }],
+    ] as const) {
+      rig.upstreams[0]?.answerWith(breakAfter(events, milliseconds))
+      // 501 tokens at 2,000 millionths, and the prompt.
+      const bill = await billOf(operation, client)
+      expect(bill).toBeGreaterThan(1_002_000n)
+      expect(bill).toBeLessThan(1_002_000n + 50_000n)
+    }
+  },
+)
+
+it.each(OPERATIONS)('a usage inside of an error is billed (%s)', async (operation) => {
+  const error = chatEvent({ error: { message: 'boom' }, usage: { prompt_tokens: 50, completion_tokens: 60 } })
+  rig.upstreams[0]?.answerWith((response) => void openStream(response).end(word('Hi') + error))
+  expect(await billOf(operation, {})).toBe(170_000n)
+})

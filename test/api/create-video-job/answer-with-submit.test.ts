@@ -1,0 +1,144 @@
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { createDocumentClient } from '#adapters/store/table/table.ts'
+import { answerRepeat, answerWithSubmit } from '#lambdas/api/create-video-job/answer-with-submit.ts'
+import { SubmitRhythm } from '#lambdas/api/create-video-job/submit-rhythm.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+
+const JOB = { tenantId: 'tenant', jobId: 'job', model: 'model' }
+const ITEM = {
+  ...{ PK: 'T#tenant', SK: 'JOB#job', model: 'model', status: 'queued' },
+  ...{ createdAt: 1, expiresAt: 2, videoKey: 'v/x', estimate: 1 },
+}
+
+const dynamo = mockClient(DynamoDBDocumentClient)
+const table = { client: createDocumentClient(), name: 'table' }
+
+let now: number
+let rhythm: SubmitRhythm
+beforeEach(() => {
+  dynamo.reset()
+  now = 0
+  rhythm = new SubmitRhythm()
+})
+
+const context = () => ({
+  table,
+  openBucket: () => Promise.reject(new Error('no bucket')),
+  catalogue: testCatalogue(),
+  nowMilliseconds: () => now,
+  pause: async (milliseconds: number) => {
+    now += milliseconds
+  },
+  newJobId: () => 'job',
+  randomHex: () => '00',
+  submitRhythm: rhythm,
+})
+
+/** An upstream whose answer is recorded so long after the create. */
+function recordAnswerAfter(milliseconds: number): void {
+  const createdAt = now
+  dynamo.on(GetCommand).callsFake(() => ({
+    Item: now - createdAt < milliseconds ? ITEM : { ...ITEM, status: 'processing', submitText: '{"task":1}' },
+  }))
+}
+
+type Waits = { readonly reads: number; readonly late: number; readonly first: number }
+
+/** Creates one after the other, and what each of them took. */
+async function createAt(answersAfter: number, creates: number): Promise<Waits[]> {
+  const waits: Waits[] = []
+  for (let create = 0; create < creates; create += 1) {
+    dynamo.reset()
+    const createdAt = now
+    const first = rhythm.firstReadMilliseconds(JOB.model)
+    recordAnswerAfter(answersAfter)
+    await answerWithSubmit(JOB, context())
+    waits.push({ reads: dynamo.calls().length, late: now - createdAt - answersAfter, first })
+  }
+  return waits
+}
+
+function mean(numbers: number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length
+}
+
+describe('the answer of a create', () => {
+  it('is the recorded submit answer, found after 40 ms at the soonest before anything was learnt', async () => {
+    recordAnswerAfter(0)
+    expect(JSON.parse(await answerWithSubmit(JOB, context()))).toMatchObject({ task: 1, status: 'queued' })
+    expect({ now, reads: dynamo.calls().length }).toEqual({ now: 40, reads: 1 })
+  })
+
+  it('is given without the submit answer when that does not come in time', async () => {
+    recordAnswerAfter(Number.POSITIVE_INFINITY)
+    expect(JSON.parse(await answerWithSubmit(JOB, context()))).not.toHaveProperty('task')
+    expect(now).toBe(context().catalogue.config.submit_wait_seconds * 1000)
+  })
+
+  it.each([
+    [60, 2],
+    [150, 2],
+    [400, 2.2],
+    [900, 4.5],
+    [2_000, 7],
+  ])('of an upstream that takes %s ms takes %s reads at most on average and is hardly late', async (ms, most) => {
+    await createAt(ms, 20)
+    const waits = await createAt(ms, 100)
+    expect(mean(waits.map(({ reads }) => reads))).toBeLessThanOrEqual(most)
+    expect(mean(waits.map(({ late }) => late))).toBeLessThan(Math.max(25, ms / 4))
+  })
+
+  it('comes down to 15 ms where submits are answered at once, and no further', async () => {
+    const waits = await createAt(0, 30)
+    expect(waits.at(-1)).toEqual({ reads: 1, late: 15, first: 15 })
+  })
+
+  it('is looked for within half a second, however long the submits before it took', async () => {
+    const waits = await createAt(9_000, 30)
+    expect(Math.max(...waits.map(({ first }) => first))).toBe(500)
+  })
+
+  it('is soon again after a slow spell: six submits that were answered at once are enough', async () => {
+    await createAt(9_000, 30)
+    await createAt(0, 6)
+    expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThan(60)
+  })
+
+  it('of a fast submit is hardly later for one slow submit before it', async () => {
+    await createAt(60, 20)
+    const before = rhythm.firstReadMilliseconds(JOB.model)
+    await createAt(9_000, 1)
+    expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThanOrEqual(1.5 * before)
+  })
+
+  it('is awaited by each model at its own pace, because models have their own upstreams', async () => {
+    await createAt(900, 20)
+    expect(rhythm.firstReadMilliseconds('another')).toBe(40)
+  })
+
+  it('teaches nothing when none came', async () => {
+    recordAnswerAfter(Number.POSITIVE_INFINITY)
+    await answerWithSubmit(JOB, context())
+    expect(rhythm.firstReadMilliseconds(JOB.model)).toBe(40)
+  })
+})
+
+describe('the answer of a repeated create', () => {
+  it('is given at once, from the record that was read already', async () => {
+    recordAnswerAfter(0)
+    const existing = await getVideoJob(table, 'tenant', 'job')
+    dynamo.reset()
+    expect(existing && JSON.parse(await answerRepeat(existing, context()))).toMatchObject({ task: 1, status: 'queued' })
+    expect({ now, calls: dynamo.calls() }).toEqual({ now: 0, calls: [] })
+  })
+
+  it('waits for the submit as the first did, and teaches nothing', async () => {
+    recordAnswerAfter(30)
+    const existing = await getVideoJob(table, 'tenant', 'job')
+    expect(existing && JSON.parse(await answerRepeat(existing, context()))).toMatchObject({ task: 1 })
+    expect({ now, first: rhythm.firstReadMilliseconds(JOB.model) }).toEqual({ now: 40, first: 40 })
+  })
+})

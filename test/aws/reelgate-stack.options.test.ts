@@ -1,0 +1,309 @@
+import { describe, expect, it } from '@jest/globals'
+import { Match, Template } from 'aws-cdk-lib/assertions'
+import { AwsSolutionsChecks } from 'cdk-nag'
+import { methodsOf, ROUTES } from '#core/contract/routes.ts'
+import { CONFIGURATION_METADATA } from '../../lib/config/configuration-metadata.ts'
+import { API_CERTIFICATE, CDN_CERTIFICATE, EVERY_SETTING, PUBLIC_KEY_PEMS } from './every-setting.ts'
+import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
+
+const stacks = {
+  dev: createStack({ settings: stageSettings({ stage: 'dev', profile: 'dev' }) }),
+  prod: createStack({ settings: stageSettings({ stage: 'prod', profile: 'prod' }) }),
+  everything: createStack({ settings: stageSettings(EVERY_SETTING) }),
+  emulator: createStack({ settings: stageSettings({ profile: 'dev', emulator: 'true' }) }),
+}
+// test/aws/reelgate-stack.test.ts checks production as it is by default.
+const violations = (['dev', 'everything', 'emulator'] as const).map(
+  (name) => [name, new AwsSolutionsChecks().validateScope(stacks[name]).violations] as const,
+)
+const dev = Template.fromStack(stacks.dev)
+const prod = Template.fromStack(stacks.prod)
+const everything = Template.fromStack(stacks.everything)
+
+/** Holds records, videos, keys of upstreams and what was logged. */
+const KEEPS = [
+  'AWS::DynamoDB::GlobalTable',
+  'AWS::S3::Bucket',
+  'AWS::Logs::LogGroup',
+  'AWS::SecretsManager::Secret',
+] as const
+
+type Deployed = {
+  readonly Type: string
+  readonly DeletionPolicy?: string
+  readonly Properties?: { Description?: string }
+}
+
+function resources(template: Template): Deployed[] {
+  return Object.values<Deployed>(template.toJSON().Resources)
+}
+
+function functionsOf(template: Template) {
+  return resourcesOf(template, 'AWS::Lambda::Function').map((each) => ({ ...each, folder: folderOf(each.properties) }))
+}
+
+function outputOf(template: Template, name: string): unknown {
+  return template.toJSON().Outputs[name]?.Value
+}
+
+describe('every stage', () => {
+  it.each(violations)('%s passes every AwsSolutions rule or says why not', (_name, found) => {
+    expect(found).toEqual([])
+  })
+
+  it('has its configuration in the template, where a later deployment can be compared with it', () => {
+    expect(dev.toJSON().Metadata[CONFIGURATION_METADATA]).toEqual(shippedConfiguration.config)
+    expect(JSON.stringify(prod.toJSON().Metadata)).toContain('P1_API_KEY')
+  })
+})
+
+/** Where the name is of what an account has once, for all regions. */
+const ACCOUNT_WIDE = {
+  'AWS::CloudFront::KeyGroup': 'KeyGroupConfig.Name',
+  'AWS::CloudFront::OriginAccessControl': 'OriginAccessControlConfig.Name',
+  'AWS::CloudFront::PublicKey': 'PublicKeyConfig.Name',
+  'AWS::CloudFront::ResponseHeadersPolicy': 'ResponseHeadersPolicyConfig.Name',
+  'AWS::CloudWatch::Dashboard': 'DashboardName',
+} as const
+
+describe('one stage in two regions of an account', () => {
+  it('has no name twice', () => {
+    const found = Object.entries(ACCOUNT_WIDE).map(([type, path]) => {
+      const names = resourcesOf(everything, type).map(({ properties }) =>
+        path.split('.').reduce((value, member) => Object(value)[member], properties as unknown),
+      )
+      return { type, names: names.map((name) => JSON.stringify(name)) }
+    })
+    for (const { type, names } of found) {
+      expect({ type, isThere: names.length > 0 }).toEqual({ type, isThere: true })
+      expect(names).toEqual(names.map(() => expect.stringContaining('{"Ref":"AWS::Region"}')))
+    }
+    expect(
+      resources(everything)
+        .map(({ Type }) => Type)
+        .filter((type) => type.startsWith('AWS::CloudFront::') && type !== 'AWS::CloudFront::Distribution')
+        .filter((type) => !Object.keys(ACCOUNT_WIDE).includes(type)),
+    ).toEqual([])
+  })
+})
+
+describe('the stage dev', () => {
+  it('leaves nothing behind but API Gateway’s role, which all APIs of the region share', () => {
+    const kept = resources(dev).filter(
+      ({ DeletionPolicy }) => DeletionPolicy !== undefined && DeletionPolicy !== 'Delete',
+    )
+    expect(kept.map(({ Type }) => Type).sort()).toEqual(['AWS::ApiGateway::Account', 'AWS::IAM::Role'])
+    for (const type of KEEPS) {
+      dev.allResources(type, { DeletionPolicy: 'Delete' })
+    }
+    expect(stacks.dev.terminationProtection).toBe(false)
+  })
+
+  it('lets its table be deleted, and empties its bucket, which could not be deleted else', () => {
+    const [table] = resourcesOf(dev, 'AWS::DynamoDB::GlobalTable')
+    expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(false)
+    const [bucket] = resourcesOf(dev, 'AWS::S3::Bucket')
+    dev.hasResourceProperties('Custom::S3AutoDeleteObjects', { BucketName: { Ref: bucket?.id } })
+  })
+
+  it('keeps the log of the function that empties the bucket in a group that ends too, with no right beyond it', () => {
+    const emptier = resourcesOf(dev, 'AWS::Lambda::Function').find(({ properties }) =>
+      properties.Description.includes('empties the bucket'),
+    )
+    const group = emptier?.properties.LoggingConfig.LogGroup.Ref
+    const [role] = resourcesOf(dev, 'AWS::IAM::Role').filter(
+      ({ id }) => id === emptier?.properties.Role['Fn::GetAtt'][0],
+    )
+    expect(role?.properties.ManagedPolicyArns).toBeUndefined()
+    expect(role?.properties.Policies).toHaveLength(1)
+    expect(role?.properties.Policies[0].PolicyDocument.Statement).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        Resource: { 'Fn::GetAtt': [group, 'Arn'] },
+      },
+    ])
+  })
+
+  it('has no alarms, no web ACL, short logs and a low throttle', () => {
+    for (const type of ['AWS::CloudWatch::Alarm', 'AWS::SNS::Topic', 'AWS::WAFv2::WebACL']) {
+      expect(resourcesOf(dev, type)).toEqual([])
+    }
+    dev.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 7 })
+    dev.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: [Match.objectLike({ ThrottlingRateLimit: 100, ThrottlingBurstLimit: 200 })],
+    })
+    const levels = functionsOf(dev).filter(({ folder }) => /^(api|pipeline)\//.test(folder))
+    expect(new Set(levels.map(({ properties }) => properties.Environment.Variables.LOG_LEVEL))).toEqual(
+      new Set(['DEBUG']),
+    )
+  })
+})
+
+describe('the stage prod', () => {
+  it('keeps table, bucket, channel secret and logs, but for those of a creation that failed', () => {
+    for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Logs::LogGroup']) {
+      prod.allResources(type, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
+    }
+    prod.hasResource('AWS::SecretsManager::Secret', {
+      DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { Description: 'Reelgate: keys of the upstream channels' },
+    })
+    expect(resourcesOf(prod, 'Custom::S3AutoDeleteObjects')).toEqual([])
+  })
+
+  it('can repeat a first deployment that failed: nothing protects what CloudFormation has to take back', () => {
+    expect(stacks.prod.terminationProtection).toBe(false)
+    const [table] = resourcesOf(prod, 'AWS::DynamoDB::GlobalTable')
+    expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(false)
+    const kept = resources(prod).filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain')
+    expect(kept.map(({ Type }) => Type).sort()).toEqual(['AWS::ApiGateway::Account', 'AWS::IAM::Role'])
+  })
+
+  it('is protected against deletion, its table too, from the deployment on that says so', () => {
+    expect(stacks.everything.terminationProtection).toBe(true)
+    const [table] = resourcesOf(everything, 'AWS::DynamoDB::GlobalTable')
+    expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(true)
+  })
+
+  it('can be made again beside the logs that the last one left', () => {
+    const names = resourcesOf(prod, 'AWS::Logs::LogGroup').flatMap(({ properties }) => properties.LogGroupName ?? [])
+    expect(names).toHaveLength(2)
+    for (const name of names) {
+      expect(JSON.stringify(name)).toMatch(/AWS::StackId|RestApi/)
+    }
+  })
+
+  it.each([
+    ['dev', dev],
+    ['prod', prod],
+  ])('deploys as %s into a new account: no function reserves of its concurrency of 10', (_stage, template) => {
+    expect(resourcesOf(template, 'AWS::Lambda::Alias')).toEqual([])
+    const reserved = functionsOf(template).filter(
+      ({ properties }) => properties.ReservedConcurrentExecutions !== undefined,
+    )
+    expect(reserved.map(({ folder }) => folder)).toEqual([])
+  })
+
+  it('keeps the name that API Gateway gives, which then is the only one', () => {
+    expect(resourcesOf(prod, 'AWS::ApiGateway::DomainName')).toEqual([])
+    const [api] = resourcesOf(prod, 'AWS::ApiGateway::RestApi')
+    expect(api?.properties.DisableExecuteApiEndpoint).not.toBe(true)
+    expect(JSON.stringify(outputOf(prod, 'BaseUrl'))).toContain('execute-api')
+    expect(outputOf(prod, 'ApiDnsRecord')).toBeUndefined()
+    expect(outputOf(prod, 'VideoDnsRecord')).toBeUndefined()
+  })
+})
+
+describe('a name of the team’s own', () => {
+  const [domain] = resourcesOf(everything, 'AWS::ApiGateway::DomainName')
+
+  it('leads to the API with its certificate and TLS 1.2, and is the only way to it', () => {
+    expect(domain?.properties).toMatchObject({
+      DomainName: 'api.example.com',
+      RegionalCertificateArn: API_CERTIFICATE,
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'TLS_1_2',
+    })
+    const [api] = resourcesOf(everything, 'AWS::ApiGateway::RestApi')
+    const [stage] = resourcesOf(everything, 'AWS::ApiGateway::Stage')
+    expect(api?.properties.DisableExecuteApiEndpoint).toBe(true)
+    const [mapping] = resourcesOf(everything, 'AWS::ApiGateway::BasePathMapping')
+    expect(mapping?.properties).toEqual({
+      DomainName: { Ref: domain?.id },
+      RestApiId: { Ref: api?.id },
+      Stage: { Ref: stage?.id },
+    })
+  })
+
+  it('is in the outputs, with the DNS records to make', () => {
+    const [distribution] = resourcesOf(everything, 'AWS::CloudFront::Distribution')
+    expect(distribution?.properties.DistributionConfig.ViewerCertificate.AcmCertificateArn).toBe(CDN_CERTIFICATE)
+    expect(outputOf(everything, 'BaseUrl')).toBe('https://api.example.com/')
+    expect(outputOf(everything, 'VideoBaseUrl')).toBe('https://video.example.com')
+    expect(outputOf(everything, 'ApiDnsRecord')).toEqual({
+      'Fn::Join': ['', ['api.example.com CNAME ', { 'Fn::GetAtt': [domain?.id, 'RegionalDomainName'] }]],
+    })
+    expect(outputOf(everything, 'VideoDnsRecord')).toEqual({
+      'Fn::Join': ['', ['video.example.com CNAME ', { 'Fn::GetAtt': [distribution?.id, 'DomainName'] }]],
+    })
+  })
+})
+
+describe('settings that are given', () => {
+  it('throttle, log and keep logs as they say', () => {
+    everything.hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: Match.arrayWith([Match.objectLike({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 500 })]),
+    })
+    everything.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: 90 })
+    for (const { folder, properties } of functionsOf(everything)) {
+      expect({ folder, level: properties.Environment.Variables.LOG_LEVEL }).toEqual({ folder, level: 'WARN' })
+    }
+  })
+
+  it('subscribe the address to the one topic of the alarms', () => {
+    const [topic] = resourcesOf(everything, 'AWS::SNS::Topic')
+    expect(resourcesOf(everything, 'AWS::SNS::Subscription').map(({ properties }) => properties)).toEqual([
+      { Protocol: 'email', TopicArn: { Ref: topic?.id }, Endpoint: 'oncall@example.com' },
+    ])
+    expect(resourcesOf(prod, 'AWS::SNS::Subscription')).toEqual([])
+  })
+
+  it('let the CDN trust the public keys that the team brings', () => {
+    const encoded = resourcesOf(everything, 'AWS::CloudFront::PublicKey').map(
+      ({ properties }) => properties.PublicKeyConfig.EncodedKey,
+    )
+    expect(encoded.sort()).toEqual([...PUBLIC_KEY_PEMS].sort())
+  })
+})
+
+describe('concurrency', () => {
+  const functions = functionsOf(everything)
+  const aliases = resourcesOf(everything, 'AWS::Lambda::Alias')
+  const reservedOf = (pattern: RegExp) =>
+    new Set(
+      functions
+        .filter(({ folder }) => pattern.test(folder))
+        .map(({ properties }) => properties.ReservedConcurrentExecutions),
+    )
+
+  it('is reserved for each function of the API, each task and Reconcile', () => {
+    expect(reservedOf(/^api\//)).toEqual(new Set([40]))
+    expect(reservedOf(/^pipeline\/(?!reconcile)/)).toEqual(new Set([60]))
+    expect(reservedOf(/^pipeline\/reconcile/)).toEqual(new Set([1]))
+  })
+
+  const warmed = ROUTES.filter((route) => !('isPublic' in route))
+
+  it('is provisioned for every operation that serves tenants, on an alias of the version that is deployed', () => {
+    expect(aliases).toHaveLength(warmed.length)
+    const warm = aliases.map(({ properties }) => {
+      expect(properties).toMatchObject({
+        Name: 'live',
+        ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 2 },
+      })
+      const version = properties.FunctionVersion['Fn::GetAtt'][0]
+      const published = resourcesOf(everything, 'AWS::Lambda::Version').find(({ id }) => id === version)
+      expect(published?.properties.FunctionName).toEqual(properties.FunctionName)
+      return functions.find(({ id }) => id === properties.FunctionName.Ref)?.folder
+    })
+    expect(warm.sort()).toEqual(warmed.map(({ operation }) => `api/${operation}`).sort())
+  })
+
+  it('is used: API Gateway calls the alias, streamed or whole, and may', () => {
+    const names = aliases.map(({ id }) => id)
+    const called = resourcesOf(everything, 'AWS::ApiGateway::Method')
+      .filter(({ properties }) => properties.HttpMethod !== 'ANY')
+      .map(({ properties }) => JSON.stringify(properties.Integration.Uri))
+    const streamed = called.filter((uri) => uri.includes('/response-streaming-invocations'))
+    expect(streamed).toHaveLength(ROUTES.filter((route) => 'streams' in route && route.streams).length)
+    expect(called).toHaveLength(ROUTES.flatMap(methodsOf).length)
+    const permitted = resourcesOf(everything, 'AWS::Lambda::Permission').map(({ properties }) =>
+      JSON.stringify(properties.FunctionName),
+    )
+    for (const name of names) {
+      expect(called.filter((uri) => uri.includes(`"${name}"`))).toHaveLength(1)
+      expect(permitted.filter((target) => target.includes(`"${name}"`))).toHaveLength(1)
+    }
+  })
+})

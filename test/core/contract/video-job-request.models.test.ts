@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals'
+import { createCatalogue } from '#core/catalogue/catalogue.ts'
+import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
+import { FAMILY_A_ROWS, FAMILY_B_ROWS, MODEL_ROWS, type ModelRow, smallestBody, urls } from '../interface-tables.ts'
+import { issuesOf, shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
+
+function parse(body: unknown, { catalogue = shippedCatalogue, allowedModels = null as string[] | null } = {}) {
+  return parseVideoJobRequest(body, { catalogue, allowedModels })
+}
+
+const isEdit = (row: ModelRow) => row.id.endsWith('video-edit')
+
+describe.each(MODEL_ROWS)('$id', (row) => {
+  it('fills in every default', () => {
+    expect(parse({ ...smallestBody(row), unknown_field: { nested: true } })).toStrictEqual({
+      model: row.id,
+      prompt: 'a paper city',
+      duration: 5,
+      resolution: '720P',
+      aspect_ratio: '16:9',
+      generate_audio: row.audioDefault,
+      watermark: true,
+      image_urls: urls(row.images[0]),
+      video_urls: urls(row.videos[0], 'video'),
+      audio_urls: [],
+    })
+  })
+
+  it.each([3, 10, 11, 15])('takes %i seconds exactly when its row does', (duration) => {
+    const body = { ...smallestBody(row), duration }
+    if (isEdit(row) || duration <= row.maxSeconds) {
+      expect(parse(body).duration).toBe(duration)
+    } else {
+      const message = `${row.id} makes 3 to ${row.maxSeconds} seconds`
+      expect(issuesOf(() => parse(body))).toStrictEqual([{ path: 'duration', message }])
+    }
+  })
+
+  it.each(RESOLUTIONS)('takes %s exactly when its row does', (resolution) => {
+    const body = { ...smallestBody(row), resolution }
+    if (row.resolutions.includes(resolution)) {
+      expect(parse(body).resolution).toBe(resolution)
+    } else {
+      const message = `${row.id} makes ${row.resolutions.join(', ')}`
+      expect(issuesOf(() => parse(body))).toStrictEqual([{ path: 'resolution', message }])
+    }
+  })
+
+  it.each([0, 1, 2, 5, 6, 9, 10, 16])('takes %i reference images exactly when its row does', (count) => {
+    const body = { ...smallestBody(row), image_urls: urls(count) }
+    const [least, most] = row.images
+    if (count >= least && count <= most) {
+      expect(parse(body).image_urls).toHaveLength(count)
+    } else {
+      expect(issuesOf(() => parse(body))).toStrictEqual([
+        { path: 'image_urls', message: expect.stringMatching(new RegExp(`^${row.id} takes .*; ${count} given$`)) },
+      ])
+    }
+  })
+
+  it.each([0, 1, 2])('takes %i reference videos exactly when its row does', (count) => {
+    const body = { ...smallestBody(row), video_urls: urls(count, 'video') }
+    const [least, most] = row.videos
+    if (count >= least && count <= most) {
+      expect(parse(body).video_urls).toHaveLength(count)
+    } else {
+      expect(issuesOf(() => parse(body)).map(({ path }) => path)).toStrictEqual(['video_urls'])
+    }
+  })
+
+  it.each([1, 3, 4])('takes %i reference audios beside an image exactly when its row does', (count) => {
+    const images = { image_urls: urls(Math.max(1, row.images[0])) }
+    const body = { ...smallestBody(row), ...(row.images[1] > 0 ? images : {}), audio_urls: urls(count, 'audio') }
+    if (count <= row.audios[1]) {
+      expect(parse(body).audio_urls).toHaveLength(count)
+    } else {
+      expect(issuesOf(() => parse(body)).map(({ path }) => path)).toContain('audio_urls')
+    }
+  })
+
+  it('lets generate_audio, fps and aspect_ratio be wishes', () => {
+    const body = { ...smallestBody(row), generate_audio: !row.audioDefault, fps: 30, aspect_ratio: '9:21' }
+    expect(parse(body)).toMatchObject({ generate_audio: !row.audioDefault, fps: 30, aspect_ratio: '9:21' })
+  })
+})
+
+describe('reference audio', () => {
+  it.each(FAMILY_A_ROWS.filter((row) => row.audios[1] > 0))('is refused alone by $id', (row) => {
+    expect(issuesOf(() => parse({ ...smallestBody(row), audio_urls: urls(1, 'audio') }))).toStrictEqual([
+      { path: 'audio_urls', message: 'reference audio needs a reference image or video beside it' },
+    ])
+  })
+
+  it('is taken beside a reference video alone', () => {
+    const body = { model: 'famA-2', prompt: 'x', audio_urls: urls(1, 'audio'), video_urls: urls(1, 'video') }
+    expect(parse(body).audio_urls).toHaveLength(1)
+  })
+})
+
+describe('the direct route', () => {
+  const withoutDirect = createCatalogue({
+    ...shippedConfig,
+    channels: shippedConfig.channels.filter((channel) => !('route' in channel && channel.route === 'direct')),
+  })
+
+  it.each([
+    ['audio_urls', { image_urls: urls(1), audio_urls: urls(1, 'audio') }],
+    ['video_urls', { video_urls: urls(1, 'video') }],
+  ])('is needed for %s of family A', (path, references) => {
+    const body = { model: 'famA-2', prompt: 'x', ...references }
+    expect(parse(body)).toMatchObject(references)
+    expect(issuesOf(() => parse(body, { catalogue: withoutDirect }))).toStrictEqual([
+      { path, message: 'famA-2 is not served by a route that takes reference audio or video' },
+    ])
+  })
+
+  it('is not needed for text and images of family A, nor for edits of family B', () => {
+    expect(parse({ model: 'famA-2', prompt: 'x', image_urls: urls(9) }, { catalogue: withoutDirect })).toBeDefined()
+    const edit = { model: 'famB-1.0-video-edit', prompt: 'x', video_urls: urls(1, 'video') }
+    expect(parse(edit, { catalogue: withoutDirect })).toBeDefined()
+  })
+})
+
+describe('a model that a key does not see', () => {
+  const disabled = createCatalogue({
+    ...shippedConfig,
+    models: shippedConfig.models.map((model) => (model.id === 'famA-2' ? { ...model, enabled: false } : model)),
+  })
+  const unserved = createCatalogue({ ...shippedConfig, channels: [] })
+  const unknown = [{ path: 'model', message: 'unknown model' }]
+
+  it.each([
+    ['unknown', 'famA-3', {}],
+    ['of another kind', 'chat-default', {}],
+    ['named like a member of every object', 'constructor', {}],
+    ['empty', '', {}],
+    ['half of a surrogate pair', '\ud800', {}],
+    ['outside of the list of the key', 'famA-2', { allowedModels: ['famA-2-fast'] }],
+    ['seen by a key that may use none', 'famA-2', { allowedModels: [] }],
+    ['disabled', 'famA-2', { catalogue: disabled }],
+    ['without a channel', 'famA-2', { catalogue: unserved }],
+  ])('is refused with the same words when it is %s', (_, model, context) => {
+    expect(issuesOf(() => parse({ model, prompt: 'x' }, context))).toStrictEqual(unknown)
+  })
+
+  it('does not hide a model on the list of the key', () => {
+    expect(parse({ model: 'famA-2', prompt: 'x' }, { allowedModels: ['famA-2'] }).model).toBe('famA-2')
+  })
+})
+
+describe('the tables', () => {
+  it('hold every video model of the shipped configuration', () => {
+    const shipped = shippedConfig.models.filter((model) => model.kind === 'video').map((model) => model.id)
+    expect([...FAMILY_A_ROWS, ...FAMILY_B_ROWS].map((row) => row.id).toSorted()).toStrictEqual(shipped.toSorted())
+  })
+})

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals'
+import { readChatChoices } from '#core/relay/chat-choices.ts'
+import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-reply.ts'
+
+const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
+const answer = (members: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...members })
+const asEvents = (text: string) => chatAnswerAsEvents(text, 'public', { hasUsage: false })
+
+describe('a whole answer with an error in it', () => {
+  const error = { message: 'boom' }
+
+  it.each([
+    ['no choices', undefined],
+    ['an empty list', []],
+    ['a choice of nothing', [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }]],
+  ])('is a failure with %s', (_, choices) => {
+    expect(readChatAnswer(answer({ error, choices }), 'public').kind).toBe('error')
+  })
+
+  it('is an answer when something was generated, or the error is null', () => {
+    expect(readChatAnswer(answer({ error }), 'public').kind).toBe('answer')
+    expect(readChatAnswer(answer({ error: null }), 'public').kind).toBe('answer')
+  })
+})
+
+/** None of them holds what was asked for. */
+const WITHOUT_MESSAGE = [
+  ['no choice', []],
+  ['a choice without a message', [{}]],
+  ['choices that are no objects', [null, 1, 'x', [{ message: {} }]]],
+  [
+    'a message that is no object',
+    [
+      { index: 0, message: 'Hi' },
+      { index: 1, message: null },
+    ],
+  ],
+] as const
+
+describe('a whole answer without a message', () => {
+  it.each(WITHOUT_MESSAGE)('is unusable without a usage, and an answer with one (%s)', (_, choices) => {
+    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('unusable')
+    const usage = { prompt_tokens: 9, completion_tokens: 0 }
+    expect(readChatAnswer(answer({ choices, usage }), 'public').kind).toBe('answer')
+  })
+
+  it('gives no legacy completion', () => {
+    for (const [, choices] of WITHOUT_MESSAGE) {
+      expect(readChatChoices(answer({ choices }))).toMatchObject({ choices: [], usage: undefined })
+    }
+  })
+
+  it('is an answer when its message is empty', () => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
+    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('answer')
+  })
+})
+
+describe('the usage of a whole answer', () => {
+  const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+
+  it('is not believed when it is all zeros beside a text', () => {
+    expect(readChatAnswer(answer({ usage }), 'public')).toMatchObject({ kind: 'answer', usage: undefined })
+    expect(readChatAnswer(answer({ usage, choices: [] }), 'public')).toMatchObject({
+      usage: { promptTokens: 0, completionTokens: 0 },
+    })
+  })
+})
+
+describe('a whole answer as a stream', () => {
+  it('is the same with a byte order mark as without', () => {
+    expect(asEvents(`\ufeff${answer({})}`)).toBe(asEvents(answer({})))
+    expect(asEvents(answer({}))).toContain('"delta":{"role":"assistant","content":"Hi"}')
+  })
+
+  it('has an empty delta for a choice without a message', () => {
+    expect(asEvents(answer({ choices: [{ index: 0, message: null }, { index: 1 }] }))).toContain(
+      '"choices":[{"index":0,"delta":{}},{"index":1,"delta":{}}]',
+    )
+  })
+
+  it.each([
+    ['a choice that is null', answer({ choices: [null] })],
+    ['a choice that is a text', answer({ choices: ['x'] })],
+    ['a message that is a text', answer({ choices: [{ index: 0, message: 'x' }] })],
+    ['no object', '[]'],
+    ['no JSON', '<html>'],
+  ])('cannot be made of %s', (_, text) => {
+    expect(asEvents(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,279 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { putText } from '#adapters/store/bucket/video-bucket.ts'
+import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
+import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { claimSubmit } from '#adapters/store/jobs/submission.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'
+import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { startExecutions } from '../../engines/start-executions.ts'
+import { requireReservation } from '../../engines/video-jobs.ts'
+
+let engines: Engines
+let executions: Awaited<ReturnType<typeof startExecutions>>
+let pipeline: Pipeline
+beforeAll(async () => {
+  engines = await startEngines()
+  executions = await startExecutions()
+})
+beforeEach(async () => {
+  engines.reset()
+  pipeline = await engines.pipeline()
+  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
+})
+afterAll(async () => {
+  await Promise.all([engines.close(), executions.close()])
+})
+
+function useMachine(options: Parameters<typeof createVideoMachine>[1] = {}): VideoMachine {
+  const machine = createVideoMachine(pipeline, options)
+  executions.use(machine)
+  return machine
+}
+
+/** A run after so many seconds. */
+async function reconcileAfter(seconds: number, all = false): Promise<void> {
+  pipeline.clock.advance(seconds)
+  await reconcile(pipeline.context, { all })
+}
+
+/** Makes a record that no reader takes, as only a hand could write it. */
+async function spoil({ tenantId, jobId }: { tenantId: string; jobId: string }): Promise<void> {
+  const { table } = pipeline.context
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: tableKeys.job(tenantId, jobId),
+      UpdateExpression: 'SET #status = :odd',
+      ExpressionAttributeNames: { '#status': 'status' },
+      ExpressionAttributeValues: { ':odd': 'odd' },
+    }),
+  )
+}
+
+const broken = () => Promise.reject(new Error('broken'))
+const MINUTE = 60
+const TEN_MINUTES = 600
+
+describe('reconciling', () => {
+  it('starts an execution that was never started, after a minute, and the job succeeds', async () => {
+    const machine = useMachine()
+    const job = await pipeline.create()
+    await reconcileAfter(MINUTE - 1)
+    expect(machine.engine.find(job.jobId)).toBeUndefined()
+    await reconcileAfter(1)
+    await machine.engine.whenEnded(job.jobId)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(engines.counted()).toContain('execution_restarted')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('starts nothing beside an execution that runs, and looks again ten minutes later', async () => {
+    const release = Promise.withResolvers<unknown>()
+    const machine = useMachine({ interpose: { Submit: () => release.promise } })
+    const job = await pipeline.create()
+    const ended = machine.run(job)
+    await reconcileAfter(MINUTE)
+    await reconcileAfter(MINUTE)
+    expect(engines.counted()).not.toContain('execution_restarted')
+    expect(machine.visited).toEqual(['Submit'])
+    release.resolve({ step: 'done' })
+    await ended
+    await reconcileAfter(TEN_MINUTES)
+    expect(machine.engine.find(`${job.jobId}-1`)).toBeDefined()
+    await machine.engine.whenEnded(`${job.jobId}-1`)
+  })
+
+  it('looks at every open job at once when told to, as after a start of the local host', async () => {
+    const machine = useMachine()
+    const job = await pipeline.create()
+    await reconcileAfter(0, true)
+    await machine.engine.whenEnded(job.jobId)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
+  it('replaces a broken execution three times, by number, then ends the job and gives its money back', async () => {
+    const machine = useMachine({ interpose: { Submit: broken, Fail: broken } })
+    const job = await pipeline.create()
+    await machine.run(job)
+    for (const restart of [1, 2, 3]) {
+      await reconcileAfter(TEN_MINUTES)
+      expect(await machine.engine.whenEnded(`${job.jobId}-${restart}`)).toMatchObject({ status: 'FAILED' })
+      expect((await requireReservation(pipeline.context.table, job)).restarts).toBe(restart)
+    }
+    await reconcileAfter(TEN_MINUTES)
+    expect(machine.engine.find(`${job.jobId}-4`)).toBeUndefined()
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'internal error' })
+    expect(engines.counted()).toContain('internal_failure')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('replaces an execution that ended well and left its reservation open', async () => {
+    const machine = useMachine({
+      interpose: { Submit: async (step, visit) => (visit === 1 ? { step: 'done' } : await step()) },
+    })
+    const job = await pipeline.create()
+    await machine.run(job)
+    await reconcileAfter(MINUTE)
+    await machine.engine.whenEnded(`${job.jobId}-1`)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it.each(['Submit', 'Poll', 'Store', 'Settle'] as const)(
+    'finishes a job whose execution was stopped in %s',
+    async (state) => {
+      const finished = Promise.withResolvers<void>()
+      const stopIn = async (step: () => Promise<unknown>, visit: number) => {
+        if (visit > 1) {
+          return await step()
+        }
+        machine.engine.stop(job.jobId)
+        // As on AWS, the function that was invoked last runs to its end; nobody hears its answer.
+        await step()
+        finished.resolve()
+        return { step: 'done' }
+      }
+      const machine: VideoMachine = useMachine({ interpose: { [state]: stopIn } })
+      const job = await pipeline.create()
+      expect(await machine.run(job)).toMatchObject({ status: 'ABORTED' })
+      await finished.promise
+      await reconcileAfter(MINUTE)
+      await machine.engine.whenEnded(`${job.jobId}-1`)
+      expect(pipeline.upstream.submitted).toHaveLength(1)
+      expect((await pipeline.read(job)).status).toBe('succeeded')
+      expect(await pipeline.leftovers(job)).toEqual([])
+    },
+  )
+
+  it('never posts a job again whose submit was claimed by an execution that is gone', async () => {
+    pipeline.upstream.script.submit = () => accepted()
+    const machine = useMachine()
+    const job = await pipeline.create()
+    await claimSubmit(pipeline.context.table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
+    await reconcileAfter(MINUTE)
+    await machine.engine.whenEnded(job.jobId)
+    expect(pipeline.upstream.submitted).toEqual([])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'submit outcome unknown' })
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('ends a job that is overdue, whatever its execution says', async () => {
+    const release = Promise.withResolvers<unknown>()
+    const machine = useMachine({ interpose: { Submit: () => release.promise } })
+    const job = await pipeline.create()
+    const ended = machine.run(job)
+    await reconcileAfter(14 * 60 * MINUTE)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'generation timed out' })
+    expect(await pipeline.leftovers(job)).toEqual([])
+    release.resolve({ step: 'done' })
+    await ended
+  })
+
+  it.each([false, true])('goes on with the other jobs when one cannot be read (all: %s)', async (all) => {
+    const machine = useMachine()
+    const [good, bad] = [await pipeline.create(), await pipeline.create()]
+    await spoil(bad)
+    await reconcileAfter(MINUTE, all)
+    await machine.engine.whenEnded(good.jobId)
+    expect((await pipeline.read(good)).status).toBe('succeeded')
+    expect((await requireReservation(pipeline.context.table, bad)).state).toBe('held')
+  })
+
+  it('tries again in the next run what Step Functions would not do in this one', async () => {
+    const machine = useMachine()
+    const job = await pipeline.create()
+    executions.breakDown()
+    await reconcileAfter(MINUTE)
+    executions.use(machine)
+    await reconcileAfter(MINUTE)
+    await machine.engine.whenEnded(job.jobId)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
+  it('twice at the same time does everything once', async () => {
+    const machine = useMachine({ interpose: { Submit: broken, Fail: broken } })
+    const job = await pipeline.create()
+    await machine.run(job)
+    pipeline.clock.advance(MINUTE)
+    await Promise.all([reconcile(pipeline.context, { all: false }), reconcile(pipeline.context, { all: false })])
+    await machine.engine.whenEnded(`${job.jobId}-1`)
+    expect((await requireReservation(pipeline.context.table, job)).restarts).toBe(1)
+    expect(machine.engine.find(`${job.jobId}-2`)).toBeUndefined()
+  })
+
+  it('removes what a deleted, ended job left in the bucket', async () => {
+    const machine = useMachine()
+    const job = await pipeline.create()
+    await machine.run(job)
+    await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
+    await reconcileAfter(1)
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('leaves the file of a deleted job alone while its execution may still store', async () => {
+    const release = Promise.withResolvers<unknown>()
+    const machine = useMachine({ interpose: { Submit: () => release.promise } })
+    const job = await pipeline.create()
+    const ended = machine.run(job)
+    await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
+    await putText(engines.bucket.bucket, job.videoKey, 'arriving')
+    await reconcileAfter(1)
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
+    release.resolve({ step: 'done' })
+    await ended
+  })
+
+  it('mends the open count of a channel that drifted, and leaves a right one alone', async () => {
+    useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
+    const job = await pipeline.create()
+    const { table } = pipeline.context
+    await claimSubmit(table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
+    await claimSubmit(table, {
+      job: await pipeline.create(),
+      channel: { id: 'spare', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
+    await table.client.send(
+      new UpdateCommand({
+        TableName: table.name,
+        Key: tableKeys.channel('main'),
+        UpdateExpression: 'SET #open = :seven',
+        ExpressionAttributeNames: { '#open': 'open' },
+        ExpressionAttributeValues: { ':seven': 7 },
+      }),
+    )
+    await reconcileAfter(0, true)
+    expect(await readChannelCount(table, 'main')).toMatchObject({ open: 1 })
+    expect(await readChannelCount(table, 'spare')).toEqual({ open: 1, version: 1 })
+    expect(engines.counted().filter((fact) => fact === 'channel_recounted')).toHaveLength(1)
+  })
+
+  it('leaves every count of open jobs as it is while a record cannot be read', async () => {
+    useMachine({ interpose: { Submit: async () => ({ step: 'done' }) } })
+    const { table } = pipeline.context
+    const job = await pipeline.create()
+    await claimSubmit(table, {
+      job,
+      channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
+      nowSeconds: job.createdAt,
+    })
+    await spoil(job)
+    await reconcileAfter(0, true)
+    expect(await readChannelCount(table, 'main')).toEqual({ open: 1, version: 1 })
+  })
+})

@@ -1,0 +1,288 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
+import { loadText } from '#adapters/store/bucket/text-store.ts'
+import { claimSubmit } from '#adapters/store/jobs/submission.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { ServiceUnavailableError } from '#core/errors.ts'
+import { breakConnection } from '../../engines/break-connection.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { createVideoMachine } from '../../engines/run-video-machine.ts'
+import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../../engines/start-engines.ts'
+
+let engines: Engines
+beforeAll(async () => {
+  engines = await startEngines()
+})
+afterAll(() => engines.close())
+beforeEach(() => engines.reset())
+
+const busy = (retryAfterSeconds?: number): SubmitOutcome => ({ kind: 'busy', reason: '429', retryAfterSeconds })
+const channelRefused: SubmitOutcome = { kind: 'channel_refused', reason: '401' }
+const unreachable: SubmitOutcome = { kind: 'unreachable', reason: 'connection refused' }
+const unknown: SubmitOutcome = { kind: 'unknown', reason: 'timeout' }
+
+/** A pipeline whose upstream answers the submits one after the other and succeeds at the first poll. */
+async function pipelineWith(...submits: SubmitOutcome[]): Promise<Pipeline> {
+  const pipeline = await engines.pipeline()
+  pipeline.upstream.script.submit = inTurn(...submits)
+  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4') }))
+  return pipeline
+}
+
+async function setOpenJobs({ context }: Pipeline, channelId: string, open: number): Promise<void> {
+  await context.table.client.send(
+    new UpdateCommand({
+      TableName: context.table.name,
+      Key: tableKeys.channel(channelId),
+      UpdateExpression: 'SET #open = :open, version = :one',
+      ExpressionAttributeNames: { '#open': 'open' },
+      ExpressionAttributeValues: { ':open': open, ':one': 1 },
+    }),
+  )
+}
+
+describe('a submit', () => {
+  it('that the upstream refuses fails the job with the upstream words and its answer, released', async () => {
+    const pipeline = await pipelineWith({ kind: 'rejected', message: 'bad prompt', text: '{"code":"bad","n":1.0}' })
+    const job = await pipeline.create()
+    const machine = createVideoMachine(pipeline)
+    await machine.run(job)
+    const record = await pipeline.read(job)
+    expect(machine.visited).toEqual(['Submit', 'Fail', 'Notify'])
+    expect(record).toMatchObject({ status: 'failed', error: 'bad prompt', submitText: undefined })
+    expect(await loadText(pipeline.context.openBucket, record.pollText)).toBe('{"code":"bad","n":1.0}')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('goes to the next channel when the first one refuses the account', async () => {
+    const pipeline = await pipelineWith(channelRefused, accepted())
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main', 'spare'])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', channelId: 'spare' })
+    expect(engines.counted()).toContain('channel_refused')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('goes to the next channel when the credential of the first one cannot be read, without a claim', async () => {
+    const pipeline = await pipelineWith(accepted())
+    pipeline.upstream.closed.add('main')
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['spare'])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('fails the job with "no upstream capacity" when every channel refuses the account', async () => {
+    const pipeline = await pipelineWith(channelRefused)
+    const job = await pipeline.create()
+    const machine = createVideoMachine(pipeline)
+    await machine.run(job)
+    expect(machine.visited).toEqual(['Submit', 'Fail', 'Notify'])
+    expect(pipeline.upstream.submitted).toEqual(['main', 'spare'])
+    expect(await pipeline.read(job)).toMatchObject({
+      status: 'failed',
+      error: 'no upstream capacity',
+      // For operators, as the log has it.
+      failureCause: 'main: 401; spare: 401',
+    })
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it.each([
+    ['busy', busy()],
+    ['out of reach', unreachable],
+  ])('is tried again, over the other channel too, while channels are %s, and accepted once', async (_, outcome) => {
+    const pipeline = await pipelineWith(outcome, outcome, outcome, accepted())
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main', 'spare', 'main', 'spare'])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('obeys the Retry-After of a busy upstream, up to five minutes', async () => {
+    const pipeline = await engines.pipeline({ channels: { spare: { models: {} } } })
+    pipeline.upstream.script.submit = inTurn(busy(90), busy(9_999), accepted())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const waits: number[] = []
+    const Submit = async (step: () => Promise<unknown>) => {
+      waits.push(pipeline.clock.seconds - start)
+      return await step()
+    }
+    const Poll = async () => ({ step: 'done' })
+    await createVideoMachine(pipeline, { interpose: { Submit, Poll } }).run(job)
+    expect(waits).toEqual([0, 90, 390])
+  })
+
+  it.each([
+    [200, 60],
+    [60, 200],
+  ])('is tried again as soon as the first of two busy channels wants it (%i s and %i s)', async (main, spare) => {
+    const pipeline = await pipelineWith(busy(main), busy(spare), accepted())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const Poll = async () => ({ step: 'done' })
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main', 'spare', 'main'])
+    const { submittedAt = start } = await pipeline.read(job)
+    expect(submittedAt - start).toBe(60)
+  })
+
+  it('asks a busy upstream no sooner than by its own rhythm, whatever Retry-After says', async () => {
+    const pipeline = await engines.pipeline({ channels: { spare: { models: {} } } })
+    pipeline.upstream.script.submit = inTurn(busy(1), accepted())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    const Poll = async () => ({ step: 'done' })
+    await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
+    const { submittedAt = start } = await pipeline.read(job)
+    expect(submittedAt - start).toBeGreaterThanOrEqual(4)
+  })
+
+  it('waits, queued, while every channel is full, and goes through when a slot is free', async () => {
+    const pipeline = await pipelineWith(accepted())
+    await setOpenJobs(pipeline, 'main', 100)
+    await setOpenJobs(pipeline, 'spare', 100)
+    const job = await pipeline.create()
+    const states: unknown[] = []
+    const Submit = async (step: () => Promise<unknown>, visit: number) => {
+      if (visit === 3) {
+        states.push(await pipeline.read(job))
+        await setOpenJobs(pipeline, 'main', 0)
+        await setOpenJobs(pipeline, 'spare', 0)
+      }
+      return await step()
+    }
+    await createVideoMachine(pipeline, { interpose: { Submit } }).run(job)
+    expect(states).toMatchObject([
+      {
+        status: 'queued',
+        isWaitingForChannel: true,
+        submitState: undefined,
+        failureCause: 'main: has max_open_jobs open; spare: has max_open_jobs open',
+      },
+    ])
+    expect((await pipeline.read(job)).failureCause).toBeUndefined()
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('fails the job with "no upstream capacity" when no channel took it within the queue time', async () => {
+    const pipeline = await pipelineWith(busy())
+    const job = await pipeline.create()
+    const start = pipeline.clock.seconds
+    await createVideoMachine(pipeline).run(job)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'no upstream capacity' })
+    expect(pipeline.clock.seconds - start).toBeGreaterThanOrEqual(60 * 60)
+    expect(pipeline.clock.seconds - start).toBeLessThan(61 * 60)
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('whose outcome is unknown is never posted again: the job fails, released, counted as an orphan', async () => {
+    const pipeline = await pipelineWith(unknown, accepted())
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'submit outcome unknown' })
+    expect(engines.counted()).toContain('upstream_orphan')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('claimed by a function that died is not posted: the job fails once the claim cannot be in flight any more', async () => {
+    const pipeline = await pipelineWith(accepted())
+    const job = await pipeline.create()
+    const { clock, context } = pipeline
+    const [channel] = context.catalogue.videoChannels(job.model, { directOnly: false })
+    const claimedAt = clock.seconds
+    const claimed = { id: channel?.id ?? '', max_open_jobs: 1, provider: 'p2' as const }
+    expect(await claimSubmit(context.table, { job, channel: claimed, nowSeconds: claimedAt })).toBe('claimed')
+    const machine = createVideoMachine(pipeline)
+    await machine.run(job)
+    expect(machine.visited).toEqual(['Submit', 'Submit', 'Fail', 'Notify'])
+    expect(pipeline.upstream.submitted).toEqual([])
+    expect(clock.seconds - claimedAt).toBe(45)
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'submit outcome unknown' })
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that died after the upstream accepted is not posted again', async () => {
+    const pipeline = await pipelineWith(accepted())
+    pipeline.upstream.script.submit = () => Promise.reject(new Error('the process died'))
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect((await pipeline.read(job)).status).toBe('failed')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that was recorded and whose reply was lost goes on with the same task', async () => {
+    const pipeline = await pipelineWith(accepted())
+    const job = await pipeline.create()
+    const Submit = lostReply()
+    const machine = createVideoMachine(pipeline, { interpose: { Submit } })
+    await machine.run(job)
+    expect(machine.visited.slice(0, 3)).toEqual(['Submit', 'Submit', 'Poll'])
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('whose acceptance was recorded although the table did not say so goes on with that task, uncancelled', async () => {
+    const pipeline = await pipelineWith(accepted())
+    const { left } = breakConnection(pipeline.context.table, ':accepted')
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(left()).toBe(0)
+    expect(pipeline.upstream.cancelled).toEqual([])
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(engines.counted()).not.toContain('upstream_orphan')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('that was refused and whose failure was lost on the way still fails with the upstream words', async () => {
+    const pipeline = await pipelineWith({ kind: 'rejected', message: 'bad prompt', text: '{}' })
+    const job = await pipeline.create()
+    const Submit = async (step: () => Promise<unknown>, visit: number) => {
+      const result = step()
+      return visit === 1 ? await result.catch(() => Promise.reject(new ServiceUnavailableError())) : await result
+    }
+    await createVideoMachine(pipeline, { interpose: { Submit } }).run(job)
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'bad prompt' })
+    expect(engines.counted()).not.toContain('upstream_orphan')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('accepted for a job that was ended meanwhile is cancelled upstream, and the execution ends', async () => {
+    const pipeline = await pipelineWith(accepted())
+    const job = await pipeline.create()
+    pipeline.upstream.script.submit = async () => {
+      await createVideoMachine(pipeline, {
+        interpose: { Submit: () => Promise.reject(new Error('ended by somebody else')) },
+      }).run(job)
+      return accepted()
+    }
+    const machine = createVideoMachine(pipeline)
+    await machine.run(job)
+    expect(machine.visited).toEqual(['Submit', 'Notify'])
+    expect(pipeline.upstream.cancelled).toEqual(['task-1'])
+    expect(engines.counted()).toContain('upstream_orphan')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
+
+/** The first visit does its work and its answer never arrives. */
+function lostReply() {
+  return async (step: () => Promise<unknown>, visit: number) => {
+    const output = await step()
+    if (visit === 1) {
+      throw new ServiceUnavailableError()
+    }
+    return output
+  }
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { loadText } from '#adapters/store/bucket/text-store.ts'
+import { formatCredits } from '#core/money/money.ts'
+import { CLIP } from '../engines/result-files.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { inTurn, running, SUBMIT_TEXT, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+let engines: Engines
+beforeAll(async () => {
+  engines = await startEngines()
+})
+afterAll(() => engines.close())
+beforeEach(() => engines.reset())
+
+describe('an execution of a video job', () => {
+  it('submits once, polls, stores the video byte for byte and bills what the upstream reports', async () => {
+    const pipeline = await engines.pipeline()
+    const done = succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 })
+    pipeline.upstream.script.poll = inTurn(running(), running(), done)
+    const job = await pipeline.create()
+    const machine = createVideoMachine(pipeline)
+
+    const execution = await machine.run(job)
+
+    const record = await pipeline.read(job)
+    expect(execution.status).toBe('SUCCEEDED')
+    expect(machine.visited).toEqual(['Submit', 'Poll', 'Poll', 'Poll', 'Store', 'Settle', 'Notify'])
+    expect(pipeline.upstream.submitted).toEqual(['main'])
+    expect(record).toMatchObject({ status: 'succeeded', error: undefined })
+    expect(await engines.bucket.bytes(job.videoKey)).toEqual(CLIP)
+    expect(await loadText(pipeline.context.openBucket, record.submitText)).toBe(SUBMIT_TEXT)
+    const { balance } = await getTenant(pipeline.context.table, job.tenantId)
+    expect(formatCredits(balance.spent)).toBe('0.42')
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('takes duration_secs from the header of the stored file when the upstream names no output length', async () => {
+    const pipeline = await engines.pipeline()
+    pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4') }))
+    const job = await pipeline.create()
+    await createVideoMachine(pipeline).run(job)
+    expect(Number((await pipeline.read(job)).durationSeconds)).toBeCloseTo(3, 1)
+  })
+})

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { type Bill, billRequest } from '#lambdas/relay/bill-request.ts'
+import { shippedCatalogue } from '../core/shipped-catalogue.ts'
+
+const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
+
+/** Bills a request that fails as given, and tells what its client and its ledger heard. */
+async function failing(run: (bill: Bill) => void, estimate: Microcredits = microcredits(100)) {
+  if (model === undefined) {
+    throw new TypeError('there is no chat model')
+  }
+  const told: boolean[] = []
+  const resolved: string[] = []
+  const request = {
+    receivedAt: 0,
+    requestId: 'request-1',
+    caller: { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null },
+    confirmCaller: async () => undefined,
+    bodyText: '',
+    bodyBytes: 0,
+    json: {},
+    sessionId: undefined,
+    tellFailure: (_: unknown, { isBilled }: { readonly isBilled: boolean }) => void told.push(isBilled),
+    tellIgnored: () => undefined,
+    note: () => undefined,
+  }
+  const ledger = {
+    reserve: async () => undefined,
+    resolve: async (_: unknown, { kind }: { readonly kind: string }) => {
+      resolved.push(kind)
+      return 'resolved' as const
+    },
+  }
+  const context = { ledger, nowMilliseconds: () => 0 }
+  const failed = billRequest(context, { request, operation: 'create-completion', model, estimate }, async (bill) => {
+    run(bill)
+    throw new TypeError('after all')
+  })
+  await expect(failed).rejects.toThrow('after all')
+  return { told, resolved }
+}
+
+describe('a request that fails', () => {
+  it.each<[string, (bill: Bill) => void]>([
+    ['its bill', (bill) => bill.settle(microcredits(7))],
+    ['an estimate', (bill) => bill.settleByEstimate(bill.locked)],
+  ])('after %s was said is told as one that is billed, so that no SDK tries it again by itself', async (_, settle) => {
+    expect(await failing(settle)).toStrictEqual({ told: [true], resolved: ['settle'] })
+  })
+
+  it('before anything was billed may be tried again', async () => {
+    expect(await failing(() => undefined)).toStrictEqual({ told: [false], resolved: ['release'] })
+  })
+
+  it('with a bill of nothing may be tried again', async () => {
+    expect(await failing((bill) => bill.settle(microcredits(0)))).toMatchObject({ told: [false] })
+  })
+
+  it.each([0, 100])('knows while it runs whether it is billed (locked: %d)', async (estimate) => {
+    const seen: boolean[] = []
+    const settle = (bill: Bill) => {
+      seen.push(bill.isBilled)
+      bill.settle(microcredits(estimate))
+      seen.push(bill.isBilled)
+    }
+    await failing(settle, microcredits(estimate))
+    expect(seen).toStrictEqual([false, estimate > 0])
+  })
+})

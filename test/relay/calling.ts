@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, jest } from '@jest/globals'
+import { createUpstreamConnections, type UpstreamConnections } from '#adapters/http/upstream-connection.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { Breakers } from '#lambdas/relay/breakers.ts'
+import {
+  callUpstream,
+  type UpstreamCall,
+  type UpstreamContext,
+  type UpstreamReply,
+} from '#lambdas/relay/call-upstream.ts'
+import { captureTelemetry } from '../engines/counted-facts.ts'
+import { type RawRequest, type RawUpstream, startRawUpstream } from './raw-upstream.ts'
+import { type ChannelInput, relayChannel } from './relay-channel.ts'
+
+/** A unix time, in milliseconds, at which a test begins. */
+export const NOW = Date.UTC(2030, 0, 2, 3, 4, 5)
+
+/** What a test may change of the context while it runs. */
+type CallState = {
+  channels: RelayChannel[]
+  nowMilliseconds: number
+  credential: (channel: RelayChannel) => Promise<string>
+  renewedCredential: (channel: RelayChannel, refused: string) => Promise<string | undefined>
+  random: () => number
+  breakers: Breakers
+}
+
+type Calling = {
+  readonly state: CallState
+  /** Every log line above debug, as it was handed to the logger. */
+  readonly logged: readonly unknown[][]
+  readonly counted: () => string[]
+  /** Adds a channel over an upstream of its own; the first added is tried first. */
+  addChannel(id: string, answer: (request: RawRequest) => void, members?: ChannelInput): Promise<RawUpstream>
+  /** Adds a channel to whose upstream nothing connects. */
+  addDeadChannel(id: string, members?: ChannelInput): Promise<void>
+  call(members?: Partial<UpstreamCall>): Promise<UpstreamReply>
+}
+
+/** Calls by a context of their own for each test of a file. */
+export function useCalling(): Calling {
+  const telemetry = captureTelemetry()
+  const logged: unknown[][] = []
+  for (const level of ['info', 'warn', 'error'] as const) {
+    jest.spyOn(logger, level).mockImplementation((...line: unknown[]) => void logged.push([level, ...line]))
+  }
+  const state: CallState = fresh()
+  let connections: UpstreamConnections
+  let stops: (() => Promise<void>)[]
+  beforeEach(() => {
+    Object.assign(state, fresh())
+    telemetry.reset()
+    logged.length = 0
+    connections = createUpstreamConnections()
+    stops = []
+  })
+  afterEach(async () => {
+    connections.close()
+    await Promise.all(stops.map((stop) => stop()))
+  })
+
+  const add = (id: string, origin: string, members: ChannelInput) => {
+    const common = { base_url: `${origin}/v1`, priority: state.channels.length }
+    state.channels.push(relayChannel(id, { ...common, ...members }))
+  }
+  return {
+    state,
+    logged,
+    counted: telemetry.counted,
+    addChannel: async (id, answer, members = {}) => {
+      const upstream = await startRawUpstream(answer)
+      stops.push(upstream.stop)
+      add(id, upstream.origin, members)
+      return upstream
+    },
+    addDeadChannel: async (id, members = {}) => {
+      const upstream = await startRawUpstream(() => {})
+      await upstream.stop()
+      add(id, upstream.origin, members)
+    },
+    call: (members) =>
+      callUpstream(contextOf(state, connections), { ...CALL, deadline: performance.now() + 290_000, ...members }),
+  }
+}
+
+function fresh(): CallState {
+  return {
+    channels: [],
+    nowMilliseconds: NOW,
+    credential: async ({ id }) => `secret-key-of-${id}`,
+    renewedCredential: async () => undefined,
+    random: Math.random,
+    breakers: new Breakers(),
+  }
+}
+
+const CALL: Omit<UpstreamCall, 'deadline'> = {
+  modelId: 'chat',
+  path: '/chat/completions',
+  tenantId: 'acme',
+  sessionId: undefined,
+  requestId: 'request-1',
+  body: (upstreamModelId) => JSON.stringify({ model: upstreamModelId, prompt: 'secret words' }),
+}
+
+function contextOf(state: CallState, connections: UpstreamConnections): UpstreamContext {
+  return {
+    catalogue: { relayChannels: (modelId) => (modelId === 'chat' ? state.channels : []) },
+    breakers: state.breakers,
+    connections,
+    credential: (channel) => state.credential(channel),
+    renewedCredential: (channel, refused) => state.renewedCredential(channel, refused),
+    random: () => state.random(),
+    nowMilliseconds: () => state.nowMilliseconds,
+  }
+}
+
+/** An error body as upstreams of this wire write it. */
+export function errorBody(members: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({ error: { message: 'words', type: null, param: null, code: null, ...members } })
+}

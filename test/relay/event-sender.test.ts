@@ -1,0 +1,25 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
+import { EventSender } from '#lambdas/relay/event-sender.ts'
+import { FakeAnswer } from '../api/fake-answer.ts'
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+it('breaks a quarter of a minute of silence, counted from the last event', () => {
+  const answer = new FakeAnswer()
+  const sender = new EventSender(answer)
+  sender.keepAlive()
+  for (const second of [10, 20, 30]) {
+    jest.advanceTimersByTime(10_000)
+    sender.write(`data: ${second}\n\n`)
+  }
+  jest.advanceTimersByTime(14_999)
+  expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n')
+  jest.advanceTimersByTime(1)
+  expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n: keep-alive\n\n')
+  sender.stop()
+})

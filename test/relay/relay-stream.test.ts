@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals'
+import { ChatStream } from '#core/relay/chat-stream.ts'
+import { AnswerNotBegunError } from '#lambdas/relay/answer-not-begun.ts'
+import { relayStream } from '#lambdas/relay/relay-stream.ts'
+import { FakeAnswer } from '../api/fake-answer.ts'
+import { FakeBody } from '../api/fake-body.ts'
+import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
+import { word } from '../engines/relay-upstream.ts'
+import { relayChannel } from './relay-channel.ts'
+
+const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
+
+function start() {
+  const body = new FakeBody()
+  const answer = new FakeAnswer()
+  const told: string[] = []
+  const tell = { failed: () => void told.push('failed'), completed: () => void told.push('completed') }
+  const reply = { ...tell, body, channel: relayChannel('main'), upstreamRequestId: undefined }
+  const stream = new ChatStream({
+    publicModel: 'upstream-chat',
+    relaysUsage: false,
+    choices: 1,
+    withoutCredentials: (text) => text,
+  })
+  return { body, answer, told, over: relayStream(reply, stream, answer) }
+}
+
+describe('what comes before anything was generated', () => {
+  it('is not relayed, and the channel has failed when nothing follows', async () => {
+    const { body, answer, told, over } = start()
+    body.write(': hello\n\n', ROLE)
+    body.breakOff()
+    await expect(over).rejects.toThrow(AnswerNotBegunError)
+    expect(answer.isOpen).toBe(false)
+    expect(told).toStrictEqual(['failed'])
+  })
+
+  it('does not count as complete for its channel with [DONE]', async () => {
+    const { body, told, over } = start()
+    body.end(ROLE, 'data: [DONE]\n\n')
+    await expect(over).rejects.toThrow(AnswerNotBegunError)
+    expect(told).toStrictEqual(['failed'])
+  })
+
+  it('is relayed when it is longer than 64 KB, so that it is not held without end', async () => {
+    const { body, answer, over } = start()
+    const roles = ROLE.repeat(400)
+    body.write(roles)
+    body.breakOff()
+    expect(await over).toBe('broken')
+    expect(answer.text.startsWith(roles)).toBe(true)
+    expect(answer.text).toContain('upstream_error')
+  })
+
+  it('is owed by a client who left, because its prompt was read: no other channel is asked', async () => {
+    const { body, answer, over } = start()
+    body.write(ROLE)
+    answer.leaving.abort()
+    body.breakOff()
+    expect(await over).toBe('abandoned')
+  })
+
+  it('is not owed by a client who left before any choice had come', async () => {
+    const { body, answer, over } = start()
+    body.write(': hello\n\n')
+    answer.leaving.abort()
+    body.breakOff()
+    await expect(over).rejects.toThrow(AnswerNotBegunError)
+  })
+})
+
+describe('a stream that has come to its [DONE]', () => {
+  it('is complete for its channel at once, although the upstream keeps the connection', async () => {
+    const { body, told, over } = start()
+    body.write(word('Hi'), 'data: [DONE]\n\n')
+    expect(await over).toBe('whole')
+    expect(told).toStrictEqual(['completed'])
+    body.destroy()
+  })
+})
