@@ -79,46 +79,26 @@ export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 /** Seconds from creation until a job is not found any more (docs/decisions, "expired"). */
 export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
 
-/** What moves a job on. */
-export type VideoJobEvent = 'accepted' | 'settled' | 'released'
-
-/** A move that the lifecycle does not have. */
-export class IllegalTransitionError extends Error {
-  override readonly name = 'IllegalTransitionError'
-}
-
-const TRANSITIONS: Record<VideoJobStatus, Partial<Record<VideoJobEvent, VideoJobStatus>>> = {
-  queued: { accepted: 'processing', released: 'failed' },
-  processing: { settled: 'succeeded', released: 'failed' },
-  succeeded: {},
-  failed: {},
-}
+/** What changes the status of a job. */
+export type VideoJobEvent = 'created' | 'accepted' | 'settled' | 'released'
 
 /**
- * The lifecycle, in one place; storage repeats the expected old status in its conditions ({@link statusesBefore}).
- * @throws IllegalTransitionError out of a terminal status and for moves that skip a state.
+ * The lifecycle: the statuses that each event may find, and the one that it leaves. Every write of a status takes both
+ * from here, the former as its condition; no event finds a job that has ended.
  */
-export function transition(status: VideoJobStatus, event: VideoJobEvent): VideoJobStatus {
-  const next = TRANSITIONS[status][event]
-  if (next === undefined) {
-    throw new IllegalTransitionError(`a ${status} job cannot be ${event}`)
-  }
-  return next
-}
+export const TRANSITIONS = {
+  created: { from: [], to: 'queued' },
+  accepted: { from: ['queued'], to: 'processing' },
+  settled: { from: ['processing'], to: 'succeeded' },
+  released: { from: ['queued', 'processing'], to: 'failed' },
+} as const satisfies Record<VideoJobEvent, { from: readonly VideoJobStatus[]; to: VideoJobStatus }>
 
-const STATUSES: readonly VideoJobStatus[] = ['queued', 'processing', 'succeeded', 'failed']
-
-/** Every status from which an event is legal: the condition of the write that carries the event out. */
-export function statusesBefore(event: VideoJobEvent): readonly VideoJobStatus[] {
-  return STATUSES.filter((status) => TRANSITIONS[status][event] !== undefined)
-}
-
-/** Whether a job has ended: nothing changes its status any more. */
+/** Whether a job has ended; its status no longer changes. */
 export function isTerminal(job: Pick<VideoJob, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-/** Deleted jobs and records past their time are not there for any reader. */
+/** Whether readers may see a job: it is not deleted, and its record is younger than {@link JOB_RECORD_SECONDS}. */
 export function isVisible(job: Pick<VideoJob, 'isDeleted' | 'createdAt'>, nowSeconds: number): boolean {
   return !job.isDeleted && nowSeconds < job.createdAt + JOB_RECORD_SECONDS
 }

@@ -1,6 +1,6 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
-import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { type StoredText, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
 import { conditionalUpdate } from '../table/conditional-update.ts'
 import type { Table } from '../table/table.ts'
@@ -97,6 +97,10 @@ export async function recordAccepted(
   { taskId, submitText, timing }: Acceptance,
 ): Promise<VideoJob | undefined> {
   const text = storedTextAttributes('submitText', submitText)
+  const {
+    from: [queued],
+    to: processing,
+  } = TRANSITIONS.accepted
   const isRecordedAlready = '#status = :processing AND taskId = :task'
   const sets = [
     'submitState = :accepted',
@@ -113,9 +117,9 @@ export async function recordAccepted(
     ExpressionAttributeValues: {
       ':accepted': 'accepted',
       ':task': taskId,
-      ':processing': 'processing',
+      ':processing': processing,
       ':text': text.value,
-      ':queued': 'queued',
+      ':queued': queued,
       ':sending': 'sending',
       ...(timing === undefined ? {} : { ':timing': timing }),
     },

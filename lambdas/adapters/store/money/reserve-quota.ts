@@ -1,5 +1,6 @@
 import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
+import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
@@ -133,7 +134,7 @@ function putJob(job: NewVideoJob): TransactionItem {
       ...isNew,
       Item: {
         ...tableKeys.job(job.tenantId, job.jobId),
-        status: 'queued',
+        status: TRANSITIONS.created.to,
         model: job.model,
         createdAt: job.createdAt,
         expiresAt: job.expiresAt,

@@ -1,4 +1,4 @@
-import { JOB_RECORD_SECONDS, statusesBefore, type VideoJob } from '#core/jobs/video-job.ts'
+import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
 import type { Table } from '../table/table.ts'
@@ -154,8 +154,8 @@ function moveFunds(context: Context): TransactionItem {
 
 function endJob(context: Context): TransactionItem {
   const { job, resolution } = context
-  const event = resolution.kind === 'settle' ? 'settled' : 'released'
-  const statuses = Object.fromEntries(statusesBefore(event).map((status, index) => [`:from${index}`, status]))
+  const { from, to } = TRANSITIONS[resolution.kind === 'settle' ? 'settled' : 'released']
+  const statuses = Object.fromEntries(from.map((status, index) => [`:from${index}`, status]))
   const mayEnd = `#status IN (${Object.keys(statuses).join(', ')})`
   const slotIsAsRead = job.channelId === undefined ? 'attribute_not_exists(channelId)' : 'channelId = :channel'
   const outcome =
@@ -181,7 +181,7 @@ function endJob(context: Context): TransactionItem {
     ExpressionAttributeValues: {
       ...statuses,
       ...outcome.values,
-      ':status': resolution.kind === 'settle' ? 'succeeded' : 'failed',
+      ':status': to,
       ':ttl': ttlSeconds(context),
       ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
     },
