@@ -23,7 +23,7 @@ type ShareOptions = {
 
 /**
  * What the functions of a stack count and measure, summed over all of them: the dimension set of `service` alone, unless said
- * (docs/decisions, "Metrics in two dimension sets").
+ * (docs/decisions/0106).
  */
 export class ServiceMetrics {
   readonly #namespace: string

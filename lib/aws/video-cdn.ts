@@ -24,7 +24,7 @@ const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
 
 /**
  * A deleted video is not served from the next request on. A copy at the edge would have to be invalidated, which costs 12,500
- * times what it saves at each fetch (docs/decisions, "Nothing is kept at the CDN's edges").
+ * times what it saves at each fetch (docs/decisions/0108).
  */
 const NOTHING_KEPT = CachePolicy.CACHING_DISABLED
 

@@ -49,7 +49,7 @@ const callbackHeader = (name: string, description: string, required = true) => (
   schema: { type: 'string' },
 })
 
-/** Standard Webhooks, one post (docs/decisions, "Callback signing"). */
+/** Standard Webhooks, one post (docs/decisions/0019). */
 const JOB_ENDED: NonNullable<OperationDocument['callbacks']> = {
   jobEnded: {
     '{$request.body#/callback_url}': {

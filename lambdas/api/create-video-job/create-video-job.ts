@@ -18,7 +18,7 @@ import { answerRepeat, answerWithSubmit } from './answer-with-submit.ts'
 import type { CreateContext } from './create-context.ts'
 import { findIdempotentJob } from './find-idempotent-job.ts'
 
-/** How long an idempotency key stands for its job (docs/decisions, "Repeated POST"). */
+/** How long an idempotency key stands for its job (docs/decisions/0021). */
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
 /** The part of the object key that nobody can guess. */

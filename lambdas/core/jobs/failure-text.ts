@@ -1,4 +1,4 @@
-/** The gateway's own words for a failed job (docs/decisions, "Job longer than its deadline"); an upstream's message is passed on instead. */
+/** The gateway's own words for a failed job (docs/decisions/0015); an upstream's message is passed on instead. */
 export const FAILURE_TEXT = {
   generationTimedOut: 'generation timed out',
   referenceRefused: 'a reference breaks a limit of the model',

@@ -1,5 +1,5 @@
 /**
- * What the jobs of one class have been taking (docs/decisions, "Poll rhythm learnt from finished jobs"). A *class* is one
+ * What the jobs of one class have been taking (docs/decisions/0072). A *class* is one
  * channel, upstream model, length and resolution. Generation times are close to lognormal, so all sums are over logarithms.
  */
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'

@@ -76,7 +76,7 @@ export type VideoJob = {
 /** Seconds from creation until a job reads `expired` and its url ends (the interface: 7 days). */
 export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
-/** Seconds from creation until a job is not found any more (docs/decisions, "expired"). */
+/** Seconds from creation until a job is not found any more (docs/decisions/0004). */
 export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
 
 /** What changes the status of a job. */

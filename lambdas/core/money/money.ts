@@ -7,7 +7,7 @@ declare const brand: unique symbol
 /** An integer amount in millionths of a credit. */
 export type Microcredits = bigint & { readonly [brand]: 'Microcredits' }
 
-/** Millionths in one credit: the resolution of every amount (docs/decisions, "Quota unit"). */
+/** Millionths in one credit: the resolution of every amount (docs/decisions/0027). */
 const MICROCREDITS_PER_CREDIT = 1_000_000n
 
 /** The largest single amount that is accepted anywhere: a thousand million credits. Keeps sums far inside DynamoDB's 38 digits. */

@@ -18,7 +18,7 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 const HTTPS_URL = new RegExp(`^https://((?:${LABEL}\\.)*(?=[a-z])${LABEL})(?::443)?(?:[/?].*)?$`, 'i')
 
 /**
- * Decides whether a callback may go to this url (docs/decisions, "SSRF allowlist"). Pure: what the name resolves to is checked
+ * Decides whether a callback may go to this url (docs/decisions/0020). Pure: what the name resolves to is checked
  * when the connection is made. Called when a job is created and again when its callback is sent.
  *
  * Entries are an exact host (`hooks.example.com`), a suffix (`*.partner.example`, any depth, never the suffix itself) or a full

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '../errors.ts'
 
-/** Longer keys are refused (docs/decisions, "Repeated POST"). */
+/** Longer keys are refused (docs/decisions/0021). */
 const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
 /**

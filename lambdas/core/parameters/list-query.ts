@@ -1,7 +1,7 @@
 import { InvalidRequestError } from '../errors.ts'
 import { isJobId } from './job-id.ts'
 
-/** Page size and positions of a listing (docs/decisions, "limit, offset"). */
+/** Page size and positions of a listing (docs/decisions/0009). */
 const LIMIT = { default: 20, max: 100 } as const
 const OFFSET_MAX = 10_000
 

@@ -67,7 +67,7 @@ const SAMPLING = {
 
 /**
  * The fields of the OpenAI API, less those that change the price or the model
- * (docs/decisions, "Only listed fields reach an upstream").
+ * (docs/decisions/0114).
  */
 const PASSING = {
   chat: {

@@ -7,7 +7,7 @@
 /** A key may be given no more than this, a thousand requests a second: what one item of the table takes in writes. */
 export const RATE_PER_MINUTE_MAX = 60_000
 
-/** A key that rested may send this many seconds' worth of its requests at once (docs/decisions, "Rate limit of a key"). */
+/** A key that rested may send this many seconds' worth of its requests at once (docs/decisions/0033). */
 const BURST_SECONDS = 10
 
 const MINUTE_MICROSECONDS = 60_000_000

@@ -36,7 +36,7 @@ type SettlementInput = {
 
 /**
  * Applies the billing formula of the job's frozen prices to what the upstream reports, as far as the model can have used it
- * (docs/decisions, "Usage that cannot be believed").
+ * (docs/decisions/0096).
  */
 export function settleVideoCost(input: SettlementInput): Settlement {
   const { quantity, ...flags } = billedQuantity(input)

@@ -15,7 +15,7 @@ import { requireVideoJob } from '../require-job.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 import { NotAVideoError, type TransferredVideo, transferVideo } from './transfer-video.ts'
 
-/** A finished video that cannot be fetched or stored is given up after this long (docs/decisions, "Job longer than its deadline"). */
+/** A finished video that cannot be fetched or stored is given up after this long (docs/decisions/0015). */
 const GIVE_UP_SECONDS = 60 * 60
 
 /**

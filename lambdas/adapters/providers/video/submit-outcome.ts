@@ -26,7 +26,7 @@ const CHANNEL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 
 /** Refusals in which the upstream, or something before it, gave up half-way: the task may exist. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([408, 499])
 
-/** What an answer to a submit means (docs/decisions, "What a refused or failed submit means"). */
+/** What an answer to a submit means (docs/decisions/0017). */
 export function submitOutcome(
   answer: UpstreamAnswer,
   readTaskId: TaskIdReader,

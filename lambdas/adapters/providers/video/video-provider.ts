@@ -11,7 +11,7 @@ export type SubmitCommand = {
 }
 
 /**
- * What came of a submit (docs/decisions, "What a refused or failed submit means"). Submits are not idempotent upstream:
+ * What came of a submit (docs/decisions/0017). Submits are not idempotent upstream:
  * only `busy`, `channel_refused` and `unreachable` may ever be tried again.
  */
 export type SubmitOutcome =

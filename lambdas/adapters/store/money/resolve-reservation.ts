@@ -133,7 +133,7 @@ function putLedgerRow({ tableName, job, reservation, resolution, nowMilliseconds
 }
 
 /**
- * The difference between estimate and actual goes back; it may be negative (docs/decisions, "Actual cost above the reservation").
+ * The difference between estimate and actual goes back; it may be negative (docs/decisions/0026).
  * A job that was counted among the open ones of its tenant is one of them no more.
  */
 function moveFunds(context: Context): TransactionItem {

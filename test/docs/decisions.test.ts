@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const DECISIONS = join(ROOT, 'docs', 'decisions')
+const FILES = readdirSync(DECISIONS)
+  .filter((name) => name !== 'README.md')
+  .toSorted()
+const LIST = readFileSync(join(DECISIONS, 'README.md'), 'utf8')
+
+describe('docs/decisions', () => {
+  it('are numbered from 0001 without a gap', () => {
+    expect(FILES.map((name) => name.slice(0, 5))).toEqual(
+      FILES.map((_, index) => `${String(index + 1).padStart(4, '0')}-`),
+    )
+  })
+
+  it.each(FILES)('%s has its number and title as heading, and a row in the list', (name) => {
+    const [heading = ''] = readFileSync(join(DECISIONS, name), 'utf8').split('\n')
+    const title = heading.replace(/^# \d+\. /, '')
+    expect(heading).toBe(`# ${Number(name.slice(0, 4))}. ${title}`)
+    expect(LIST).toContain(`| ${name.slice(0, 4)} | [${title}](${name}) |`)
+  })
+
+  it('are all there when the code cites them', () => {
+    const numbers = new Set(FILES.map((name) => name.slice(0, 4)))
+    const cited = ['lambdas', 'lib', 'bin', 'test', 'bench'].flatMap((folder) => citations(join(ROOT, folder)))
+    expect(cited.length).toBeGreaterThan(0)
+    expect(cited.filter((number) => !numbers.has(number))).toEqual([])
+  })
+})
+
+function citations(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .flatMap((path) => [...readFileSync(join(folder, path), 'utf8').matchAll(/docs\/decisions\/(\d{4})/g)])
+    .map(([, number = '']) => number)
+}
