@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { type LoadOrder, runLoad } from '../../bench/relay/run-load.ts'
+import { type LoadOrder, runLoad } from '../../../bench/relay/run-load.ts'
 
 let server: Server | undefined
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { AnswerReader } from '../../bench/relay/answer-reader.ts'
+import { AnswerReader } from '../../../bench/relay/answer-reader.ts'
 
 const COUNTED = Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 11\r\n\r\nhello world')
 const CHUNKED = Buffer.from(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { OutcomeTally } from '../../bench/relay/outcome-tally.ts'
+import { OutcomeTally } from '../../../bench/relay/outcome-tally.ts'
 
 const SPAN = { from: 1000, to: 2000 }
 

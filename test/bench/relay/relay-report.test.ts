@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Run } from '../../bench/relay/case-medians.ts'
-import { RELAY_CASES } from '../../bench/relay/relay-cases.ts'
-import { renderRelayReport } from '../../bench/relay/relay-report.ts'
-import { TARGETS } from '../../bench/relay/relay-targets.ts'
-import type { LoadFigures } from '../../bench/relay/run-load.ts'
+import type { Run } from '../../../bench/relay/case-medians.ts'
+import { RELAY_CASES } from '../../../bench/relay/relay-cases.ts'
+import { renderRelayReport } from '../../../bench/relay/relay-report.ts'
+import { TARGETS } from '../../../bench/relay/relay-targets.ts'
+import type { LoadFigures } from '../../../bench/relay/run-load.ts'
 
 const MEMORY_CASE = 'after 10,000 requests'
 const ROUNDS = 3

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { Schedule } from '../../bench/relay/load-plan.ts'
+import { Schedule } from '../../../bench/relay/load-plan.ts'
 
 describe('the schedule of an open loop', () => {
   it('gives every due time once, evenly, from the start on', () => {

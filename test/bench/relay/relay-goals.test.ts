@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CaseMedians } from '../../bench/relay/case-medians.ts'
-import { RELAY_CASES } from '../../bench/relay/relay-cases.ts'
-import { judgeGoals } from '../../bench/relay/relay-goals.ts'
-import type { TargetName } from '../../bench/relay/relay-targets.ts'
+import type { CaseMedians } from '../../../bench/relay/case-medians.ts'
+import { RELAY_CASES } from '../../../bench/relay/relay-cases.ts'
+import { judgeGoals } from '../../../bench/relay/relay-goals.ts'
+import type { TargetName } from '../../../bench/relay/relay-targets.ts'
 
 /** Each target exactly at its goal. */
 const AT_THE_GOAL: Readonly<Record<TargetName, CaseMedians>> = {
