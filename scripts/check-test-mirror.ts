@@ -14,7 +14,7 @@ function main(): void {
   const tests = globSync('test/**/*.test.ts', { cwd: root })
   const problems = mirrorProblems({
     sources: new Map(sources.map((path) => [path, factsOf(path)])),
-    documents: globSync(['lambdas/**/*.json', 'config/*.yaml', 'docs/*.md'], { cwd: root }),
+    documents: globSync(['lambdas/**/*.json', 'config/*.yaml', 'docs/*'], { cwd: root }),
     tests,
     knownGaps,
   })

@@ -30,7 +30,7 @@ export const SUITES = {
 /** The repository, as far as the mirror goes. All paths are relative to its root. */
 export interface MirroredFiles {
   sources: ReadonlyMap<string, SourceFacts>
-  /** Files besides TypeScript that may have a test: definitions, configuration and pages. */
+  /** Files besides TypeScript that may have a test: definitions, configuration and pages, or a folder of pages. */
   documents: readonly string[]
   tests: readonly string[]
   /** Files that are known to break a rule; another one is refused. */
@@ -58,9 +58,10 @@ function testStem(file: string): string {
 
 /** The stem of the unit that a test is named after; a unit's test may have an aspect between its name and `.test.ts`. */
 function unitStem(test: string, stems: ReadonlySet<string>): string | undefined {
-  const whole = test.replace(/\.test\.ts$/, '')
-  const [name = ''] = posix.basename(whole).split('.')
-  return [whole, posix.join(posix.dirname(whole), name)].find((stem) => stems.has(stem))
+  const names = posix.basename(test, '.test.ts').split('.')
+  return names
+    .map((_, index) => posix.join(posix.dirname(test), names.slice(0, names.length - index).join('.')))
+    .find((stem) => stems.has(stem))
 }
 
 function isInSuite(test: string): boolean {

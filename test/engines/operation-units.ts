@@ -3,7 +3,7 @@ export type Units = { readonly reads: number; readonly writes: number }
 
 /**
  * The units of the operations of a job and of a relayed request: the table "Costs per operation" of docs/operations.md, whose
- * lines `test/api/operation-costs.test.ts` counts on the wire, these with them.
+ * lines `test/bench/operations.test.ts` counts on the wire, these with them.
  */
 export const OPERATION_UNITS = {
   create: { reads: 2, writes: 11 },

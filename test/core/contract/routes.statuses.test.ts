@@ -5,9 +5,9 @@ import { declaredStatuses, ROUTES } from '#core/contract/routes.ts'
 
 const TESTS = join(import.meta.dirname, '../..')
 
-/** The text of every test over HTTP or of a handler; titles name `<operation> <status>`. */
+/** The source of every test over HTTP or of a handler: its titles name `<operation> <status>`. */
 function testTexts(): string {
-  return ['e2e', 'api']
+  return ['e2e', 'api', 'faults']
     .flatMap((folder) =>
       readdirSync(join(TESTS, folder), { recursive: true }).map((file) => join(TESTS, folder, String(file))),
     )
@@ -16,7 +16,7 @@ function testTexts(): string {
     .join('\n')
 }
 
-describe('routes.ts', () => {
+describe('routes', () => {
   const texts = testTexts()
   const declared = ROUTES.flatMap((route) => declaredStatuses(route).map((status) => `${route.operation} ${status}`))
 

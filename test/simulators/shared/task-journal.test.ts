@@ -1,7 +1,9 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import * as z from 'zod'
+import { TaskJournal } from '../../../lib/simulators/shared/task-journal.ts'
 import { withP1 } from '../p1/p1-client.ts'
 import { P2_TASKS_PATH, p2Body, proxyBody, withP2, withProxy } from '../p2/p2-client.ts'
 import { at, call } from './simulator-client.ts'
@@ -57,6 +59,18 @@ describe('a simulator with a state file', () => {
       await withProxy({ stateFile }, async ({ poll }) => {
         expect((await poll(taskId)).status).toBe(200)
       })
+    })
+  })
+})
+
+describe('task-journal: a file whose last line a crash has cut', () => {
+  it('keeps its whole lines', async () => {
+    await withFile(async (file) => {
+      const line = { kind: 'removed' as const, id: 'one' }
+      mkdirSync(dirname(file))
+      writeFileSync(file, `${JSON.stringify(line)}\n{"kind":"remo`)
+      expect(new TaskJournal(file, z.object({})).read()).toEqual([line])
+      expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(line)}\n`)
     })
   })
 })

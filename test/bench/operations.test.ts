@@ -22,8 +22,8 @@ function told({ requests, readUnits, writeUnits }: Cost): string {
   return [...kinds, `${readUnits} R`, `${writeUnits} W`].join(', ')
 }
 
-/** What docs/operations.md says under "Costs per operation". A line that changes here changes there. */
-describe('what an operation asks of AWS', () => {
+/** The same figures as in docs/operations.md, "Costs per operation": change both. */
+describe('operations: one operation', () => {
   it.each([
     ['create, malformed key: 401', '0 R, 0 W'],
     ['create, unknown key: 401', '1 GetItem, 1 R, 0 W'],
@@ -54,29 +54,29 @@ describe('what an operation asks of AWS', () => {
     ['reconcile, nothing due', '17 Query, 8.5 R, 0 W'],
     ['reconcile, nothing due, with the recount', '1 GetItem, 33 Query, 17.5 R, 0 W'],
     ['reconcile, one job due', '1 DescribeExecution, 2 GetItem, 17 Query, 1 UpdateItem, 10.5 R, 3 W'],
-  ])('%s: %s', (operation, expected) => {
+  ])('%s: requests and units (%s)', (operation, expected) => {
     const cost = costs.operations[operation]
     expect(cost === undefined ? undefined : told(cost)).toBe(expected)
   })
 
   it.each(Object.entries(OPERATION_UNITS))(
-    '%s: what the capacity model counts with',
+    '%s: the units that the capacity model assumes',
     (operation, { reads, writes }) => {
       expect(costs.operations[operation]).toMatchObject({ readUnits: reads, writeUnits: writes })
     },
   )
 
-  it('leaves no operation unguarded that is measured', () => {
+  it('is measured only with its expected cost in this file', () => {
     expect(Object.keys(costs.operations)).toHaveLength(29)
   })
 })
 
-describe('one whole job with a callback, eight polls and twelve requests of its client', () => {
-  it('enters three states for each poll and six besides', () => {
+describe('operations: one whole job with a callback, eight polls and twelve requests of its client', () => {
+  it('enters three states per poll and six others', () => {
     expect(costs.wholeJob).toMatchObject({ polls: 8, gets: 12, statesEntered: 30 })
   })
 
-  it('asks of AWS what its parts do, and nothing else', () => {
+  it('costs the sum of its operations', () => {
     expect(told(costs.wholeJob.cost)).toBe(
       '12 BatchGetItem, 26 GetItem, 1 PutObject, 1 StartExecution, 3 TransactWriteItems, 15 UpdateItem, 45.5 R, 46 W',
     )

@@ -16,7 +16,7 @@ const recommended = Object.fromEntries(
   ]),
 )
 
-describe('the reservation of concurrency that the operations page recommends', () => {
+describe('reelgate-stack: the reserved concurrency that the operations page recommends', () => {
   const functions = resourcesOf(synthesizeStack({ settings: stageSettings(recommended) }), 'AWS::Lambda::Function')
   const reserved = functions.flatMap(({ properties }) => properties.ReservedConcurrentExecutions ?? [])
 

@@ -60,7 +60,7 @@ async function expectGone({ pipeline, job }: Started, cost: string): Promise<voi
   expect(formatCredits(balance.spent)).toBe(cost)
 }
 
-describe('a job deleted', () => {
+describe('video-job.asl: a job deleted', () => {
   it('before its submit is never posted and costs nothing', async () => {
     const started = await start()
     await started.pipeline.remove(started.job)

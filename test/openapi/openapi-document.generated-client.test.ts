@@ -79,7 +79,7 @@ function compile(client: string): string {
   return spawnSync(process.execPath, [COMPILER, '-p', '.'], { cwd: directory, encoding: 'utf8' }).stdout
 }
 
-describe('a client that openapi-typescript generates of openapi.json', () => {
+describe('openapi-document: a client that openapi-typescript generates from openapi.json', () => {
   it('compiles with requests that leave out what has a default, and with what answers always have', () => {
     expect(compile(CLIENT)).toBe('')
   })

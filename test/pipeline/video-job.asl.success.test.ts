@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => engines.close())
 beforeEach(() => engines.reset())
 
-describe('an execution of a video job', () => {
+describe('video-job.asl: an execution', () => {
   it('submits once, polls, stores the video byte for byte and bills what the upstream reports', async () => {
     const pipeline = await engines.pipeline()
     const done = succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 })

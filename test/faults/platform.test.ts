@@ -47,7 +47,7 @@ function invoke(operation: string): Promise<Result> {
 }
 
 /** What AWS itself may do to a request, and what its client reads then. */
-describe('faults of the platform', () => {
+describe('platform faults', () => {
   beforeAll(async () => {
     const configFile = join(mkdtempSync(join(tmpdir(), 'reelgate-api-')), 'gateway.json')
     const environment = { P1_BASE_URL: 'http://127.0.0.1:9' }

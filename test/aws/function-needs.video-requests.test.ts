@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { isAllowed, type TableUse, tableGrants, usesOf } from '../aws/role-check.ts'
-import { synthesizeStack } from '../aws/synthesize-stack.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts } from '../engines/operation-costs.ts'
+import { isAllowed, type TableUse, tableGrants, usesOf } from './role-check.ts'
+import { synthesizeStack } from './synthesize-stack.ts'
 
 const grants = tableGrants(synthesizeStack())
 
@@ -52,7 +52,7 @@ afterAll(async () => {
   await service.close()
 })
 
-describe('the roles of the functions of video jobs', () => {
+describe('function-needs: the roles of the functions of video jobs', () => {
   it('allow every request to the table that a job needs from its create to its deletion', () => {
     expect(refused).toEqual([])
   })

@@ -49,7 +49,7 @@ async function send(name: string) {
   return { statusCode, body: JSON.parse(body) }
 }
 
-describe('a table that fails', () => {
+describe('relayed requests while the table fails', () => {
   it.each(NAMES.map(([refused]) => refused))(
     '%s: what only an operator can mend shows nothing of its inside',
     async (name) => {

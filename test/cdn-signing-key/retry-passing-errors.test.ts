@@ -5,7 +5,7 @@ import { retryPassingErrors } from '#lambdas/cdn-signing-key/retry-passing-error
 import { FakeCloudFront, FakeSecret } from './key-services.ts'
 
 const GROUP_NAME = 'Reelgate-dev-video-urls-eu-west-1'
-/** Pauses are so many times as short; the clock, by which nothing gives up early, goes on as ever. */
+/** Pauses are shortened by this factor. The clock runs at its normal speed, so nothing gives up early. */
 const HURRY = 40
 
 const environment = { ...process.env }
@@ -40,7 +40,7 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-/** Sends an event of CloudFormation, with short pauses. @returns what CloudFormation was told. */
+/** Sends an event of CloudFormation, with short pauses. @returns what CloudFormation received. */
 async function send(RequestType: 'Create' | 'Delete') {
   const address = server.address()
   const event = {
@@ -65,7 +65,7 @@ async function send(RequestType: 'Create' | 'Delete') {
   return answers.at(-1)
 }
 
-/** Fails so many times, and counts its calls. */
+/** Fails `times` times and counts its calls. */
 function failing(name: string, times = Number.POSITIVE_INFINITY) {
   let calls = 0
   const run = () => {
@@ -77,7 +77,7 @@ function failing(name: string, times = Number.POSITIVE_INFINITY) {
   return { run, calls: () => calls }
 }
 
-describe('a stack whose permissions are not known everywhere yet', () => {
+describe('retry-passing-errors: a stack whose permissions have not spread yet', () => {
   it.each(['AccessDeniedException', 'ThrottlingException'])(
     'gets its key when the secret answers %s for a while',
     async (name) => {
@@ -95,7 +95,7 @@ describe('a stack whose permissions are not known everywhere yet', () => {
     },
   )
 
-  it('is tried for about a minute, and then told which permission is missing for good', async () => {
+  it('is tried for about a minute, then fails with the missing permission', async () => {
     const { run, calls } = failing('AccessDenied')
     let milliseconds = 0
     const clock = {
@@ -110,7 +110,7 @@ describe('a stack whose permissions are not known everywhere yet', () => {
     expect(milliseconds).toBeLessThanOrEqual(60_000)
   })
 
-  it('goes all the same when the permission to read is late', async () => {
+  it('is deleted although the permission to read comes late', async () => {
     await send('Create')
     secret.beforeRead = failing('AccessDeniedException', 2).run
     expect(await send('Delete')).toMatchObject({ Status: 'SUCCESS' })
@@ -118,15 +118,15 @@ describe('a stack whose permissions are not known everywhere yet', () => {
   })
 })
 
-describe('what no wait mends', () => {
-  it.each(['TooManyPublicKeys', 'InvalidArgument', 'Error'])('fails at once (%s)', async (name) => {
+describe('retry-passing-errors: an error that does not pass', () => {
+  it.each(['TooManyPublicKeys', 'InvalidArgument', 'Error'])('fails the first try (%s)', async (name) => {
     const { run, calls } = failing(name)
     cloudFront.before = { CreatePublicKey: run }
     expect(await send('Create')).toMatchObject({ Status: 'FAILED', Reason: name })
     expect(calls()).toBe(1)
   })
 
-  it('includes an operator who may not: the command line is answered at once', async () => {
+  it('of an operator without permission fails the command at once', async () => {
     const { run, calls } = failing('AccessDeniedException')
     secret.beforeRead = run
     await expect(handler({ action: 'list' })).rejects.toThrow('could not be changed or listed')

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { isAllowed, tableGrants, usesOf } from '../aws/role-check.ts'
-import { synthesizeStack } from '../aws/synthesize-stack.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
+import { isAllowed, tableGrants, usesOf } from './role-check.ts'
+import { synthesizeStack } from './synthesize-stack.ts'
 
 const grants = tableGrants(synthesizeStack())
 const KEY = 'a-key-with-a-rate'
@@ -41,7 +41,7 @@ const CASES: readonly (readonly [RelayOperation, unknown, number])[] = [
   ['create-image', image, 502],
 ]
 
-describe('the roles of the functions of models and relayed requests', () => {
+describe('function-needs: the roles of the functions of models and relayed requests', () => {
   it.each(CASES)('%s: allow every request to the table', async (operation, body, status) => {
     folder = `api/${operation}`
     requests = 0

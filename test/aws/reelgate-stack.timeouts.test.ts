@@ -29,7 +29,7 @@ function seconds(file: string, name: string): number {
 
 const MARGIN_SECONDS = 5
 
-describe('a time limit', () => {
+describe('reelgate-stack: the time limit', () => {
   it('of a submit ends inside its function, also when other channels were tried before', () => {
     const submit = SUBMIT_LIMITS.timeouts.totalMilliseconds / 1000
     const offering = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')

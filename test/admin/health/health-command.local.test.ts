@@ -3,11 +3,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { health } from '../../lib/admin/health/health-command.ts'
-import { listenHttp } from '../adapters/outbound/loopback.ts'
-import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
-import { testCatalogue } from '../engines/test-catalogue.ts'
-import { runCommand } from './command-line/run-command.ts'
+import { health } from '../../../lib/admin/health/health-command.ts'
+import { listenHttp } from '../../adapters/outbound/loopback.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { runCommand } from '../command-line/run-command.ts'
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-health-'))
 let engine: TestTable
@@ -37,7 +37,7 @@ async function look(mainUrl: string) {
   return await runCommand(health, { table: await engine.fresh(), local: true, dataDirectory, outputs })
 }
 
-describe('health of a local host', () => {
+describe('health-command: health of a local host', () => {
   it('is fine when every upstream takes connections', async () => {
     const { isOk, text } = await look(server.origin)
     expect(isOk).toBe(true)

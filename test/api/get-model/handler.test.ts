@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+
+let rig: RelayRig
+
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(async () => {
+  await rig.close()
+})
+
+function getModel(model: string, key?: string) {
+  return rig.sendBuffered('', { operation: 'get-model', pathParameters: { model }, ...(key && { key }) })
+}
+
+describe('get-model', () => {
+  it('get-model 200: the model, exactly with the fields of the interface', async () => {
+    const { statusCode, body } = await getModel(CHAT)
+    expect(statusCode).toBe(200)
+    expect(JSON.parse(body)).toStrictEqual({ id: CHAT, object: 'model', created: 1_767_225_600, owned_by: 'reelgate' })
+  })
+
+  it('get-model 401: an unknown key', async () => {
+    const { statusCode, body } = await getModel(CHAT, 'nobody')
+    expect([statusCode, JSON.parse(body).error.code]).toEqual([401, 'invalid_api_key'])
+  })
+
+  it.each(['nothing', 'toString', '__proto__', '', 'chat-a '])('get-model 404: %j', async (model) => {
+    const { statusCode, body } = await getModel(model)
+    expect([statusCode, JSON.parse(body).error.code]).toEqual([404, 'model_not_found'])
+  })
+})
