@@ -1,25 +1,23 @@
-/** Errors that a client sees, and errors that end a video job. One class per cause; only the error middleware maps to HTTP. */
-
 import type { Shortfall } from './money/shortfall.ts'
 
-/** What is wrong with one member of a request. `path` is dotted, empty for the body as a whole. */
+/** An issue with one field of a request. `path` is dotted, and empty for the whole body. */
 export type RequestIssue = { readonly path: string; readonly message: string }
 
-/** Base of everything that becomes a 4xx or 5xx with a public text. `message` is the public text. */
+/** Base of all errors that become a 4xx or 5xx; `message` is public. */
 export abstract class HttpError extends Error {
   abstract readonly statusCode: number
-  /** Seconds for `Retry-After`, where trying again helps. */
+  /** Seconds for `Retry-After`, if a retry can succeed. */
   readonly retryAfterSeconds: number | undefined = undefined
-  /** Members of the OpenAI shape that the status alone does not tell. */
+  /** Fields of the OpenAI shape that do not follow from the status. */
   readonly kind: ErrorKind | undefined = undefined
-  /** `false` tells SDKs, which try some statuses again by themselves, that a second try could be billed too. */
+  /** `false` stops SDKs from retrying a request that could be billed twice. */
   readonly shouldRetry: false | undefined = undefined
 }
 
 /** `type`, `code` and `param` of the OpenAI error shape. */
 export type ErrorKind = { readonly type: string; readonly code: string | null; readonly param?: string }
 
-/** The request breaks a rule of the contract or a limit of its model; `issues` says which. */
+/** The request breaks a rule of the contract or a limit of its model. */
 export class InvalidRequestError extends HttpError {
   override readonly name = 'InvalidRequestError'
   readonly statusCode = 400
@@ -30,7 +28,7 @@ export class InvalidRequestError extends HttpError {
   }
 }
 
-/** No key, an unknown one, or one that is revoked, expired or suspended: the answer never tells which. */
+/** The key is missing, unknown, revoked, expired or suspended; the response does not tell which. */
 export class InvalidApiKeyError extends HttpError {
   override readonly name = 'InvalidApiKeyError'
   readonly statusCode = 401
@@ -43,7 +41,7 @@ export class InvalidApiKeyError extends HttpError {
 export class InsufficientQuotaError extends HttpError {
   override readonly name = 'InsufficientQuotaError'
   readonly statusCode = 402
-  /** Undefined for a tenant without a balance. */
+  /** Undefined if the tenant has no balance. */
   readonly shortfall: Shortfall | undefined
   constructor(what: 'video generation' | 'request' = 'video generation', shortfall?: Shortfall) {
     super(`insufficient quota for this ${what}`)
@@ -51,7 +49,7 @@ export class InsufficientQuotaError extends HttpError {
   }
 }
 
-/** Unknown, disabled, of another kind, or not on the key's list: the answer never tells which. */
+/** The model is unknown, disabled, of another kind, or not on the key's list; the response does not tell which. */
 export class ModelNotFoundError extends HttpError {
   override readonly name = 'ModelNotFoundError'
   readonly statusCode = 404
@@ -63,10 +61,10 @@ export class ModelNotFoundError extends HttpError {
   }
 }
 
-/** Longer than any id; what a client sends by mistake may be anything. */
+/** Bounds the echo of a client's string; longer than any model id. */
 const MODEL_CHARACTERS_SHOWN = 128
 
-/** Unknown, deleted, malformed and other tenants' ids alike: the answer never tells which. */
+/** The id is unknown, deleted, malformed or another tenant's; the response does not tell which. */
 export class VideoJobNotFoundError extends HttpError {
   override readonly name = 'VideoJobNotFoundError'
   readonly statusCode = 404
@@ -84,7 +82,7 @@ export class RouteNotFoundError extends HttpError {
   }
 }
 
-/** Operations have this path, and none of them this method; `allowedMethods` are theirs. */
+/** No operation of this path has this method. */
 export class MethodNotAllowedError extends HttpError {
   override readonly name = 'MethodNotAllowedError'
   readonly statusCode = 405
@@ -95,7 +93,7 @@ export class MethodNotAllowedError extends HttpError {
   }
 }
 
-/** The idempotency key belongs to a job that was ordered with another body. */
+/** The idempotency key belongs to a job with another body, or to a deleted job. */
 export class IdempotencyKeyReusedError extends HttpError {
   override readonly name = 'IdempotencyKeyReusedError'
   readonly statusCode = 409
@@ -104,7 +102,7 @@ export class IdempotencyKeyReusedError extends HttpError {
   }
 }
 
-/** The body has more bytes than the operation reads. */
+/** The body exceeds the operation's limit of bytes. */
 export class RequestBodyTooLargeError extends HttpError {
   override readonly name = 'RequestBodyTooLargeError'
   readonly statusCode = 413
@@ -113,7 +111,7 @@ export class RequestBodyTooLargeError extends HttpError {
   }
 }
 
-/** The table stayed contended or throttled through every bounded try; nothing was written. */
+/** The table was contended or throttled in every attempt; nothing was written. */
 export class ServiceUnavailableError extends HttpError {
   override readonly name = 'ServiceUnavailableError'
   readonly statusCode = 503
@@ -123,7 +121,7 @@ export class ServiceUnavailableError extends HttpError {
   }
 }
 
-/** Every upstream of a model asks for patience. Nothing was billed. */
+/** Every upstream of the model is rate limited. Nothing was billed. */
 export class RateLimitedError extends HttpError {
   override readonly name = 'RateLimitedError'
   readonly statusCode = 429
@@ -134,7 +132,7 @@ export class RateLimitedError extends HttpError {
   }
 }
 
-/** The key sent more than its own limit lets it. Nothing was looked at but the key. */
+/** The key exceeded its own rate limit. Nothing else of the request was read. */
 export class KeyRateExceededError extends HttpError {
   override readonly name = 'KeyRateExceededError'
   readonly statusCode = 429
@@ -145,10 +143,10 @@ export class KeyRateExceededError extends HttpError {
   }
 }
 
-/** About how often upstreams are asked for a job: sooner, none of the open ones is likely to have ended. */
+/** About the poll interval of upstreams: open jobs are unlikely to end sooner. */
 const OPEN_JOBS_RETRY_SECONDS = 10
 
-/** The tenant has as many open video jobs as it may have at a time. Nothing was locked. */
+/** The tenant has reached its limit of open video jobs. Nothing was reserved. */
 export class TooManyOpenJobsError extends HttpError {
   override readonly name = 'TooManyOpenJobsError'
   readonly statusCode = 429
@@ -158,7 +156,7 @@ export class TooManyOpenJobsError extends HttpError {
   }
 }
 
-/** The upstreams of a model failed, or refused the gateway itself. Nothing was billed. */
+/** The upstreams of the model failed, or refused the gateway's own credentials. Nothing was billed. */
 export class UpstreamFailedError extends HttpError {
   override readonly name = 'UpstreamFailedError'
   readonly statusCode = 502
@@ -168,7 +166,7 @@ export class UpstreamFailedError extends HttpError {
   }
 }
 
-/** No channel of the model can be tried now: none is configured, or all of them rest after failures. */
+/** The model has no channel, or the breakers of all its channels are open. */
 export class NoChannelAvailableError extends HttpError {
   override readonly name = 'NoChannelAvailableError'
   readonly statusCode = 503
@@ -180,7 +178,7 @@ export class NoChannelAvailableError extends HttpError {
   }
 }
 
-/** The upstream took the request and did not begin to answer in time: it may be at work still, and bill it. */
+/** The upstream received the request and did not begin its reply in time. It may still process and bill the request. */
 export class UpstreamTimeoutError extends HttpError {
   override readonly name = 'UpstreamTimeoutError'
   readonly statusCode = 504

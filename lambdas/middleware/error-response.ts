@@ -10,7 +10,7 @@ import {
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
-import { shortfallSentence } from '#core/money/shortfall.ts'
+import { shortfallMessage } from '#core/money/shortfall.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
@@ -56,7 +56,7 @@ function insufficientQuotaBody({ message, statusCode, shortfall }: InsufficientQ
   if (shortfall === undefined) {
     return bodyOf({ message, statusCode }, shape)
   }
-  const explanation = shortfallSentence(shortfall)
+  const explanation = shortfallMessage(shortfall)
   return shape === 'video'
     ? { error: message, details: [{ path: '', message: explanation }] }
     : bodyOf({ message: `${message}: ${explanation}`, statusCode }, shape)

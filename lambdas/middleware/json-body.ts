@@ -56,12 +56,12 @@ export async function readJsonBody(
 function refuseAbove(text: string, depthMax: number): void {
   const exceeded = exceededBound(text, { depthMax, fieldsMax: FIELDS_MAX, elementsMax: ELEMENTS_MAX })
   if (exceeded !== undefined) {
-    const sentences = {
-      depthMax: `the body nests deeper than ${depthMax} levels`,
-      fieldsMax: `the body has more than ${FIELDS_MAX} fields at its top level`,
-      elementsMax: `the body holds more than ${ELEMENTS_MAX} strings, objects and lists: send it as smaller requests`,
+    const messages = {
+      depthMax: `the body must nest at most ${depthMax} levels deep`,
+      fieldsMax: `the body must hold at most ${FIELDS_MAX} fields at the top level`,
+      elementsMax: `the body must hold at most ${ELEMENTS_MAX} strings, objects and arrays: send smaller requests`,
     }
-    throw invalidBody(sentences[exceeded])
+    throw invalidBody(messages[exceeded])
   }
 }
 
@@ -69,26 +69,26 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalidBody('the body is not valid JSON')
+    throw invalidBody('the body must be valid JSON')
   }
 }
 
 function readText(event: ApiEvent, bytesMax: number): string {
   const coding = headerOf(event, 'content-encoding')?.trim().toLowerCase() ?? ''
   if (coding !== '' && coding !== 'identity') {
-    throw invalidBody('compressed bodies are not accepted')
+    throw invalidBody('the body must not be compressed')
   }
   const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > bytesMax) {
     throw new RequestBodyTooLargeError()
   }
   if (bytes.length === 0) {
-    throw invalidBody('the body is empty')
+    throw invalidBody('the body must not be empty: send a JSON object')
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw invalidBody('the body is not valid UTF-8')
+    throw invalidBody('the body must be valid UTF-8')
   }
 }
 

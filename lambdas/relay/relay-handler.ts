@@ -172,7 +172,9 @@ async function readBody(event: ApiEvent): Promise<Pick<RelayRequest, 'bodyText' 
   const { text, json } = await readJsonBody(event, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
   const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedMember(text) : undefined
   if (repeated !== undefined) {
-    throw new InvalidRequestError([{ path: repeated.slice(0, 64), message: 'a member must not be written twice' }])
+    throw new InvalidRequestError([
+      { path: repeated.slice(0, 64), message: 'each field of the body must appear only once' },
+    ])
   }
   return { bodyText: text, bodyBytes: Buffer.byteLength(text), json }
 }

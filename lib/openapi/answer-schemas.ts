@@ -1,36 +1,35 @@
-import { chatCompletionAnswer, chatCompletionChunk } from '#core/contract/chat-response.ts'
-import { completionAnswer } from '#core/contract/completion-response.ts'
-import { embeddingAnswer } from '#core/contract/embedding-response.ts'
-import { openaiErrorAnswer, videoErrorAnswer } from '#core/contract/error-response.ts'
-import { imageAnswer } from '#core/contract/image-response.ts'
-import { modelAnswer, modelListAnswer } from '#core/contract/model-response.ts'
-import { healthAnswer, openapiDocumentAnswer } from '#core/contract/service-response.ts'
-import { tokenUsageAnswer } from '#core/contract/token-usage-response.ts'
+import { chatCompletionChunk, chatCompletionResponse, tokenUsageResponse } from '#core/contract/chat-response.ts'
+import { completionResponse } from '#core/contract/completion-response.ts'
+import { embeddingResponse } from '#core/contract/embedding-response.ts'
+import { openaiErrorResponse, videoErrorResponse } from '#core/contract/error-response.ts'
+import { imageResponse } from '#core/contract/image-response.ts'
+import { modelListResponse, modelResponse } from '#core/contract/model-response.ts'
+import { healthResponse, openapiDocumentResponse } from '#core/contract/service-response.ts'
 import {
-  createdVideoJobAnswer,
-  videoJobAnswer,
+  createdVideoJobResponse,
   videoJobCallback,
-  videoJobDeletionAnswer,
-  videoJobListAnswer,
+  videoJobDeletionResponse,
+  videoJobListResponse,
+  videoJobResponse,
 } from '#core/contract/video-job-response.ts'
 
 /** The answers of the gateway and the body of its callback, by their names in the document. */
 export const ANSWERS = {
-  CreatedVideoJob: createdVideoJobAnswer,
-  VideoJob: videoJobAnswer,
-  VideoJobList: videoJobListAnswer,
-  VideoJobDeletion: videoJobDeletionAnswer,
+  CreatedVideoJob: createdVideoJobResponse,
+  VideoJob: videoJobResponse,
+  VideoJobList: videoJobListResponse,
+  VideoJobDeletion: videoJobDeletionResponse,
   VideoJobCallback: videoJobCallback,
-  Model: modelAnswer,
-  ModelList: modelListAnswer,
-  ChatCompletion: chatCompletionAnswer,
+  Model: modelResponse,
+  ModelList: modelListResponse,
+  ChatCompletion: chatCompletionResponse,
   ChatCompletionChunk: chatCompletionChunk,
-  TokenUsage: tokenUsageAnswer,
-  Completion: completionAnswer,
-  EmbeddingList: embeddingAnswer,
-  ImageList: imageAnswer,
-  Health: healthAnswer,
-  OpenapiDocument: openapiDocumentAnswer,
-  VideoError: videoErrorAnswer,
-  Error: openaiErrorAnswer,
+  TokenUsage: tokenUsageResponse,
+  Completion: completionResponse,
+  EmbeddingList: embeddingResponse,
+  ImageList: imageResponse,
+  Health: healthResponse,
+  OpenapiDocument: openapiDocumentResponse,
+  VideoError: videoErrorResponse,
+  Error: openaiErrorResponse,
 } as const

@@ -22,7 +22,7 @@ export const OPENAI_ERRORS = {
       '`param` names the member to mend, and nothing was sent upstream; or the upstream refuses the request, in its own words.',
     examples: {
       range: openai('A value out of its range', {
-        message: 'temperature must be a number from 0 to 2',
+        message: '`temperature` must be a number from 0 to 2',
         type: INVALID,
         param: 'temperature',
         code: null,
@@ -41,7 +41,7 @@ export const OPENAI_ERRORS = {
     examples: {
       quota: openai('Too little quota', {
         message:
-          'insufficient quota for this request: it needs 0.009842 credits, 0.004 are available; set max_tokens to at most 6648',
+          'insufficient quota for this request: 0.009842 credits are needed, but 0.004 are available; set max_tokens to at most 6648',
         type: 'insufficient_quota',
         code: 'insufficient_quota',
       }),

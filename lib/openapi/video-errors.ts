@@ -11,7 +11,7 @@ export const VIDEO_ERRORS = {
     description: 'The body, the query of a list, or a too long `Idempotency-Key`; `details` says what to mend.',
     examples: {
       duration: video('A length that the model does not have', 'invalid request body', [
-        { path: 'duration', message: 'famA-1-pro makes 3 to 10 seconds' },
+        { path: 'duration', message: '`duration` must be from 3 to 10 seconds for famA-1-pro' },
       ]),
     },
   },
@@ -26,7 +26,7 @@ export const VIDEO_ERRORS = {
       'The estimate is more than the balance; nothing was created. `details` says what is needed and what is there.',
     examples: {
       quota: video('Too little quota', 'insufficient quota for this video generation', [
-        { path: '', message: 'it needs 0.7 credits, 0.69 are available' },
+        { path: '', message: '0.7 credits are needed, but 0.69 are available' },
       ]),
     },
   },

@@ -96,7 +96,7 @@ describe('a 402 says what was needed, what is there and what would do', () => {
     const needed = (JSON.stringify(body).length * 1_000 + 2 * 1_000 * 2_000) / 1_000_000
     const [, advised = ''] = new RegExp(`set ${name} to at most (\\d+)$`).exec(message) ?? []
     expect(message).toBe(
-      `insufficient quota for this request: it needs ${needed} credits, 0.5 are available; set ${name} to at most ${advised}`,
+      `insufficient quota for this request: ${needed} credits are needed, but 0.5 are available; set ${name} to at most ${advised}`,
     )
     expect((await rig.send({ ...body, [name]: Number(advised) + 2 }, { key })).statusCode).toBe(402)
     expect((await rig.send({ ...body, [name]: Number(advised) }, { key })).statusCode).toBe(200)
@@ -104,7 +104,7 @@ describe('a 402 says what was needed, what is there and what would do', () => {
 
   it('of a chat whose prompt alone is too dear: no limit', async () => {
     const { message } = await refusal(BODY, { credits: '0.01' })
-    expect(message).toMatch(/, 0\.01 are available; shorten the prompt, or ask for fewer completions$/)
+    expect(message).toMatch(/, but 0\.01 are available; shorten the prompt or request fewer completions$/)
   })
 
   it('of completions: the max_tokens that all of them can have', async () => {
@@ -121,7 +121,7 @@ describe('a 402 says what was needed, what is there and what would do', () => {
     const body = { model: 'image-v2', prompt: 'a fox', n: 10 }
     const { message } = await refusal(body, { credits: '0.07', operation: 'create-image' })
     expect(message).toBe(
-      'insufficient quota for this request: it needs 0.2 credits, 0.07 are available; set n to at most 3',
+      'insufficient quota for this request: 0.2 credits are needed, but 0.07 are available; set n to at most 3',
     )
     expect((await refusal(body, { credits: '0.01', operation: 'create-image' })).message).toMatch(
       /0\.01 are available$/,
@@ -131,7 +131,7 @@ describe('a 402 says what was needed, what is there and what would do', () => {
   it('of embeddings: shorter inputs', async () => {
     const body = { model: 'text-embedding-3-small', input: 'a'.repeat(100) }
     const { message } = await refusal(body, { credits: '0.01', operation: 'create-embedding' })
-    expect(message).toMatch(/it needs 0\.1 credits, 0\.01 are available; send fewer or shorter inputs$/)
+    expect(message).toMatch(/0\.1 credits are needed, but 0\.01 are available; send fewer or shorter inputs$/)
   })
 
   it('to each of many at once, whom one transaction refuses', async () => {
@@ -141,7 +141,7 @@ describe('a 402 says what was needed, what is there and what would do', () => {
     const answers = await Promise.all(bodies.map((body) => rig.send(body, { key })))
     for (const { statusCode, text } of answers) {
       expect(statusCode).toBe(402)
-      expect(JSON.parse(text).error.message).toMatch(/, 0\.3 are available; set max_tokens to at most \d+$/)
+      expect(JSON.parse(text).error.message).toMatch(/, but 0\.3 are available; set max_tokens to at most \d+$/)
     }
   })
 })

@@ -85,7 +85,7 @@ describe('every status of every video route, over HTTP', () => {
       status: 402,
       json: {
         error: 'insufficient quota for this video generation',
-        details: [{ path: '', message: 'it needs 0.7 credits, 0.69 are available' }],
+        details: [{ path: '', message: '0.7 credits are needed, but 0.69 are available' }],
       },
     })
     expect(await gateway.admin('tenant', 'show', '--tenant', poor.tenant)).toMatchObject({

@@ -39,7 +39,7 @@ async function answerTo(error: unknown, path: string) {
 
 const issues = [
   { path: 'duration', message: 'too long' },
-  { path: 'model', message: 'unknown model' },
+  { path: 'model', message: '`model` is unknown' },
 ]
 
 /** Error, status, text of the video shape, type and code of the OpenAI shape, headers beyond the content type. */
@@ -102,7 +102,7 @@ describe('a missing quota whose amounts are known', () => {
     const { body } = await answerTo(new InsufficientQuotaError('video generation', shortfall), VIDEO_PATH)
     expect(body).toStrictEqual({
       error: 'insufficient quota for this video generation',
-      details: [{ path: '', message: 'it needs 2 credits, -0.5 are available; set n to at most 1' }],
+      details: [{ path: '', message: '2 credits are needed, but -0.5 are available; set n to at most 1' }],
     })
   })
 
@@ -110,7 +110,8 @@ describe('a missing quota whose amounts are known', () => {
     const { body } = await answerTo(new InsufficientQuotaError('request', shortfall), OPENAI_PATH)
     expect(body).toStrictEqual({
       error: {
-        message: 'insufficient quota for this request: it needs 2 credits, -0.5 are available; set n to at most 1',
+        message:
+          'insufficient quota for this request: 2 credits are needed, but -0.5 are available; set n to at most 1',
         type: 'insufficient_quota',
         param: null,
         code: 'insufficient_quota',

@@ -151,7 +151,9 @@ describe('an example of the document', () => {
 /** The error of each response of the document, where it is one of ours. */
 const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   VideoBadRequest: [
-    new errors.InvalidRequestError([{ path: 'duration', message: 'famA-1-pro makes 3 to 10 seconds' }]),
+    new errors.InvalidRequestError([
+      { path: 'duration', message: '`duration` must be from 3 to 10 seconds for famA-1-pro' },
+    ]),
   ],
   VideoUnauthorized: [new errors.InvalidApiKeyError()],
   VideoPaymentRequired: [
@@ -167,7 +169,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   VideoInternalError: [new Error('unexpected')],
   VideoServiceUnavailable: [new errors.ServiceUnavailableError()],
   BadRequest: [
-    new errors.InvalidRequestError([{ path: 'temperature', message: 'temperature must be a number from 0 to 2' }]),
+    new errors.InvalidRequestError([{ path: 'temperature', message: '`temperature` must be a number from 0 to 2' }]),
   ],
   Unauthorized: [new errors.InvalidApiKeyError()],
   PaymentRequired: [

@@ -74,5 +74,5 @@ function refuseAbove(most: number, bounds: readonly number[], limit: number): vo
 }
 
 function tooLong(index: number, limit: number): InvalidRequestError {
-  return new InvalidRequestError([{ path: 'input', message: `input[${index}] is too long: at most ${limit} tokens` }])
+  return new InvalidRequestError([{ path: 'input', message: `\`input[${index}]\` must be at most ${limit} tokens` }])
 }

@@ -24,7 +24,7 @@ import type { AnswerWriter, RelayRequest } from '../../relay/relay-request.ts'
  */
 const REPEATED_BYTES_MAX = 8 * 1024 * 1024
 
-const REPEATED_SENTENCE = `each prompt is a call of its own, which repeats the other fields, and together they may repeat ${REPEATED_BYTES_MAX / 1024 / 1024} MiB: send fewer prompts in one request, or shorter fields`
+const REPEATED_MESSAGE = `\`prompt\` holds too many strings: each repeats all other fields upstream, which may take at most ${REPEATED_BYTES_MAX / 1024 / 1024} MiB in total; send fewer strings or shorter fields`
 
 /**
  * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
@@ -65,7 +65,7 @@ export async function createCompletion(
 /** @throws InvalidRequestError where the prompts together would repeat the other fields above {@link REPEATED_BYTES_MAX}. */
 function boundedCalls({ prompts }: CompletionRequest, { common, calls }: CompletionCallBytes): readonly number[] {
   if (prompts.length > 1 && prompts.length * common > REPEATED_BYTES_MAX) {
-    throw new InvalidRequestError([{ path: 'prompt', message: REPEATED_SENTENCE }])
+    throw new InvalidRequestError([{ path: 'prompt', message: REPEATED_MESSAGE }])
   }
   return calls
 }

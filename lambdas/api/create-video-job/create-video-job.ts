@@ -8,7 +8,7 @@ import { reserveWithRequest } from '#adapters/store/money/reserve-with-request.t
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
-import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
@@ -75,7 +75,7 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
   const { caller, request, requestText, requestId } = prepared
   const model = context.catalogue.findVideoModel(request.model)
   if (model === undefined) {
-    throw new InvalidRequestError([{ path: 'model', message: 'unknown model' }])
+    throw new InvalidRequestError([UNKNOWN_MODEL])
   }
   const tier = requestedTier(request)
   const jobId = context.newJobId()

@@ -1,89 +1,88 @@
 import * as z from 'zod'
-import { CONTENT_SENTENCE, contentSchema } from './content-parts.ts'
+import { CONTENT_MESSAGE, contentSchema } from './content-parts.ts'
 
-/** Completions that one request may ask for; the wire's own limit. */
+/** Most completions of one request; the limit of the OpenAI API. */
 export const CHOICES_MAX = 128
 
-/** Stop sequences of one request; the wire's own limit. */
+/** Most stop sequences of one request; the limit of the OpenAI API. */
 const STOPS_MAX = 4
 
-/** Functions that one request may define; the wire's own limit. */
+/** Most functions that one request may define; the limit of the OpenAI API. */
 const TOOLS_MAX = 128
 
-/** More messages than any context holds. */
+/** Most messages of one request; above what any context holds. */
 const MESSAGES_MAX = 16_384
 
-/** As many calls as there may be functions. */
+/** Most tool calls of one message: as many as a request may define functions. */
 const TOOL_CALLS_MAX = 128
 
-const text = (name: string) => z.string(`${name} must be a text`)
+const string = (name: string) => z.string(`\`${name}\` must be a string`)
 
-const whole = (name: string, min: number, max: number) => {
-  const sentence = `${name} must be a whole number from ${min} to ${max}`
-  return z.number(sentence).int(sentence).min(min, sentence).max(max, sentence)
+const boolean = (name: string) => z.boolean(`\`${name}\` must be true or false`)
+
+const integer = (name: string, min: number, max: number) => {
+  const message = `\`${name}\` must be an integer from ${min} to ${max}`
+  return z.number(message).int(message).min(min, message).max(max, message)
 }
 
-const numberFrom = (name: string, min: number, max: number) => {
-  const sentence = `${name} must be a number from ${min} to ${max}`
-  return z.number(sentence).min(min, sentence).max(max, sentence)
+const number = (name: string, min: number, max: number) => {
+  const message = `\`${name}\` must be a number from ${min} to ${max}`
+  return z.number(message).min(min, message).max(max, message)
 }
 
-const STOP_SENTENCE = `stop must be a text or a list of at most ${STOPS_MAX} texts`
+const STOP_MESSAGE = `\`stop\` must be a string or an array of at most ${STOPS_MAX} strings`
 
-/** Tokens are bounded by the model, not here; this is above any. */
+/** Above the limit of any model; each model's own limit is checked afterwards. */
 const TOKENS_MAX = 100_000_000
 
 /**
- * The sampling parameters that chat and legacy completions share. SDKs write `null` for a parameter that is not set.
+ * The sampling parameters that chat and legacy completions share. SDKs send `null` for a parameter that is not set.
  * Interface, "POST /v1/chat/completions" and "POST /v1/completions".
  */
 export const samplingParameters = {
-  stream: z.boolean('stream must be true or false').nullish(),
-  temperature: numberFrom('temperature', 0, 2).nullish(),
-  max_tokens: whole('max_tokens', 1, TOKENS_MAX).nullish(),
-  top_p: numberFrom('top_p', 0, 1).nullish(),
-  n: whole('n', 1, CHOICES_MAX).nullish(),
-  stop: z.union([text('stop'), z.array(text('stop')).max(STOPS_MAX)], STOP_SENTENCE).nullish(),
-  presence_penalty: numberFrom('presence_penalty', -2, 2).nullish(),
-  frequency_penalty: numberFrom('frequency_penalty', -2, 2).nullish(),
-  user: text('user').nullish(),
+  stream: boolean('stream').nullish(),
+  temperature: number('temperature', 0, 2).nullish(),
+  max_tokens: integer('max_tokens', 1, TOKENS_MAX).nullish(),
+  top_p: number('top_p', 0, 1).nullish(),
+  n: integer('n', 1, CHOICES_MAX).nullish(),
+  stop: z.union([string('stop'), z.array(string('stop')).max(STOPS_MAX)], STOP_MESSAGE).nullish(),
+  presence_penalty: number('presence_penalty', -2, 2).nullish(),
+  frequency_penalty: number('frequency_penalty', -2, 2).nullish(),
+  user: string('user').nullish(),
   stream_options: z
-    .looseObject(
-      { include_usage: z.boolean('include_usage must be true or false').nullish() },
-      'stream_options must be an object',
-    )
+    .looseObject({ include_usage: boolean('include_usage').nullish() }, '`stream_options` must be an object')
     .nullish(),
 }
 
 const toolCall = z.looseObject(
   {
-    id: text('id'),
-    type: z.literal('function', 'type must be function').optional(),
+    id: string('id'),
+    type: z.literal('function', '`type` must be function').optional(),
     function: z.looseObject(
-      { name: text('name'), arguments: z.string('arguments must be a text that holds JSON') },
-      'a tool call needs its function',
+      { name: string('name'), arguments: z.string('`arguments` must be a string of JSON') },
+      '`function` must be an object with `name` and `arguments`',
     ),
   },
-  'a tool call must be an object',
+  'each of `tool_calls` must be an object with `id` and `function`',
 )
 
-/** `developer` is what newer clients write for `system`, `function` what older ones write for `tool`. */
+/** Newer clients send `developer` for `system`; older ones send `function` for `tool`. */
 const ROLES = ['user', 'assistant', 'system', 'tool', 'developer', 'function'] as const
 
 /** One message of a conversation (interface, "Chat message"). */
 export const chatMessageSchema = z
   .looseObject(
     {
-      role: z.enum(ROLES, 'role must be user, assistant, system, developer, tool or function'),
+      role: z.enum(ROLES, `\`role\` must be one of ${ROLES.join(', ')}`),
       content: contentSchema.nullish(),
-      name: text('name').nullish(),
+      name: string('name').nullish(),
       tool_calls: z
-        .array(toolCall, 'tool_calls must be a list')
-        .max(TOOL_CALLS_MAX, `tool_calls must hold at most ${TOOL_CALLS_MAX}`)
+        .array(toolCall, '`tool_calls` must be an array')
+        .max(TOOL_CALLS_MAX, `\`tool_calls\` must hold at most ${TOOL_CALLS_MAX} calls`)
         .nullish(),
-      tool_call_id: text('tool_call_id').nullish(),
+      tool_call_id: string('tool_call_id').nullish(),
     },
-    'a message must be an object with a role and a content',
+    'each of `messages` must be an object with `role` and `content`',
   )
   .superRefine((each, context) => {
     const fault = faultOfMessage(each)
@@ -96,22 +95,22 @@ type Message = Readonly<Partial<Record<'content' | 'name' | 'tool_calls' | 'tool
   readonly role: (typeof ROLES)[number]
 }
 
-/** What a message lacks, or has too much, by its role. */
+/** The first field that the role of a message requires and that is missing, or that the role does not allow. */
 function faultOfMessage(message: Message): { readonly path: keyof Message; readonly message: string } | undefined {
   const { role, content, name, tool_calls: toolCalls, tool_call_id: toolCallId } = message
-  // A function may have returned nothing, which its older form says with null.
+  // In the older form, null is the result of a function that returned nothing.
   const mayHaveNoContent = role === 'assistant' || (role === 'function' && content === null)
   if (content == null && !mayHaveNoContent) {
-    return { path: 'content', message: CONTENT_SENTENCE }
+    return { path: 'content', message: CONTENT_MESSAGE }
   }
   if (role === 'tool' && !toolCallId) {
-    return { path: 'tool_call_id', message: 'a tool message needs tool_call_id, the id of the call that it answers' }
+    return { path: 'tool_call_id', message: '`tool_call_id` is required in a tool message: send the id of its call' }
   }
   if (role === 'function' && !name) {
-    return { path: 'name', message: 'a function message needs name, the name of the function that was called' }
+    return { path: 'name', message: '`name` is required in a function message: send the name of its function' }
   }
   if (role !== 'assistant' && toolCalls != null) {
-    return { path: 'tool_calls', message: 'only the assistant makes tool calls' }
+    return { path: 'tool_calls', message: '`tool_calls` is only allowed in assistant messages: leave it out' }
   }
   return undefined
 }
@@ -119,44 +118,44 @@ function faultOfMessage(message: Message): { readonly path: keyof Message; reado
 /** A function that the model may call (interface, "Tool definition"). */
 export const chatToolSchema = z.looseObject(
   {
-    type: z.literal('function', 'type must be function'),
+    type: z.literal('function', '`type` must be function'),
     function: z.looseObject(
       {
         name: z
-          .string('function.name must be a text')
+          .string('`function.name` must be a string')
           .regex(
             /^[A-Za-z0-9_.:-]{1,128}$/,
-            'function.name must be 1 to 128 letters, digits, dots, colons, underscores and hyphens',
+            '`function.name` must be 1 to 128 letters, digits, dots, colons, underscores and hyphens',
           ),
-        description: text('description').nullish(),
-        parameters: z.looseObject({}, 'parameters must be a JSON schema object').nullish(),
+        description: string('description').nullish(),
+        parameters: z.looseObject({}, '`parameters` must be a JSON Schema object').nullish(),
       },
-      'a tool needs its function',
+      '`function` must be an object with `name`',
     ),
   },
-  'a tool must be an object with type function',
+  'each of `tools` must be an object with `type` and `function`',
 )
 
-const TOOL_CHOICE_SENTENCE = 'tool_choice must be auto, none, required or an object that names a function'
+const TOOL_CHOICE_MESSAGE = '`tool_choice` must be auto, none, required, or an object that names a function'
 
-/** The body of `POST /v1/chat/completions` as the interface lists it. What else passes is in `passing-fields.ts`. */
+/** The fields of `POST /v1/chat/completions` in the interface. `passing-fields.ts` lists all that pass upstream. */
 export const chatBodySchema = z.looseObject(
   {
-    model: z.string('model must be a text: the id of a chat model'),
+    model: z.string('`model` must be a string: the id of a chat model'),
     messages: z
-      .array(chatMessageSchema, 'messages must be a list of messages')
-      .min(1, 'messages must hold at least one message')
-      .max(MESSAGES_MAX, 'messages holds more messages than any model takes'),
-    max_completion_tokens: whole('max_completion_tokens', 1, TOKENS_MAX).nullish(),
+      .array(chatMessageSchema, '`messages` must be an array of messages')
+      .min(1, '`messages` must hold at least one message')
+      .max(MESSAGES_MAX, `\`messages\` must hold at most ${MESSAGES_MAX} messages`),
+    max_completion_tokens: integer('max_completion_tokens', 1, TOKENS_MAX).nullish(),
     tools: z
-      .array(chatToolSchema, 'tools must be a list')
-      .max(TOOLS_MAX, `tools must hold at most ${TOOLS_MAX}`)
+      .array(chatToolSchema, '`tools` must be an array')
+      .max(TOOLS_MAX, `\`tools\` must hold at most ${TOOLS_MAX} tools`)
       .nullish(),
-    tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({})], TOOL_CHOICE_SENTENCE).nullish(),
+    tool_choice: z.union([z.enum(['auto', 'none', 'required']), z.looseObject({})], TOOL_CHOICE_MESSAGE).nullish(),
     ...samplingParameters,
   },
   'the body must be a JSON object',
 )
 
-/** The body of a chat request as far as the gateway reads it. */
+/** The fields of a chat request that the gateway reads. */
 export type ChatBody = z.infer<typeof chatBodySchema>

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ChatModel } from '../catalogue/model.ts'
-import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
+import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
 import type { AskedLimits } from '../parameters/output-limit.ts'
 import { addedPartFields } from '../parameters/passing-fields.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
@@ -9,37 +9,37 @@ import { imageUrlOf } from './content-parts.ts'
 import { hollowPartIssue, mayFillContext, partsOf } from './relayed-parts.ts'
 import { parseBody } from './request-issues.ts'
 
-/** What the gateway itself needs to know of a chat request; what passes of the body goes upstream as the client wrote it. */
+/** What the gateway reads from a chat request. The fields that pass go upstream as the client wrote them. */
 export type ChatRequest = {
   readonly model: ChatModel
   readonly stream: boolean
-  /** Whether the client wants the chunk with the usage at the end of its stream. */
+  /** Whether the client asked for the usage chunk at the end of a stream. */
   readonly includeUsage: boolean
-  /** Completions asked for. */
+  /** Number of completions. */
   readonly choices: number
-  /** Tokens that one completion can have. */
+  /** Upper bound of the tokens of one completion. */
   readonly outputTokensMax: number
   /** The client's own limits of one completion. */
   readonly askedLimits: AskedLimits
-  /** Tokens that the messages, tools and everything else in the body can come to. */
+  /** Upper bound of the tokens of the messages, the tools and all other input. */
   readonly promptTokensMax: number
-  /** What they probably come to, for a stream without a usage; never above {@link promptTokensMax}. */
+  /** Likely tokens of the same input, which bill a stream without usage; never above {@link promptTokensMax}. */
   readonly promptTokensEstimate: number
-  /** The client's own, in which the gateway asks for the usage. */
+  /** The client's `stream_options`; the gateway adds its own request for usage. */
   readonly streamOptions: Readonly<Record<string, unknown>>
 }
 
 type Context = {
   readonly catalogue: Catalogue
-  /** Models the key may use; null for all. */
+  /** Models that the key may use; null for all. */
   readonly allowedModels: readonly string[] | null
-  /** Length of the body in UTF-8. */
+  /** Bytes of the body in UTF-8. */
   readonly bodyBytes: number
 }
 
 /**
- * Checks a chat body and bounds what it can cost.
- * @throws InvalidRequestError naming each member that needs mending; ModelNotFoundError. Nothing was reserved yet.
+ * Checks a chat body and bounds its cost.
+ * @throws InvalidRequestError naming the field to correct; ModelNotFoundError. Both come before any reservation.
  */
 export function parseChatRequest(body: unknown, { catalogue, allowedModels, bodyBytes }: Context): ChatRequest {
   const chat = parseBody(chatBodySchema, body)
@@ -64,7 +64,7 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
   }
 }
 
-/** Which of two bounds an upstream obeys is its own affair: the larger one counts. */
+/** The larger of two limits counts, because the upstream decides which one it obeys. */
 function outputTokensMax(chat: ChatBody, model: ChatModel): number {
   const asked = (['max_tokens', 'max_completion_tokens'] as const).flatMap((path) => {
     const tokens = chat[path]
@@ -72,22 +72,26 @@ function outputTokensMax(chat: ChatBody, model: ChatModel): number {
   })
   const excessive = asked.filter(({ tokens }) => tokens > model.max_output_tokens)
   if (excessive.length > 0) {
-    const message = `${model.id} makes at most ${model.max_output_tokens} tokens`
-    throw new InvalidRequestError(excessive.map(({ path }) => ({ path, message })))
+    throw new InvalidRequestError(excessive.map(({ path }) => outputLimitIssue(path, model)))
   }
-  const limitUnsaid = model.default_max_output_tokens ?? model.max_output_tokens
-  return asked.length === 0 ? limitUnsaid : Math.max(...asked.map(({ tokens }) => tokens))
+  const defaultLimit = model.default_max_output_tokens ?? model.max_output_tokens
+  return asked.length === 0 ? defaultLimit : Math.max(...asked.map(({ tokens }) => tokens))
+}
+
+/** The error for a limit of one completion that is above the model's. */
+export function outputLimitIssue(path: string, { id, max_output_tokens }: ChatModel): RequestIssue {
+  return { path, message: `\`${path}\` must be at most ${max_output_tokens} for ${id}` }
 }
 
 type PromptFacts = {
   readonly bodyBytes: number
-  /** Fields of content parts that some channel of the model lets pass. */
+  /** Fields of content parts that the channels of the model add to the list. */
   readonly added: ReadonlySet<string>
 }
 
 /**
- * No tokenizer of this field makes more tokens than there are bytes, and whatever reaches the prompt stands in the body,
- * whose own syntax is longer than what a chat template adds. An image counts a fixed number in place of its url.
+ * No common tokenizer makes more tokens than the text has bytes. The body holds the whole prompt, and its JSON syntax is
+ * longer than what a chat template adds. An image counts as a fixed number of tokens instead of the length of its url.
  */
 function promptTokens(
   chat: ChatBody,
@@ -99,7 +103,7 @@ function promptTokens(
     return { promptTokensMax: model.context_tokens, promptTokensEstimate: model.context_tokens }
   }
   const images = parts.filter(({ type }) => type === 'image_url').map(imageUrlOf)
-  // The url of an image is all ASCII, or longer in bytes than in characters: the bound stays one.
+  // A url has at least as many bytes as characters, so subtracting its characters keeps the bound.
   const imageCharacters = images.reduce((sum, url) => sum + (url?.length ?? 0), 0)
   const textBytes = bodyBytes - imageCharacters
   const imageTokens = images.length * model.image_tokens

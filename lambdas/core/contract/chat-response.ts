@@ -1,16 +1,28 @@
 import * as z from 'zod'
-import { FINISH_REASONS, tokenUsageAnswer } from './token-usage-response.ts'
 
-const toolCalls = z.array(z.looseObject({})).describe('Calls of functions that the model wants.')
+// The schemas of responses document them; the gateway does not parse its own responses.
+
+/** Values of `finish_reason` (interface, "POST /v1/chat/completions"). An upstream may have more. */
+export const FINISH_REASONS =
+  '`stop` (natural end), `length` (`max_tokens` reached), `tool_calls` (the model calls a function) or `content_filter` (withheld by the content policy of the upstream).'
+
+/** Tokens as the upstream counts and the gateway bills them. */
+export const tokenUsageResponse = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+})
+
+const toolCalls = z.array(z.looseObject({})).describe('Function calls that the model requests.')
 
 const common = {
   id: z.string(),
   created: z.int().describe('Unix seconds.'),
-  model: z.string().describe('Public id of the model: the one value that is not as the upstream wrote it.'),
+  model: z.string().describe('Public id of the model. All other values come from the upstream unchanged.'),
 }
 
-/** A chat completion (interface, "Chat completion response"). Documents the answer; nothing at run time parses it. */
-export const chatCompletionAnswer = z
+/** A chat completion (interface, "Chat completion response"). */
+export const chatCompletionResponse = z
   .looseObject({
     ...common,
     object: z.literal('chat.completion'),
@@ -19,15 +31,15 @@ export const chatCompletionAnswer = z
         index: z.int(),
         message: z.looseObject({
           role: z.literal('assistant'),
-          content: z.string().nullable().describe('Null where the model calls functions or refuses.'),
+          content: z.string().nullable().describe('Null if the model calls functions or refuses.'),
           tool_calls: toolCalls.optional(),
         }),
         finish_reason: z.string().describe(FINISH_REASONS),
       }),
     ),
-    usage: tokenUsageAnswer.optional().describe('Left out if the upstream leaves it out.'),
+    usage: tokenUsageResponse.optional().describe('Missing if the upstream leaves it out.'),
   })
-  .describe('The answer of the upstream, byte for byte but for the value of `model`.')
+  .describe('The response of the upstream, byte for byte except for the value of `model`.')
 
 /** One event of a streamed chat. */
 export const chatCompletionChunk = z
@@ -47,6 +59,6 @@ export const chatCompletionChunk = z
         }),
       )
       .describe('Empty in the chunk with the usage.'),
-    usage: tokenUsageAnswer.nullish().describe('In the last chunk, with `stream_options.include_usage`.'),
+    usage: tokenUsageResponse.nullish().describe('In the last chunk, with `stream_options.include_usage`.'),
   })
-  .describe('The data of one event, as the upstream sent it but for the value of `model`.')
+  .describe('The data of one event, as the upstream sent it except for the value of `model`.')

@@ -1,30 +1,30 @@
 import * as z from 'zod'
 import { CHOICES_MAX, samplingParameters } from './chat-body.ts'
 
-/** Prompts of one request, each of which is a chat call of its own; with `n` completions for each no more than a chat gives. */
+/** Most prompts of one request. Each is one chat call, and prompts times `n` may not exceed the completions of a chat. */
 const PROMPTS_MAX = CHOICES_MAX
 
-/** What echo and suffix may add to an answer, which repeats them for each completion. Any real answer stays far below. */
+/** Most characters that `echo` and `suffix` may add to a response, which repeats them for each completion. */
 const ADDED_CHARACTERS_MAX = 8 * 1024 * 1024
 
-const SENTENCES = {
-  prompt: 'prompt must be a text or a list of texts',
-  promptTokens: 'prompt must be text: token ids cannot be taken, because chat models answer messages',
-  promptNone: 'prompt must hold one text at least',
-  promptMany: `prompt must hold ${PROMPTS_MAX} texts at most`,
-  maxCompletionTokens: 'max_completion_tokens must be a whole number, 1 at least',
-  bestOf: 'best_of must be left out, or be the same as n',
-  added: 'echo and suffix would repeat more text than an answer can hold: send fewer prompts, or a smaller n',
-  logprobs: 'logprobs must be left out: chat models report them in another shape',
+const MESSAGES = {
+  prompt: '`prompt` must be a string or an array of strings',
+  promptTokens: '`prompt` must hold strings: token ids are not supported, because chat models take messages',
+  promptNone: '`prompt` must hold at least one string',
+  promptMany: `\`prompt\` must hold at most ${PROMPTS_MAX} strings`,
+  maxCompletionTokens: '`max_completion_tokens` must be an integer of 1 or more',
+  bestOf: '`best_of` must be equal to `n` or left out',
+  added: '`echo` and `suffix` would add more text than a response can hold: send fewer prompts or a smaller `n`',
+  logprobs: '`logprobs` must be 0 or left out: use /v1/chat/completions for log probabilities',
 } as const
 
-/** Lengths come before elements: a body has room for a million of them, and each would be an issue of its own. */
+/** Checks the length first: a body has room for a million elements, and each could be an issue. */
 const prompt = z.unknown().transform((value, context): readonly string[] => {
   const texts = typeof value === 'string' ? [value] : value
   if (isPromptList(texts)) {
     return texts
   }
-  context.addIssue({ code: 'custom', message: promptSentence(value) })
+  context.addIssue({ code: 'custom', message: promptMessage(value) })
   return z.NEVER
 })
 
@@ -37,39 +37,39 @@ function isPromptList(value: unknown): value is readonly string[] {
   )
 }
 
-function promptSentence(value: unknown): string {
+function promptMessage(value: unknown): string {
   if (!Array.isArray(value)) {
-    return SENTENCES.prompt
+    return MESSAGES.prompt
   }
   if (value.length === 0) {
-    return SENTENCES.promptNone
+    return MESSAGES.promptNone
   }
   if (value.some((element) => typeof element === 'number' || Array.isArray(element))) {
-    return SENTENCES.promptTokens
+    return MESSAGES.promptTokens
   }
-  return value.length > PROMPTS_MAX ? SENTENCES.promptMany : SENTENCES.prompt
+  return value.length > PROMPTS_MAX ? MESSAGES.promptMany : MESSAGES.prompt
 }
 
 /**
- * The body of `POST /v1/completions` as the interface lists it, and the members of the older completion interface that
- * chat has no word for. What else passes is in `passing-fields.ts`.
+ * The fields of `POST /v1/completions` in the interface, and fields of the legacy API that chat lacks. `passing-fields.ts`
+ * lists all that pass upstream.
  *
- * Log probabilities come back null, so asking for them is refused (zero asks for nothing). The best of many is chosen by
- * them: to answer with fewer draws than were asked for, in silence, would be another product than the one meant.
+ * Responses hold null for log probabilities, so a request for them is refused; 0 requests none. `best_of` above `n` is
+ * refused too, because choosing the best completions needs log probabilities.
  */
 export const completionBodySchema = z
   .looseObject(
     {
-      model: z.string('model must be a text: the id of a chat model'),
+      model: z.string('`model` must be a string: the id of a chat model'),
       prompt,
-      echo: z.boolean('echo must be true or false').nullish(),
-      suffix: z.string('suffix must be a text').nullish(),
-      logprobs: z.literal(0, SENTENCES.logprobs).nullish(),
-      best_of: z.number(SENTENCES.bestOf).nullish(),
+      echo: z.boolean('`echo` must be true or false').nullish(),
+      suffix: z.string('`suffix` must be a string').nullish(),
+      logprobs: z.literal(0, MESSAGES.logprobs).nullish(),
+      best_of: z.number(MESSAGES.bestOf).nullish(),
       max_completion_tokens: z
-        .number(SENTENCES.maxCompletionTokens)
-        .int(SENTENCES.maxCompletionTokens)
-        .min(1, SENTENCES.maxCompletionTokens)
+        .number(MESSAGES.maxCompletionTokens)
+        .int(MESSAGES.maxCompletionTokens)
+        .min(1, MESSAGES.maxCompletionTokens)
         .nullish(),
       ...samplingParameters,
     },
@@ -79,14 +79,14 @@ export const completionBodySchema = z
     const n = body.n ?? 1
     const count = body.prompt.length * n
     if (count > CHOICES_MAX && n <= CHOICES_MAX) {
-      const message = `prompts times n must be ${CHOICES_MAX} at most; ${count} asked for`
+      const message = `\`n\` times the number of prompts must be at most ${CHOICES_MAX}: the request asks for ${count}`
       context.addIssue({ code: 'custom', path: ['n'], message })
     }
     if (body.best_of != null && body.best_of !== n) {
-      context.addIssue({ code: 'custom', path: ['best_of'], message: SENTENCES.bestOf })
+      context.addIssue({ code: 'custom', path: ['best_of'], message: MESSAGES.bestOf })
     }
     if (addedCharacters(body) > ADDED_CHARACTERS_MAX) {
-      context.addIssue({ code: 'custom', path: [body.echo ? 'echo' : 'suffix'], message: SENTENCES.added })
+      context.addIssue({ code: 'custom', path: [body.echo ? 'echo' : 'suffix'], message: MESSAGES.added })
     }
   })
 
@@ -102,5 +102,5 @@ function addedCharacters({ prompt: prompts, n, echo, suffix }: Added): number {
   return (n ?? 1) * (echoed + prompts.length * (suffix?.length ?? 0))
 }
 
-/** The body of a completion request as far as the gateway reads it. */
+/** The fields of a completion request that the gateway reads. */
 export type CompletionBody = z.infer<typeof completionBodySchema>

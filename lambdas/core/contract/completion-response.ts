@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { FINISH_REASONS, tokenUsageAnswer } from './token-usage-response.ts'
+import { FINISH_REASONS, tokenUsageResponse } from './chat-response.ts'
 
-/** A text completion, and one event of a streamed one (interface, "Text completion response"). Documents the answer; nothing at run time parses it. */
-export const completionAnswer = z.looseObject({
+/** A text completion, or one event of a streamed one (interface, "Text completion response"). */
+export const completionResponse = z.looseObject({
   id: z.string(),
   object: z.literal('text_completion'),
   created: z.int().describe('Unix seconds.'),
@@ -11,16 +11,13 @@ export const completionAnswer = z.looseObject({
     .array(
       z.looseObject({
         text: z.string(),
-        index: z.int().describe('Of choice k of prompt i: i times `n` and k.'),
+        index: z.int().describe('Choice k of prompt i has the index i × `n` + k.'),
         logprobs: z.null(),
-        finish_reason: z
-          .string()
-          .nullable()
-          .describe(`${FINISH_REASONS} Null in an event before the last of its choice.`),
+        finish_reason: z.string().nullable().describe(`${FINISH_REASONS} Null in all events of a choice but the last.`),
       }),
     )
-    .describe('Completions of all prompts. Empty in the event with the usage.'),
-  usage: tokenUsageAnswer
+    .describe('The completions of all prompts. Empty in the event with the usage.'),
+  usage: tokenUsageResponse
     .nullish()
-    .describe('The sum over all prompts. Of a stream: in its last event, with `stream_options.include_usage`.'),
+    .describe('The sum over all prompts. In a stream: in the last event, with `stream_options.include_usage`.'),
 })

@@ -1,25 +1,25 @@
 import * as z from 'zod'
 import { isListedPart } from '../parameters/passing-fields.ts'
 
-/** A part of a message, of which no more is known than that it names its type. */
+/** A part of a message. Only its `type` has been checked. */
 export type ContentPart = Readonly<Record<string, unknown>> & { readonly type: string }
 
-/** More parts than any message of any client has. */
+/** Most parts of one message; above what any client sends. */
 export const PARTS_MAX = 2_048
 
-/** What is wrong with a content that is left out, or that is of another type. */
-export const CONTENT_SENTENCE = 'content must be a text or a list of content parts'
+/** The error for a `content` that is missing or has another type. */
+export const CONTENT_MESSAGE = `\`content\` must be a string or an array of 1 to ${PARTS_MAX} content parts`
 
 /**
- * Read by hand, part by part up to the first fault: a body has room for fifty thousand parts, of each of which a schema
- * would make a fault of its own. Its JSON schema is in `relay-request-members.ts`.
+ * Checked by hand and only up to the first fault: a body has room for fifty thousand parts, and a zod array would report a
+ * fault for each of them. The JSON schema is in `relay-request-members.ts`.
  */
 export const contentSchema = z.unknown().transform((value, context): string | readonly ContentPart[] => {
   if (typeof value === 'string') {
     return value
   }
   if (!Array.isArray(value) || value.length === 0 || value.length > PARTS_MAX) {
-    context.addIssue({ code: 'custom', message: CONTENT_SENTENCE, continue: false })
+    context.addIssue({ code: 'custom', message: CONTENT_MESSAGE, continue: false })
     return z.NEVER
   }
   const parts: ContentPart[] = []
@@ -34,7 +34,7 @@ export const contentSchema = z.unknown().transform((value, context): string | re
   return parts
 })
 
-/** The url of an image part: an object with a url, or the bare url that some clients write. */
+/** The url of an image part: inside an object, or bare as some clients send it. */
 export function imageUrlOf(part: Readonly<Record<string, unknown>>): string | undefined {
   const image = part.image_url
   const url = typeof image === 'object' && image !== null && 'url' in image ? image.url : image
@@ -43,22 +43,22 @@ export function imageUrlOf(part: Readonly<Record<string, unknown>>): string | un
 
 type Fault = { readonly path: readonly string[]; readonly message: string }
 
-/** Kinds of parts that are not listed are the upstream's to judge. */
+/** Parts of unlisted types are left to the upstream. */
 function faultOf(part: unknown): Fault | undefined {
   if (typeof part !== 'object' || part === null || Array.isArray(part)) {
-    return { path: [], message: 'a content part must be an object with a type' }
+    return { path: [], message: 'each content part must be an object with `type`' }
   }
   if (!('type' in part) || typeof part.type !== 'string') {
-    return { path: ['type'], message: 'type must be a text' }
+    return { path: ['type'], message: '`type` must be a string' }
   }
   if (part.type === 'text' && !('text' in part && typeof part.text === 'string')) {
-    return { path: ['text'], message: 'a part of type text needs a text' }
+    return { path: ['text'], message: '`text` must be a string in a part of type text' }
   }
   if (part.type === 'image_url' && imageUrlOf({ ...part }) === undefined) {
-    return { path: ['image_url'], message: 'a part of type image_url needs image_url with a url' }
+    return { path: ['image_url'], message: '`image_url` must be an object with `url` in a part of type image_url' }
   }
   if (isListedPart(part.type) && ({ ...part } as ContentPart)[part.type] == null) {
-    return { path: [part.type], message: `a part of type ${part.type} needs ${part.type}` }
+    return { path: [part.type], message: `\`${part.type}\` is required in a part of type ${part.type}` }
   }
   return undefined
 }

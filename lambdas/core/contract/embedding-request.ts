@@ -4,19 +4,19 @@ import type { EmbeddingModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError } from '../errors.ts'
 import { parseBody } from './request-issues.ts'
 
-/** Inputs that one request may hold; the wire's own limit. */
+/** Most inputs of one request; the limit of the OpenAI API. */
 export const INPUTS_MAX = 2048
 
-/** How the vectors of an answer are written: lists of numbers, or base64 of packed little-endian float32. */
+/** The form of the vectors in a response: arrays of numbers, or base64 of packed little-endian float32. */
 export type EncodingFormat = 'float' | 'base64'
 
-/** What is to be embedded, in the order of the answer: texts, or texts that the client has cut into tokens already. */
+/** The inputs in the order of the response: strings, or inputs that the client has tokenized. */
 export type EmbeddingInputs =
   | { readonly kind: 'texts'; readonly texts: readonly string[] }
-  /** Tokens of each input; the ids themselves go upstream as they are. */
+  /** The number of tokens of each input; the ids go upstream as they are. */
   | { readonly kind: 'tokens'; readonly counts: readonly number[] }
 
-/** What the gateway itself needs to know of an embedding request; what passes of the body goes upstream as the client wrote it. */
+/** What the gateway reads from an embedding request. The fields that pass go upstream as the client wrote them. */
 export type EmbeddingRequest = {
   readonly model: EmbeddingModel
   readonly inputs: EmbeddingInputs
@@ -26,27 +26,28 @@ export type EmbeddingRequest = {
 
 type Context = {
   readonly catalogue: Catalogue
-  /** Models the key may use; null for all. */
+  /** Models that the key may use; null for all. */
   readonly allowedModels: readonly string[] | null
 }
 
-const DIMENSIONS_SENTENCE = 'dimensions must be a whole number of 1 or more'
+const DIMENSIONS_MESSAGE = '`dimensions` must be an integer of 1 or more'
 
-/** An input may hold a hundred thousand tokens: it is read by hand below, without an issue or a copy for each. */
+/** `input` is checked by hand below: zod would copy each of a hundred thousand tokens and could report an issue for each. */
 export const embeddingBodySchema = z.looseObject(
   {
-    model: z.string('model must be a text: the id of an embedding model'),
-    encoding_format: z.enum(['float', 'base64'], 'encoding_format must be float or base64').nullish(),
-    dimensions: z.number(DIMENSIONS_SENTENCE).int(DIMENSIONS_SENTENCE).min(1, DIMENSIONS_SENTENCE).nullish(),
-    user: z.string('user must be a text').nullish(),
+    model: z.string('`model` must be a string: the id of an embedding model'),
+    encoding_format: z.enum(['float', 'base64'], '`encoding_format` must be float or base64').nullish(),
+    dimensions: z.number(DIMENSIONS_MESSAGE).int(DIMENSIONS_MESSAGE).min(1, DIMENSIONS_MESSAGE).nullish(),
+    user: z.string('`user` must be a string').nullish(),
   },
   'the body must be a JSON object',
 )
 
 /**
- * Checks the body of `POST /v1/embeddings` (interface, section of that name) up to the length of its inputs in tokens,
- * which `boundInputTokens` checks. What else passes is in `passing-fields.ts`.
- * @throws InvalidRequestError saying what to mend, never repeating an input; ModelNotFoundError. Nothing was reserved yet.
+ * Checks the body of `POST /v1/embeddings`, except for the length of the inputs in tokens, which `boundInputTokens` checks.
+ * `passing-fields.ts` lists all that pass upstream.
+ * @throws InvalidRequestError naming the field to correct, never repeating an input; ModelNotFoundError. Both come before
+ *   any reservation.
  */
 export function parseEmbeddingRequest(json: unknown, { catalogue, allowedModels }: Context): EmbeddingRequest {
   const body = parseBody(embeddingBodySchema, json)
@@ -67,26 +68,26 @@ export function parseEmbeddingRequest(json: unknown, { catalogue, allowedModels 
   }
 }
 
-const INPUT_SENTENCE = 'input must be a text, a list of texts, a list of token ids or a list of such lists'
+const INPUT_MESSAGE = '`input` must be a string, an array of strings, an array of token ids or an array of such arrays'
 
-/** The first element decides what the list is, and what every other element has to be. */
+/** The first element decides the type of all elements. */
 function readInputs(input: unknown): EmbeddingInputs {
   if (typeof input === 'string') {
     return { kind: 'texts', texts: readTexts([input]) }
   }
   if (!Array.isArray(input)) {
-    throw refusedInput(INPUT_SENTENCE)
+    throw refusedInput(INPUT_MESSAGE)
   }
   const list: readonly unknown[] = input
   const [first] = list
   if (list.length === 0) {
-    throw refusedInput('input must not be an empty list')
+    throw refusedInput('`input` must not be an empty array')
   }
   if (typeof first === 'number') {
     return { kind: 'tokens', counts: countTokenIds([list]) }
   }
   if (list.length > INPUTS_MAX) {
-    throw refusedInput(`input must hold at most ${INPUTS_MAX} texts or lists of token ids`)
+    throw refusedInput(`\`input\` must hold at most ${INPUTS_MAX} strings or arrays of token ids`)
   }
   if (typeof first === 'string') {
     return { kind: 'texts', texts: readTexts(list) }
@@ -94,16 +95,16 @@ function readInputs(input: unknown): EmbeddingInputs {
   if (Array.isArray(first)) {
     return { kind: 'tokens', counts: countTokenIds(list) }
   }
-  throw refusedInput(INPUT_SENTENCE)
+  throw refusedInput(INPUT_MESSAGE)
 }
 
 function readTexts(list: readonly unknown[]): string[] {
   return list.map((text, index) => {
     if (typeof text !== 'string') {
-      throw refusedInput(`input[${index}] must be a text, as input[0] is`)
+      throw refusedInput(`\`input[${index}]\` must be a string, because \`input[0]\` is one`)
     }
     if (text === '') {
-      throw refusedInput(`input[${index}] must not be empty`)
+      throw refusedInput(`\`input[${index}]\` must not be empty`)
     }
     return text
   })
@@ -112,10 +113,10 @@ function readTexts(list: readonly unknown[]): string[] {
 function countTokenIds(lists: readonly unknown[]): number[] {
   return lists.map((list, index) => {
     if (!Array.isArray(list) || !list.every(isTokenId)) {
-      throw refusedInput(`input[${index}] must be a list of token ids, which are whole numbers of 0 or more`)
+      throw refusedInput(`\`input[${index}]\` must be an array of token ids, which are integers of 0 or more`)
     }
     if (list.length === 0) {
-      throw refusedInput(`input[${index}] must not be empty`)
+      throw refusedInput(`\`input[${index}]\` must not be empty`)
     }
     return list.length
   })
@@ -127,8 +128,8 @@ function isTokenId(value: unknown): boolean {
 
 function checkDimensions(dimensions: number, { id, dimensions: isVariable, default_dimensions: most }: EmbeddingModel) {
   const message = isVariable
-    ? `${id} makes 1 to ${most} dimensions`
-    : `${id} always makes ${most} dimensions; leave it out`
+    ? `\`dimensions\` must be from 1 to ${most} for ${id}`
+    : `\`dimensions\` must be left out for ${id}, which always returns ${most} dimensions`
   if (!isVariable || dimensions > most) {
     throw new InvalidRequestError([{ path: 'dimensions', message }])
   }

@@ -1,18 +1,18 @@
-/** Names what a request said and nobody looked at: its client may have misspelt a parameter. */
+/** The response header that names ignored fields of the request, so that a client can find a misspelt parameter. */
 export const IGNORED_HEADER = 'x-reelgate-ignored'
 
-/** A header that every proxy on the way takes. */
+/** A header of this size passes every common proxy. */
 const NAMES_MAX = 20
 const BYTES_MAX = 1024
 
 const SEPARATOR = ', '
 
-/** An empty name would not be seen. */
+/** Makes an empty name visible. */
 const EMPTY_NAME = '""'
 
 /**
- * The header for these fields; none where nothing was ignored. Names are the client's own text, so each is percent-encoded;
- * those that no longer fit are left out.
+ * The header for these fields; empty if there are none. Names come from the client, so each is percent-encoded. Names that do
+ * not fit are left out.
  */
 export function ignoredHeader(names: readonly string[]): Record<string, string> {
   let value = ''

@@ -8,10 +8,10 @@ import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-f
 import type { PassingFields } from '../parameters/passing-fields.ts'
 import { parseBody } from './request-issues.ts'
 
-/** What an image request comes to, every default that has a price filled in. */
+/** What decides the price of an image request, with defaults. */
 export type ImageRequest = {
   readonly model: ImageModel
-  /** Images asked for. */
+  /** Number of images. */
   readonly count: number
   readonly size: string
   /** Undefined for a model that has no qualities. */
@@ -20,36 +20,36 @@ export type ImageRequest = {
 
 type Context = {
   readonly catalogue: Catalogue
-  /** Models the key may use; null for all. */
+  /** Models that the key may use; null for all. */
   readonly allowedModels: readonly string[] | null
 }
 
-const COMPRESSION_SENTENCE = 'output_compression must be a whole number from 0 to 100'
-const N_SENTENCE = 'n must be a whole number of 1 or more'
+const COMPRESSION_MESSAGE = '`output_compression` must be an integer from 0 to 100'
+const N_MESSAGE = '`n` must be an integer of 1 or more'
 
-/** SDKs write `null` for a parameter that is not set. What a model offers is checked afterwards. */
+/** SDKs send `null` for a parameter that is not set. The limits of the model are checked afterwards. */
 export const imageBodySchema = z.looseObject(
   {
-    model: z.string('model must be a text: the id of an image model'),
+    model: z.string('`model` must be a string: the id of an image model'),
     prompt: z
-      .string('prompt must be a text')
-      .refine((text) => text.trim() !== '', { message: 'prompt must not be empty' }),
-    n: z.number(N_SENTENCE).int(N_SENTENCE).min(1, N_SENTENCE).nullish(),
-    size: z.string('size must be a text such as 1024x1024').nullish(),
-    quality: z.string('quality must be a text').nullish(),
-    style: z.string('style must be a text').nullish(),
-    response_format: z.enum(['url', 'b64_json'], 'response_format must be url or b64_json').nullish(),
-    // A GIF is made of several frames and an SVG by another model, which no price here covers.
-    output_format: z.enum(['png', 'jpeg', 'webp'], 'output_format must be png, jpeg or webp').nullish(),
+      .string('`prompt` must be a string')
+      .refine((text) => text.trim() !== '', { message: '`prompt` must not be empty' }),
+    n: z.number(N_MESSAGE).int(N_MESSAGE).min(1, N_MESSAGE).nullish(),
+    size: z.string('`size` must be a string such as 1024x1024').nullish(),
+    quality: z.string('`quality` must be a string').nullish(),
+    style: z.string('`style` must be a string').nullish(),
+    response_format: z.enum(['url', 'b64_json'], '`response_format` must be url or b64_json').nullish(),
+    // No price covers a GIF, which has several frames, or an SVG, which another model makes.
+    output_format: z.enum(['png', 'jpeg', 'webp'], '`output_format` must be png, jpeg or webp').nullish(),
     output_compression: z
-      .number(COMPRESSION_SENTENCE)
-      .int(COMPRESSION_SENTENCE)
-      .min(0, COMPRESSION_SENTENCE)
-      .max(100, COMPRESSION_SENTENCE)
+      .number(COMPRESSION_MESSAGE)
+      .int(COMPRESSION_MESSAGE)
+      .min(0, COMPRESSION_MESSAGE)
+      .max(100, COMPRESSION_MESSAGE)
       .nullish(),
-    user: z.string('user must be a text').nullish(),
-    // Not a member of the interface, but some upstreams would obey it, with an answer that nobody here could bill.
-    stream: z.literal(false, 'images are not streamed; leave stream out').nullish(),
+    user: z.string('`user` must be a string').nullish(),
+    // Some upstreams obey this parameter, which the interface lacks, and a streamed response could not be billed.
+    stream: z.literal(false, '`stream` must be false or left out: images are not streamed').nullish(),
   },
   'the body must be a JSON object',
 )
@@ -57,9 +57,9 @@ export const imageBodySchema = z.looseObject(
 type ImageBody = z.infer<typeof imageBodySchema>
 
 /**
- * Checks the body of `POST /v1/images/generations` (interface, section of that name) against what its model offers.
- * What else passes is in `passing-fields.ts`.
- * @throws InvalidRequestError naming each member that needs mending; ModelNotFoundError. Nothing was reserved yet.
+ * Checks the body of `POST /v1/images/generations` against the limits of its model. `passing-fields.ts` lists all that pass
+ * upstream.
+ * @throws InvalidRequestError naming each field to correct; ModelNotFoundError. Both come before any reservation.
  */
 export function parseImageRequest(json: unknown, { catalogue, allowedModels }: Context): ImageRequest {
   const body = parseBody(imageBodySchema, json)
@@ -82,15 +82,14 @@ export function parseImageRequest(json: unknown, { catalogue, allowedModels }: C
 type ImageCall = {
   readonly upstreamModel: string
   readonly image: ImageRequest
-  /** What the channel lets pass. */
+  /** The fields that pass to the channel. */
   readonly passing: PassingFields
 }
 
 /**
- * The body for an upstream: what passes of the client's own, with the upstream's model id and everything that decides the price
- * written out, so that price and product agree whatever the upstream's defaults are. A model without qualities or styles is
- * sent none, the defaults of a client neither: its upstream need not know the parameter. Else style and response format,
- * which have no price, go as the client wrote them or left them out.
+ * The body for an upstream: the client's fields that pass, the upstream's model id, and explicit values for everything that
+ * decides the price, so that the upstream's defaults cannot differ from what is billed. `quality` and `style` are left out
+ * for a model that has none, because its upstream may not know the parameter.
  */
 export function imageRequestBody(bodyText: string, { upstreamModel, image, passing }: ImageCall): PassedBody {
   const { model, count, size, quality } = image
@@ -103,7 +102,7 @@ export function imageRequestBody(bodyText: string, { upstreamModel, image, passi
 /** Interface, images: `n`. */
 const COUNT_DEFAULT = 1
 
-/** What clients and upstreams of this field mean by no size; a model that has it not makes its last and largest. */
+/** The default size of the OpenAI API. A model without this size gets its last and largest. */
 const SIZE_DEFAULT = '1024x1024'
 
 function defaultSize({ sizes }: ImageModel): string {
@@ -123,18 +122,18 @@ function capabilityIssues(body: ImageBody, model: ImageModel): RequestIssue[] {
   ]
   const promptMax = model.max_prompt_characters
   if (promptMax !== undefined && !isShortEnough(body.prompt, promptMax)) {
-    issues.unshift({ path: 'prompt', message: `prompt is too long: ${model.id} takes at most ${promptMax} characters` })
+    issues.unshift({ path: 'prompt', message: `\`prompt\` must be at most ${promptMax} characters for ${model.id}` })
   }
   if ((body.n ?? COUNT_DEFAULT) > model.n.max) {
-    const range = model.n.max === 1 ? 'one image' : `1 to ${model.n.max} images`
-    issues.push({ path: 'n', message: `${model.id} makes ${range} a request` })
+    const allowed = model.n.max === 1 ? '1' : `from 1 to ${model.n.max}`
+    issues.push({ path: 'n', message: `\`n\` must be ${allowed} for ${model.id}` })
   }
   return issues
 }
 
 const OFFERED_IN = { size: 'sizes', quality: 'qualities', style: 'styles' } as const
 
-/** Interface, images: what every model takes, because it is the default; the other value is of image-v3 only. */
+/** Interface, images: the default, which every model accepts; only image-v3 has another value. */
 const DEFAULTS = { quality: 'standard', style: 'vivid' } as const
 
 const CHOICES_WITH_DEFAULT = ['quality', 'style'] as const
@@ -148,16 +147,17 @@ function choiceIssues(
   if (chosen === undefined || chosen === null || offered.includes(chosen)) {
     return []
   }
-  return [{ path, message: `${path} of ${model.id} is ${offered.join(', ')}` }]
+  const allowed = offered.length === 1 ? offered.join() : `one of ${offered.join(', ')}`
+  return [{ path, message: `\`${path}\` must be ${allowed} for ${model.id}` }]
 }
 
-/** A model that has no choice has the default. */
+/** A model without choices accepts the default. */
 function choicesOf(path: keyof typeof OFFERED_IN, model: ImageModel): readonly string[] {
   const offered = model[OFFERED_IN[path]]
   return offered.length === 0 && path !== 'size' ? [DEFAULTS[path]] : offered
 }
 
-/** A character is a code point, of one or two UTF-16 units: only a text between these two bounds is counted. */
+/** A character is a code point of one or two UTF-16 units, so characters are counted only between these bounds. */
 function isShortEnough(text: string, charactersMax: number): boolean {
   if (text.length <= charactersMax) {
     return true

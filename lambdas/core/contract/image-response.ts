@@ -1,17 +1,17 @@
 import * as z from 'zod'
 
-/** Images (interface, "Image response"). Documents the answer; nothing at run time parses it. */
-export const imageAnswer = z
+/** Images (interface, "Image response"). */
+export const imageResponse = z
   .looseObject({
     created: z.int().describe('Unix seconds.'),
     data: z.array(
       z
         .looseObject({
-          url: z.string().optional().describe('Of the upstream, and ends when it says.'),
+          url: z.string().optional().describe('Url of the upstream, which decides when it expires.'),
           b64_json: z.string().optional().describe('The image itself, with `response_format` `b64_json`.'),
-          revised_prompt: z.string().optional().describe('What was drawn, of image-v3.'),
+          revised_prompt: z.string().optional().describe('The prompt that image-v3 used.'),
         })
         .describe('Holds `url` or `b64_json`.'),
     ),
   })
-  .describe('The answer of the upstream, byte for byte.')
+  .describe('The response of the upstream, byte for byte.')

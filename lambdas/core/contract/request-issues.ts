@@ -3,27 +3,23 @@ import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 
 /**
  * Checks a parsed body against a schema.
- * @throws InvalidRequestError with one sentence about the first member that needs mending; it never repeats what the
- *   client sent.
+ * @throws InvalidRequestError with the first issue; it never repeats what the client sent.
  */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
-  const parsed = schema.safeParse(body, FIRST_FAULT_ONLY)
+  const parsed = schema.safeParse(body, FIRST_ISSUE_ONLY)
   if (!parsed.success) {
     throw new InvalidRequestError(parsed.error.issues.slice(0, ISSUES_MAX).flatMap(toIssues).slice(0, ISSUES_MAX))
   }
   return parsed.data
 }
 
-/**
- * Each element of a list may be a fault of its own: checking goes no further than the first, as zod's own `validate` does,
- * which says no more than yes or no.
- */
-const FIRST_FAULT_ONLY = { abortEarly: true, reportInput: false }
+/** Stops at the first issue, because each element of a long array could be one. */
+const FIRST_ISSUE_ONLY = { abortEarly: true, reportInput: false }
 
-/** A body has room for a million faults; the error shape has room for one. */
+/** The OpenAI error shape holds one issue. */
 const ISSUES_MAX = 1
 
-/** Of the branches of a union, the one that came furthest says what the writer meant. */
+/** The branch of a union that matched the deepest is most likely the one that the client meant. */
 function toIssues(issue: z.core.$ZodIssue): RequestIssue[] {
   const path = issue.path.map(String).join('.')
   if (issue.code !== 'invalid_union') {

@@ -1,33 +1,33 @@
-/**
- * The one table of HTTP operations. Read by API Gateway (lib/aws), the local server (lib/local),
- * the fallback function and a test that every declared status is tested.
- */
+/** The two shapes of an error body. */
 export type ErrorShape = 'video' | 'openai'
 
 /** One operation of the HTTP interface. */
 export type Route = {
-  /** Also the folder below `lambdas/api/` that holds the handler. */
+  /** Also the folder of the handler in `lambdas/api/`. */
   readonly operation: string
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** API Gateway notation: `{name}` is a path parameter. */
   readonly path: string
   readonly successStatus: number
   readonly errorStatuses: readonly number[]
-  /** The answer may outlast or outgrow a buffered one: the handler also exports `streamHandler`, and the stack picks. */
+  /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. */
   readonly streams?: true
-  /** Needs no key: holds nothing of a tenant, and answers without a look at the table. Every other route authenticates. */
+  /** Needs no key: it holds no tenant's data and does not read the table. */
   readonly isPublic?: true
-  /** Answers 304 to a reader who has it already. */
+  /** Responds 304 to a client that has the current version. */
   readonly isRevalidated?: true
 }
 
 const JOBS = '/v1/video/generations'
 const JOB = `${JOBS}/{job_id}`
 
-/** What a request that is relayed may come to, besides an answer of its upstream. */
+/** Error statuses of the gateway itself for a relayed request. */
 const RELAY_ERRORS = [400, 401, 402, 404, 413, 429, 500, 502, 503, 504] as const
 
-/** Every operation of the HTTP interface, the one table of them. */
+/**
+ * Every operation of the HTTP interface. API Gateway, the local host, the fallback function and the test of declared statuses
+ * read this table.
+ */
 export const ROUTES = [
   {
     operation: 'create-video-job',
@@ -112,34 +112,33 @@ export const ROUTES = [
     isPublic: true,
     isRevalidated: true,
   },
-  // Has nothing that could fail but its platform.
   { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [], isPublic: true },
 ] as const satisfies readonly Route[]
 
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']
 
-/** The methods that a route answers. Where no key is needed monitors come, which ask by HEAD: it is GET without its body. */
+/** The methods of a route. Public routes also take HEAD, which monitors use: GET without the body. */
 export function methodsOf({ method, isPublic }: Route): readonly (Route['method'] | 'HEAD')[] {
   return isPublic ? [method, 'HEAD'] : [method]
 }
 
-/** Every status that an operation answers by itself, the success first. What API Gateway refuses before it comes on top. */
+/** Every status of an operation, success first, without the refusals of API Gateway. */
 export function declaredStatuses({ successStatus, isRevalidated, errorStatuses }: Route): readonly number[] {
   return [successStatus, ...(isRevalidated ? [304] : []), ...errorStatuses]
 }
 
-/** Everything under `/v1/video/` answers `{"error": string}`, all else the OpenAI shape, unknown paths included. */
+/** Paths under `/v1/video/` have the shape `{"error": string}`; all others, unknown ones included, have the OpenAI shape. */
 export function errorShapeOf(path: string): ErrorShape {
   return path === '/v1/video' || path.startsWith('/v1/video/') ? 'video' : 'openai'
 }
 
-/** Methods that exist for a concrete path; empty for an unknown one. */
+/** The methods of a concrete path; empty for an unknown one. */
 export function allowedMethods(path: string): readonly string[] {
   return ROUTES.filter((route) => matchPath(route.path, path) !== undefined).flatMap(methodsOf)
 }
 
-/** Path parameters (percent-decoded) when the concrete path fits the template; undefined when not. */
+/** The percent-decoded path parameters; undefined if the concrete path does not match the template. */
 export function matchPath(template: string, path: string): Record<string, string> | undefined {
   const expected = template.split('/')
   const actual = path.split('/')
@@ -160,7 +159,7 @@ export function matchPath(template: string, path: string): Record<string, string
   return parameters
 }
 
-/** A malformed escape is an id like any other: it will not be found. */
+/** A malformed escape stays as it is: an id that does not exist. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)

@@ -4,87 +4,88 @@ import { PROMPT_UNITS_MAX, promptUnits } from '../parameters/prompt-length.ts'
 import { imageReference, isImageReference, linkReference } from '../parameters/reference-url.ts'
 import { ASPECT_RATIOS, DURATION_SECONDS, RESOLUTIONS } from '../parameters/video-parameters.ts'
 
-/** References of one kind that any model could take; a model's own counts are checked afterwards. */
+/** Most references of one kind; above the limit of any model, which is checked afterwards. */
 export const REFERENCES_MAX = 16
 
-/** No screen and no upstream goes beyond. */
+/** Above the frame rate of any screen or upstream. */
 const FRAMES_PER_SECOND_MAX = 240
 
-/** What a person reads when a member is of the wrong type or out of its range: one sentence for each member. */
-const SENTENCES = {
+/** One message per field, for a wrong type and a value out of range alike. */
+const MESSAGES = {
   body: 'the body must be a JSON object',
-  model: 'model must be a text: the id of a video model',
-  prompt: 'prompt must be a text',
-  duration: `duration must be a whole number of seconds from ${DURATION_SECONDS.min} to ${DURATION_SECONDS.max}`,
-  resolution: `resolution must be one of ${RESOLUTIONS.join(', ')}`,
-  aspectRatio: `aspect_ratio must be one of ${ASPECT_RATIOS.join(', ')}`,
-  generateAudio: 'generate_audio must be true or false',
-  watermark: 'watermark must be true or false',
-  fps: `fps must be a whole number from 1 to ${FRAMES_PER_SECOND_MAX}`,
-  imageUrl: 'image_url must be an http or https url, or data:image/...;base64',
-  callbackUrl: 'callback_url must be a text: an https url',
+  model: '`model` must be a string: the id of a video model',
+  prompt: '`prompt` must be a string',
+  promptEmpty: '`prompt` must not be empty',
+  promptLong: `\`prompt\` must be at most ${PROMPT_UNITS_MAX} characters, where each Chinese, Japanese or Korean character counts as two`,
+  promptBroken: '`prompt` must be valid Unicode: it contains half of a surrogate pair',
+  duration: `\`duration\` must be an integer from ${DURATION_SECONDS.min} to ${DURATION_SECONDS.max}, in seconds`,
+  resolution: `\`resolution\` must be one of ${RESOLUTIONS.join(', ')}`,
+  aspectRatio: `\`aspect_ratio\` must be one of ${ASPECT_RATIOS.join(', ')}`,
+  generateAudio: '`generate_audio` must be true or false',
+  watermark: '`watermark` must be true or false',
+  fps: `\`fps\` must be an integer from 1 to ${FRAMES_PER_SECOND_MAX}`,
+  imageUrl: '`image_url` must be an http or https url, or data:image/...;base64',
+  callbackUrl: '`callback_url` must be a string: an https url',
 } as const
 
 const prompt = z
-  .string(SENTENCES.prompt)
-  .refine((text) => text.trim() !== '', { message: 'prompt must not be empty' })
-  .refine(isShortEnough, {
-    message: `prompt is too long: at most ${PROMPT_UNITS_MAX} characters, where each Chinese, Japanese or Korean one counts twice`,
-  })
-  .refine((text) => text.isWellFormed(), { message: 'prompt holds half of a surrogate pair, which is no character' })
+  .string(MESSAGES.prompt)
+  .refine((text) => text.trim() !== '', { message: MESSAGES.promptEmpty })
+  .refine(isShortEnough, { message: MESSAGES.promptLong })
+  .refine((text) => text.isWellFormed(), { message: MESSAGES.promptBroken })
 
-/** A code point counts one at least and has two UTF-16 units at most, so megabytes need not be counted one by one. */
+/** A code point has at most two UTF-16 units and counts at least one, so a much longer prompt is refused uncounted. */
 function isShortEnough(text: string): boolean {
   return text.length <= 2 * PROMPT_UNITS_MAX && promptUnits(text) <= PROMPT_UNITS_MAX
 }
 
 const resolution = z
-  .string(SENTENCES.resolution)
+  .string(MESSAGES.resolution)
   .transform((text) => text.toUpperCase())
-  .pipe(z.enum(RESOLUTIONS, SENTENCES.resolution))
+  .pipe(z.enum(RESOLUTIONS, MESSAGES.resolution))
 
 const duration = z
-  .number(SENTENCES.duration)
-  .int(SENTENCES.duration)
-  .min(DURATION_SECONDS.min, SENTENCES.duration)
-  .max(DURATION_SECONDS.max, SENTENCES.duration)
+  .number(MESSAGES.duration)
+  .int(MESSAGES.duration)
+  .min(DURATION_SECONDS.min, MESSAGES.duration)
+  .max(DURATION_SECONDS.max, MESSAGES.duration)
 
-const fps = z.number(SENTENCES.fps).int(SENTENCES.fps).min(1, SENTENCES.fps).max(FRAMES_PER_SECOND_MAX, SENTENCES.fps)
+const fps = z.number(MESSAGES.fps).int(MESSAGES.fps).min(1, MESSAGES.fps).max(FRAMES_PER_SECOND_MAX, MESSAGES.fps)
 
-/** Old clients send an empty text for no image. */
+/** Old clients send an empty string for no image. */
 const legacyImage = z
-  .string(SENTENCES.imageUrl)
-  .refine((text) => text === '' || isImageReference(text), { message: SENTENCES.imageUrl })
+  .string(MESSAGES.imageUrl)
+  .refine((text) => text === '' || isImageReference(text), { message: MESSAGES.imageUrl })
 
 function references<Item extends z.ZodType<string>>(name: string, item: Item) {
-  const sentence = `${name} must be a list of urls`
-  return z.array(item, sentence).max(REFERENCES_MAX, sentence).default([])
+  const message = `\`${name}\` must be an array of urls`
+  return z.array(item, message).max(REFERENCES_MAX, message).default([])
 }
 
-/** The body of `POST /v1/video/generations` as the interface lists it, before a model's own limits. Unknown fields are ignored. */
+/** The body of `POST /v1/video/generations` in the interface, before the limits of its model. Unknown fields are ignored. */
 export const videoJobBodySchema = z.object(
   {
-    model: z.string(SENTENCES.model),
+    model: z.string(MESSAGES.model),
     prompt,
     duration: duration.default(DURATION_SECONDS.default),
     resolution: resolution.optional(),
-    aspect_ratio: z.enum(ASPECT_RATIOS, SENTENCES.aspectRatio).default('16:9'),
-    generate_audio: z.boolean(SENTENCES.generateAudio).optional(),
-    watermark: z.boolean(SENTENCES.watermark).default(true),
+    aspect_ratio: z.enum(ASPECT_RATIOS, MESSAGES.aspectRatio).default('16:9'),
+    generate_audio: z.boolean(MESSAGES.generateAudio).optional(),
+    watermark: z.boolean(MESSAGES.watermark).default(true),
     fps: fps.optional(),
     image_urls: references('image_urls', imageReference),
     image_url: legacyImage.optional(),
     video_urls: references('video_urls', linkReference),
     audio_urls: references('audio_urls', linkReference),
-    callback_url: z.string(SENTENCES.callbackUrl).optional(),
+    callback_url: z.string(MESSAGES.callbackUrl).optional(),
   },
-  SENTENCES.body,
+  MESSAGES.body,
 )
 
-/** Names of a body that no video job has. They are ignored, and the response says so. */
+/** The unknown fields of a body. They are ignored, and the response names them. */
 export function unknownVideoFields(body: unknown): readonly string[] {
   return isJsonObject(body) ? Object.keys(body).filter((name) => !Object.hasOwn(videoJobBodySchema.shape, name)) : []
 }
 
-/** The body of a video job with its defaults filled in, before the limits of its model are looked at. */
+/** The body of a video job with its defaults, before the limits of its model are checked. */
 export type VideoJobBody = z.infer<typeof videoJobBodySchema>

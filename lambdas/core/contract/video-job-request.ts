@@ -9,13 +9,13 @@ import { REFERENCES_MAX, type VideoJobBody, videoJobBodySchema } from './video-j
 
 type Context = {
   readonly catalogue: Catalogue
-  /** Models the key may use; null for all. */
+  /** Models that the key may use; null for all. */
   readonly allowedModels: readonly string[] | null
 }
 
 /**
- * Reads a parsed body into a request with every default filled in.
- * @throws InvalidRequestError naming each member that needs mending; nothing was reserved yet.
+ * Checks the body of a video job and fills in the defaults.
+ * @throws InvalidRequestError naming each field to correct, before any reservation.
  */
 export function parseVideoJobRequest(body: unknown, context: Context): VideoJobRequest {
   refuseEndlessLists(body)
@@ -32,24 +32,30 @@ export function parseVideoJobRequest(body: unknown, context: Context): VideoJobR
   return request
 }
 
+/** Also for a model that the key may not use, so that the response does not reveal which models exist. */
+export const UNKNOWN_MODEL: RequestIssue = {
+  path: 'model',
+  message: '`model` is unknown: GET /v1/models lists the models that this key may use',
+}
+
 type Verdict = { readonly issues: readonly RequestIssue[]; readonly request?: VideoJobRequest }
 
 function judgeByModel(body: VideoJobBody, context: Context): Verdict {
   const model = allowedModel(body.model, context)
   if (model === undefined) {
-    return { issues: [{ path: 'model', message: 'unknown model' }] }
+    return { issues: [UNKNOWN_MODEL] }
   }
   const request = fillIn(body, model)
   return { issues: capabilityIssues(request, model, context.catalogue), request }
 }
 
-/** Fields that are judged together: with one of them unreadable nothing can be said of the others. */
+/** Fields whose limits depend on each other: if one of them is invalid, the others cannot be checked. */
 const REFERENCE_FIELDS: ReadonlySet<string> = new Set(['image_urls', 'image_url', 'video_urls', 'audio_urls'])
 
-/** Stands in for a prompt that is not valid while the rest is judged. */
+/** Replaces an invalid prompt while the other fields are checked. */
 const ANY_PROMPT = 'any'
 
-/** What the model says of the fields that can be read, so that a client mends all of its mistakes at once. */
+/** Checks the valid fields against the model, so that a client sees all of its mistakes at once. */
 function issuesBeside(found: readonly RequestIssue[], body: unknown, context: Context): readonly RequestIssue[] {
   if (!isJsonObject(body)) {
     return []
@@ -64,20 +70,20 @@ function issuesBeside(found: readonly RequestIssue[], body: unknown, context: Co
     : []
 }
 
-/** Each element of a list may yield an issue, and a body has room for a million of them: so lengths come before elements. */
+/** Checks lengths before elements: a body has room for a million elements, and each could be an issue. */
 function refuseEndlessLists(body: unknown): void {
   const names = ['image_urls', 'video_urls', 'audio_urls'] as const
   const issues = names.flatMap((path) => {
     const list = isJsonObject(body) ? body[path] : undefined
     const isEndless = Array.isArray(list) && list.length > REFERENCES_MAX
-    return isEndless ? [{ path, message: `${path} holds more urls than any model takes` }] : []
+    return isEndless ? [{ path, message: `\`${path}\` must hold at most ${REFERENCES_MAX} urls` }] : []
   })
   if (issues.length > 0) {
     throw new InvalidRequestError(issues)
   }
 }
 
-/** With images in `image_urls` the legacy single `image_url` has no meaning, whatever it holds. */
+/** A non-empty `image_urls` overrides the legacy `image_url`, even an invalid one. */
 function withLegacyImage(body: unknown): unknown {
   if (!isJsonObject(body)) {
     return body
@@ -89,7 +95,7 @@ function toRequestIssue(issue: z.core.$ZodIssue): RequestIssue {
   return { path: issue.path.map(String).join('.'), message: issue.message }
 }
 
-/** A number may break several rules at once, all of which one sentence names. */
+/** A number can break several rules that share one message. */
 function distinct(issues: readonly RequestIssue[]): RequestIssue[] {
   return issues.filter(
     ({ path, message }, index) =>
@@ -102,8 +108,8 @@ function allowedModel(id: string, { catalogue, allowedModels }: Context): VideoM
 }
 
 /**
- * Defaults of the model are filled in here and sent upstream explicitly, so that price and product agree.
- * The members stand in one order, whatever the client wrote out: two spellings of one request are the same request.
+ * Fills in the model's defaults, which are sent upstream explicitly so that the product matches the price. The fields have one
+ * fixed order, so that two spellings of one request are equal.
  */
 function fillIn(body: VideoJobBody, model: VideoModel): VideoJobRequest {
   const legacyImages = body.image_url === undefined || body.image_url === '' ? [] : [body.image_url]
@@ -123,15 +129,16 @@ function fillIn(body: VideoJobBody, model: VideoModel): VideoJobRequest {
   }
 }
 
-/** What the model's row of the catalogue does not offer. Nothing that has a price is clamped or dropped. */
+/** What the model does not support. Nothing that has a price is clamped or dropped. */
 function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue: Catalogue): RequestIssue[] {
   const issues: RequestIssue[] = []
   const { min, max } = model.durations
   if (!model.output_follows_input && (request.duration < min || request.duration > max)) {
-    issues.push({ path: 'duration', message: `${model.id} makes ${min} to ${max} seconds` })
+    issues.push({ path: 'duration', message: `\`duration\` must be from ${min} to ${max} seconds for ${model.id}` })
   }
   if (!model.resolutions.includes(request.resolution)) {
-    issues.push({ path: 'resolution', message: `${model.id} makes ${model.resolutions.join(', ')}` })
+    const message = `\`resolution\` must be one of ${model.resolutions.join(', ')} for ${model.id}`
+    issues.push({ path: 'resolution', message })
   }
   issues.push(
     ...countIssues('image_urls', request.image_urls.length, model.images, model.id),
@@ -139,14 +146,15 @@ function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue
     ...countIssues('audio_urls', request.audio_urls.length, model.audios, model.id),
   )
   if (request.audio_urls.length > 0 && request.image_urls.length + request.video_urls.length === 0) {
-    issues.push({ path: 'audio_urls', message: 'reference audio needs a reference image or video beside it' })
+    issues.push({ path: 'audio_urls', message: '`audio_urls` needs at least one of `image_urls` or `video_urls`' })
   }
   if (
     issues.length === 0 &&
     catalogue.videoChannels(model.id, { directOnly: needsDirectRoute(request) }).length === 0
   ) {
     const path = request.audio_urls.length > 0 ? 'audio_urls' : 'video_urls'
-    issues.push({ path, message: `${model.id} is not served by a route that takes reference audio or video` })
+    const message = `\`${path}\` must be left out for ${model.id}: no channel of this model takes reference audio or video`
+    issues.push({ path, message })
   }
   return issues
 }
@@ -160,17 +168,24 @@ function countIssues(
   if (count >= range.min && count <= range.max) {
     return []
   }
-  const wanted =
-    range.max === 0 ? 'none' : range.min === range.max ? `exactly ${range.min}` : `${range.min} to ${range.max}`
-  return [{ path, message: `${modelId} takes ${wanted}; ${count} given` }]
+  if (range.max === 0) {
+    return [{ path, message: `\`${path}\` must be left out for ${modelId}` }]
+  }
+  const allowed = range.min === range.max ? `exactly ${range.min}` : `${range.min} to ${range.max}`
+  return [
+    {
+      path,
+      message: `\`${path}\` must hold ${allowed} ${range.max === 1 ? 'url' : 'urls'} for ${modelId}, not ${count}`,
+    },
+  ]
 }
 
-/** Of the body as it came, so that it is told beside whatever else is wrong; one that is no string is told by the schema. */
+/** Checks the raw body, so that this issue is reported with all others. The schema reports a value that is no string. */
 function callbackIssues(body: unknown, catalogue: Catalogue): RequestIssue[] {
   const callbackUrl = isJsonObject(body) ? body.callback_url : undefined
   if (typeof callbackUrl !== 'string') {
     return []
   }
   const check = checkCallbackUrl(callbackUrl, catalogue.config.callback_allowlist)
-  return check.allowed ? [] : [{ path: 'callback_url', message: `callback_url ${check.reason}` }]
+  return check.allowed ? [] : [{ path: 'callback_url', message: `\`callback_url\` ${check.reason}` }]
 }

@@ -1,23 +1,24 @@
 import { formatCredits, type Microcredits } from './money.ts'
 
-/** Why a request was refused for its price: what it would have locked, and what there was. */
+/** Why a reservation was refused. */
 export type Shortfall = {
+  /** The amount to reserve. */
   readonly needed: Microcredits
-  /** Of the balance that refused it; below zero after an overdraft. */
+  /** The available balance; negative after an overdraft. */
   readonly available: Microcredits
-  /** What would do, such as `set max_tokens to at most 12`. */
+  /** What the client can do, such as `set max_tokens to at most 12`. */
   readonly advice?: string | undefined
 }
 
-/** In words, for a person. */
-export function shortfallSentence({ needed, available, advice }: Shortfall): string {
-  const amounts = `it needs ${formatCredits(needed)} credits, ${formatCredits(available)} are available`
+/** Explains a shortfall to a person. */
+export function shortfallMessage({ needed, available, advice }: Shortfall): string {
+  const amounts = `${formatCredits(needed)} credits are needed, but ${formatCredits(available)} are available`
   return advice === undefined ? amounts : `${amounts}; ${advice}`
 }
 
 /**
- * The largest count of something whose bound the balance covers; 0 where not one is.
- * @param costOf grows with the count.
+ * The largest count whose cost the balance covers; 0 if it does not cover one.
+ * @param costOf the cost of a count; it must not decrease with the count.
  */
 export function affordableCount(
   available: Microcredits,
@@ -38,18 +39,18 @@ export function affordableCount(
 
 type Output = {
   readonly model: { readonly billing: 'token' | 'per_request' }
-  /** The name of the limit that the client uses. */
+  /** The field by which the client limits the output. */
   readonly name: string
-  /** The limit that was refused. */
+  /** The refused value of that field. */
   readonly most: number
   readonly costOf: (outputTokensMax: number) => Microcredits
 }
 
-/** What would do for a chat or a completion; undefined where its price is fixed. */
+/** Advice for a chat or a completion that the balance does not cover; undefined for a fixed price. */
 export function adviseOnOutput(available: Microcredits, { model, name, most, costOf }: Output): string | undefined {
   if (model.billing === 'per_request') {
     return undefined
   }
   const tokens = affordableCount(available, { most, costOf })
-  return tokens > 0 ? `set ${name} to at most ${tokens}` : 'shorten the prompt, or ask for fewer completions'
+  return tokens > 0 ? `set ${name} to at most ${tokens}` : 'shorten the prompt or request fewer completions'
 }

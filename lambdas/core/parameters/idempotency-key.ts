@@ -1,18 +1,18 @@
 import { InvalidRequestError } from '../errors.ts'
 
-/** Longer keys are refused (docs/decisions/0021). */
+/** docs/decisions/0021. */
 const IDEMPOTENCY_KEY_CHARACTERS_MAX = 255
 
 /**
- * Reads the `Idempotency-Key` header; an empty one is none.
- * @throws InvalidRequestError when it is too long.
+ * Reads the `Idempotency-Key` header; an empty one counts as missing.
+ * @throws InvalidRequestError if it is too long.
  */
 export function readIdempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || header === '') {
     return undefined
   }
   if (header.length > IDEMPOTENCY_KEY_CHARACTERS_MAX) {
-    const message = `the Idempotency-Key header is longer than ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`
+    const message = `the Idempotency-Key header must be at most ${IDEMPOTENCY_KEY_CHARACTERS_MAX} characters`
     throw new InvalidRequestError([{ path: 'Idempotency-Key', message }])
   }
   return header

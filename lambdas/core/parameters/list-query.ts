@@ -5,14 +5,14 @@ import { isJobId } from './job-id.ts'
 const LIMIT = { default: 20, max: 100 } as const
 const OFFSET_MAX = 10_000
 
-/** Which jobs to list: at most `limit`, after skipping `offset`, older than the job `after`. */
+/** A page: at most `limit` jobs that are older than the job `after`, without the first `offset` of them. */
 export type ListQuery = { readonly limit: number; readonly offset: number; readonly after: string | undefined }
 
 type RawQuery = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads the query of a listing. Senseless limits and offsets fall back to their defaults, as lenient clients expect.
- * @throws InvalidRequestError for an offset beyond what a listing skips, and a cursor that is no UUID.
+ * Reads the query of a listing. An invalid `limit` or `offset` becomes its default.
+ * @throws InvalidRequestError for an `offset` that is too large and an `after` that is no UUID.
  */
 export function parseListQuery(query: RawQuery): ListQuery {
   const limit = wholeNumber(query.limit)
@@ -20,11 +20,11 @@ export function parseListQuery(query: RawQuery): ListQuery {
   const after = query.after?.toLowerCase()
   if (offset > OFFSET_MAX) {
     throw new InvalidRequestError([
-      { path: 'offset', message: `offset must be at most ${OFFSET_MAX}; go on with after=<last_id> from there` },
+      { path: 'offset', message: `\`offset\` must be at most ${OFFSET_MAX}: use after=<last_id> to go further` },
     ])
   }
   if (after !== undefined && !isJobId(after)) {
-    throw new InvalidRequestError([{ path: 'after', message: 'after must be the id of a job' }])
+    throw new InvalidRequestError([{ path: 'after', message: '`after` must be the id of a video job' }])
   }
   return {
     limit: limit === undefined || limit < 1 ? LIMIT.default : Math.min(limit, LIMIT.max),
@@ -33,7 +33,7 @@ export function parseListQuery(query: RawQuery): ListQuery {
   }
 }
 
-/** Whole decimal numbers only; everything else counts as missing. */
+/** Anything but a decimal integer counts as missing. */
 function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^-?\d+$/.test(text) ? Number(text) : undefined
 }

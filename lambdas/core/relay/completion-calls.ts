@@ -95,7 +95,7 @@ function commonFields(bodyText: string, request: CompletionRequest, channel: Cha
       ]
     : []
   const fields = [
-    [channel.output_limit_member ?? request.maxTokensMember, String(request.maxTokens)],
+    [channel.output_limit_member ?? request.maxTokensField, String(request.maxTokens)],
     ...[...passed].filter(([name]) => !OWN_MEMBERS.has(name)),
     ...streaming,
   ]

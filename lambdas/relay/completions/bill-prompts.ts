@@ -22,11 +22,11 @@ function allBounds(exchange: Bounded): readonly PromptBounds[] {
 
 /** Of too little quota: how long the completions are that the balance covers. */
 export function adviseOnCompletion(exchange: Bounded, available: Microcredits): string | undefined {
-  const { model, maxTokens, maxTokensMember } = exchange.completion
+  const { model, maxTokens, maxTokensField } = exchange.completion
   const bounds = allBounds(exchange)
   const boundsOf = (outputTokensMax: number) => bounds.map((each) => ({ ...each, outputTokensMax }))
   const costOf = (outputTokensMax: number) => completionCostMax(model, boundsOf(outputTokensMax))
-  return adviseOnOutput(available, { model, name: maxTokensMember, most: maxTokens, costOf })
+  return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
 }
 
 function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {

@@ -25,7 +25,7 @@ async function bound(texts: readonly string[]) {
   return { outcome, reads }
 }
 
-const tooLong = (index: number) => [{ path: 'input', message: `input[${index}] is too long: at most 20 tokens` }]
+const tooLong = (index: number) => [{ path: 'input', message: `\`input[${index}]\` must be at most 20 tokens` }]
 
 describe('the tokens of texts', () => {
   it('are bounded by their bytes, the ranks unread, while these are within the limit', async () => {

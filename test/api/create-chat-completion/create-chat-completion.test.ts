@@ -248,7 +248,7 @@ describe('a request that goes nowhere', () => {
     expect(JSON.parse(text)).toStrictEqual({
       error: {
         message: expect.stringMatching(
-          /^insufficient quota for this request: it needs 0\.\d+ credits, 0\.0001 are available/,
+          /^insufficient quota for this request: 0\.\d+ credits are needed, but 0\.0001 are available/,
         ),
         type: 'insufficient_quota',
         param: null,

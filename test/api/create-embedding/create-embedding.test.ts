@@ -83,7 +83,7 @@ describe('what is no embedding', () => {
     const { statusCode, text } = await rig.send({ model: MODEL, input: ['short', input(8193)] }, { operation })
     expect(statusCode).toBe(400)
     expect(JSON.parse(text).error).toMatchObject({
-      message: 'input[1] is too long: at most 8192 tokens',
+      message: '`input[1]` must be at most 8192 tokens',
       param: 'input',
     })
   })

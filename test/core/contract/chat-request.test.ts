@@ -203,7 +203,7 @@ describe('parseChatRequest', () => {
     expect(issuesOf({ ...GOOD, messages: [...GOOD.messages, { role: 'user', content }] })).toStrictEqual([
       {
         path: 'messages.1.content.1',
-        message: `a part of type ${type} is not relayed: use text, image_url or file, or ask the operator to add messages.content.${type} to pass_members of a channel`,
+        message: `a part of type ${type} is not supported: use text, image_url or file, or ask the operator to add messages.content.${type} to pass_members of a channel`,
       },
     ])
   })
@@ -213,7 +213,7 @@ describe('parseChatRequest', () => {
     expect(JSON.stringify(issuesOf(secret))).not.toContain('secret')
     const file = withMessage({ role: 'user', content: [{ type: 'file', text: 'a' }] })
     expect(issuesOf(file)).toStrictEqual([
-      { path: 'messages.0.content.0.file', message: 'a part of type file needs file' },
+      { path: 'messages.0.content.0.file', message: '`file` is required in a part of type file' },
     ])
   })
 

@@ -19,7 +19,7 @@ describe('parseCompletionRequest', () => {
       prompts: ['Once'],
       n: 1,
       maxTokens: 16,
-      maxTokensMember: 'max_tokens',
+      maxTokensField: 'max_tokens',
       stream: false,
       includeUsage: false,
       echo: false,
@@ -53,7 +53,7 @@ describe('parseCompletionRequest', () => {
       prompts: ['Once', ''],
       n: 2,
       maxTokens: 5,
-      maxTokensMember: 'max_tokens',
+      maxTokensField: 'max_tokens',
       stream: true,
       includeUsage: true,
       echo: true,
@@ -71,8 +71,8 @@ describe('parseCompletionRequest', () => {
   it.each([
     [{ max_completion_tokens: 40 }, 40, 'max_completion_tokens'],
     [{ max_completion_tokens: 40, max_tokens: 20 }, 20, 'max_tokens'],
-  ])('%j bounds a completion to %i tokens by %s', (members, maxTokens, maxTokensMember) => {
-    expect(parse({ model: MODEL, prompt: 'Once', ...members })).toMatchObject({ maxTokens, maxTokensMember })
+  ])('%j bounds a completion to %i tokens by %s', (members, maxTokens, maxTokensField) => {
+    expect(parse({ model: MODEL, prompt: 'Once', ...members })).toMatchObject({ maxTokens, maxTokensField })
   })
 
   it.each([
@@ -83,8 +83,8 @@ describe('parseCompletionRequest', () => {
     expect(parse({ model: MODEL, prompt }).prompts).toStrictEqual(prompts)
   })
 
-  const TOKENS = 'prompt must be text: token ids cannot be taken, because chat models answer messages'
-  const TEXTS = 'prompt must be a text or a list of texts'
+  const TOKENS = '`prompt` must hold strings: token ids are not supported, because chat models take messages'
+  const TEXTS = '`prompt` must be a string or an array of strings'
 
   it.each([
     ['token ids', [1, 2, 3], TOKENS],
@@ -92,8 +92,8 @@ describe('parseCompletionRequest', () => {
     ['a list of empty lists', [[]], TOKENS],
     ['a text beside token ids', ['Once', 7], TOKENS],
     ['millions of token ids', Array(1_000_000).fill(7), TOKENS],
-    ['an empty list', [], 'prompt must hold one text at least'],
-    ['too many texts', Array(129).fill('a'), 'prompt must hold 128 texts at most'],
+    ['an empty list', [], '`prompt` must hold at least one string'],
+    ['too many texts', Array(129).fill('a'), '`prompt` must hold at most 128 strings'],
     ['nothing', undefined, TEXTS],
     ['null', null, TEXTS],
     ['a number', 7, TEXTS],
@@ -136,14 +136,14 @@ describe('parseCompletionRequest', () => {
 
   it.each(['max_tokens', 'max_completion_tokens'])('refuses in %s more than the model makes', (path) => {
     expect(issuesWith({ [path]: 16_384 + 1 })).toStrictEqual([
-      { path, message: 'chat-default makes at most 16384 tokens' },
+      { path, message: `\`${path}\` must be at most 16384 for chat-default` },
     ])
   })
 
   it('bounds prompts times n', () => {
     expect(parse({ model: MODEL, prompt: Array(64).fill('a'), n: 2 }).n).toBe(2)
     expect(issuesWith({ prompt: Array(64).fill('a'), n: 3 })).toStrictEqual([
-      { path: 'n', message: 'prompts times n must be 128 at most; 192 asked for' },
+      { path: 'n', message: '`n` times the number of prompts must be at most 128: the request asks for 192' },
     ])
   })
 

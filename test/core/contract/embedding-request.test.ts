@@ -4,6 +4,8 @@ import { INPUTS_MAX, parseEmbeddingRequest } from '#core/contract/embedding-requ
 import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'
 
+const INPUT_MESSAGE = '`input` must be a string, an array of strings, an array of token ids or an array of such arrays'
+
 const MODEL = 'text-embedding-3-small'
 
 function parse(body: unknown, allowedModels: readonly string[] | null = null) {
@@ -36,29 +38,29 @@ describe('an embedding request', () => {
   })
 
   it.each([
-    ['no input', undefined, 'input must be a text, a list of texts, a list of token ids or a list of such lists'],
-    ['null', null, 'input must be a text, a list of texts, a list of token ids or a list of such lists'],
-    ['a number', 5, 'input must be a text, a list of texts, a list of token ids or a list of such lists'],
-    ['an object', { text: 'a' }, 'input must be a text, a list of texts, a list of token ids or a list of such lists'],
-    ['objects', [{ text: 'a' }], 'input must be a text, a list of texts, a list of token ids or a list of such lists'],
-    ['an empty text', '', 'input[0] must not be empty'],
-    ['an empty list', [], 'input must not be an empty list'],
-    ['an empty text among others', ['a', ''], 'input[1] must not be empty'],
-    ['a number among texts', ['a', 1], 'input[1] must be a text, as input[0] is'],
-    ['null among texts', ['a', null], 'input[1] must be a text, as input[0] is'],
-    ['no token ids', [[1], []], 'input[1] must not be empty'],
-    ['no token ids at all', [[]], 'input[0] must not be empty'],
-    ['a negative token id', [1, -1], 'input[0] must be a list of token ids, which are whole numbers of 0 or more'],
-    ['half a token id', [1.5], 'input[0] must be a list of token ids, which are whole numbers of 0 or more'],
-    ['a text among token ids', [1, 'a'], 'input[0] must be a list of token ids, which are whole numbers of 0 or more'],
-    ['a text among lists', [[1], 'a'], 'input[1] must be a list of token ids, which are whole numbers of 0 or more'],
-    ['lists too deep', [[[1]]], 'input[0] must be a list of token ids, which are whole numbers of 0 or more'],
+    ['no input', undefined, INPUT_MESSAGE],
+    ['null', null, INPUT_MESSAGE],
+    ['a number', 5, INPUT_MESSAGE],
+    ['an object', { text: 'a' }, INPUT_MESSAGE],
+    ['objects', [{ text: 'a' }], INPUT_MESSAGE],
+    ['an empty text', '', '`input[0]` must not be empty'],
+    ['an empty list', [], '`input` must not be an empty array'],
+    ['an empty text among others', ['a', ''], '`input[1]` must not be empty'],
+    ['a number among texts', ['a', 1], '`input[1]` must be a string, because `input[0]` is one'],
+    ['null among texts', ['a', null], '`input[1]` must be a string, because `input[0]` is one'],
+    ['no token ids', [[1], []], '`input[1]` must not be empty'],
+    ['no token ids at all', [[]], '`input[0]` must not be empty'],
+    ['a negative token id', [1, -1], '`input[0]` must be an array of token ids, which are integers of 0 or more'],
+    ['half a token id', [1.5], '`input[0]` must be an array of token ids, which are integers of 0 or more'],
+    ['a text among token ids', [1, 'a'], '`input[0]` must be an array of token ids, which are integers of 0 or more'],
+    ['a text among lists', [[1], 'a'], '`input[1]` must be an array of token ids, which are integers of 0 or more'],
+    ['lists too deep', [[[1]]], '`input[0]` must be an array of token ids, which are integers of 0 or more'],
   ])('does not take %s', (_, input, message) => {
     expect(issuesOf(() => withInput(input))).toStrictEqual([{ path: 'input', message }])
   })
 
   it('takes as many inputs as the wire does, and no more', () => {
-    const message = 'input must hold at most 2048 texts or lists of token ids'
+    const message = '`input` must hold at most 2048 strings or arrays of token ids'
     for (const input of ['a', [1]]) {
       expect(() => withInput(Array(INPUTS_MAX).fill(input))).not.toThrow()
       const tooMany = Array(INPUTS_MAX + 1).fill(input)
@@ -81,14 +83,14 @@ describe('an embedding request', () => {
   })
 
   it.each([
-    [{ encoding_format: 'int8' }, 'encoding_format', 'encoding_format must be float or base64'],
-    [{ dimensions: '4' }, 'dimensions', 'dimensions must be a whole number of 1 or more'],
-    [{ dimensions: 0 }, 'dimensions', 'dimensions must be a whole number of 1 or more'],
-    [{ dimensions: 1.5 }, 'dimensions', 'dimensions must be a whole number of 1 or more'],
-    [{ dimensions: 1537 }, 'dimensions', 'text-embedding-3-small makes 1 to 1536 dimensions'],
-    [{ user: 5 }, 'user', 'user must be a text'],
-    [{ model: 5 }, 'model', 'model must be a text: the id of an embedding model'],
-    [{ model: undefined }, 'model', 'model must be a text: the id of an embedding model'],
+    [{ encoding_format: 'int8' }, 'encoding_format', '`encoding_format` must be float or base64'],
+    [{ dimensions: '4' }, 'dimensions', '`dimensions` must be an integer of 1 or more'],
+    [{ dimensions: 0 }, 'dimensions', '`dimensions` must be an integer of 1 or more'],
+    [{ dimensions: 1.5 }, 'dimensions', '`dimensions` must be an integer of 1 or more'],
+    [{ dimensions: 1537 }, 'dimensions', '`dimensions` must be from 1 to 1536 for text-embedding-3-small'],
+    [{ user: 5 }, 'user', '`user` must be a string'],
+    [{ model: 5 }, 'model', '`model` must be a string: the id of an embedding model'],
+    [{ model: undefined }, 'model', '`model` must be a string: the id of an embedding model'],
   ])('with %j is refused with the member that needs mending', (members, path, message) => {
     expect(refusalOf({ model: MODEL, input: 'a', ...members })).toStrictEqual({ path, message })
   })
@@ -98,7 +100,7 @@ describe('an embedding request', () => {
   })
 
   it('of any dimensions is refused where the model has none to choose', () => {
-    const message = 'text-embedding-ada-002 always makes 1536 dimensions; leave it out'
+    const message = '`dimensions` must be left out for text-embedding-ada-002, which always returns 1536 dimensions'
     const body = { model: 'text-embedding-ada-002', input: 'a', dimensions: 1536 }
     expect(refusalOf(body)).toStrictEqual({ path: 'dimensions', message })
   })

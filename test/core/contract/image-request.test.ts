@@ -55,7 +55,7 @@ describe('an image request', () => {
     ['svg', 'another model'],
   ])('may not ask for a %s, which takes %s', (output_format) => {
     expect(issuesOf(() => v2({ output_format }))).toStrictEqual([
-      { path: 'output_format', message: 'output_format must be png, jpeg or webp' },
+      { path: 'output_format', message: '`output_format` must be png, jpeg or webp' },
     ])
   })
 
@@ -74,34 +74,34 @@ describe('an image request', () => {
   })
 
   it.each([
-    ['image-v3', { prompt: undefined }, 'prompt', 'prompt must be a text'],
-    ['image-v3', { prompt: ['a'] }, 'prompt', 'prompt must be a text'],
-    ['image-v3', { prompt: '' }, 'prompt', 'prompt must not be empty'],
-    ['image-v3', { prompt: ' \n\t' }, 'prompt', 'prompt must not be empty'],
-    ['image-v3', { n: 2 }, 'n', 'image-v3 makes one image a request'],
-    ['image-v2', { n: 11 }, 'n', 'image-v2 makes 1 to 10 images a request'],
-    ['image-v2', { n: 0 }, 'n', 'n must be a whole number of 1 or more'],
-    ['image-v2', { n: 1.5 }, 'n', 'n must be a whole number of 1 or more'],
-    ['image-v2', { n: '1' }, 'n', 'n must be a whole number of 1 or more'],
-    ['image-v3', { size: '512x512' }, 'size', 'size of image-v3 is 1024x1024, 1792x1024, 1024x1792'],
-    ['image-v2', { size: '1792x1024' }, 'size', 'size of image-v2 is 256x256, 512x512, 1024x1024'],
-    ['image-v2', { size: 512 }, 'size', 'size must be a text such as 1024x1024'],
-    ['image-v3', { quality: 'high' }, 'quality', 'quality of image-v3 is standard, hd'],
-    ['image-v3', { quality: 1 }, 'quality', 'quality must be a text'],
-    ['image-v2', { quality: 'hd' }, 'quality', 'quality of image-v2 is standard'],
-    ['image-v3', { style: 'Vivid' }, 'style', 'style of image-v3 is vivid, natural'],
-    ['image-v3', { style: true }, 'style', 'style must be a text'],
-    ['image-v2', { style: 'natural' }, 'style', 'style of image-v2 is vivid'],
-    ['image-v2', { response_format: 'png' }, 'response_format', 'response_format must be url or b64_json'],
-    ['image-v2', { user: 5 }, 'user', 'user must be a text'],
-    ['image-v2', { stream: true }, 'stream', 'images are not streamed; leave stream out'],
+    ['image-v3', { prompt: undefined }, 'prompt', '`prompt` must be a string'],
+    ['image-v3', { prompt: ['a'] }, 'prompt', '`prompt` must be a string'],
+    ['image-v3', { prompt: '' }, 'prompt', '`prompt` must not be empty'],
+    ['image-v3', { prompt: ' \n\t' }, 'prompt', '`prompt` must not be empty'],
+    ['image-v3', { n: 2 }, 'n', '`n` must be 1 for image-v3'],
+    ['image-v2', { n: 11 }, 'n', '`n` must be from 1 to 10 for image-v2'],
+    ['image-v2', { n: 0 }, 'n', '`n` must be an integer of 1 or more'],
+    ['image-v2', { n: 1.5 }, 'n', '`n` must be an integer of 1 or more'],
+    ['image-v2', { n: '1' }, 'n', '`n` must be an integer of 1 or more'],
+    ['image-v3', { size: '512x512' }, 'size', '`size` must be one of 1024x1024, 1792x1024, 1024x1792 for image-v3'],
+    ['image-v2', { size: '1792x1024' }, 'size', '`size` must be one of 256x256, 512x512, 1024x1024 for image-v2'],
+    ['image-v2', { size: 512 }, 'size', '`size` must be a string such as 1024x1024'],
+    ['image-v3', { quality: 'high' }, 'quality', '`quality` must be one of standard, hd for image-v3'],
+    ['image-v3', { quality: 1 }, 'quality', '`quality` must be a string'],
+    ['image-v2', { quality: 'hd' }, 'quality', '`quality` must be standard for image-v2'],
+    ['image-v3', { style: 'Vivid' }, 'style', '`style` must be one of vivid, natural for image-v3'],
+    ['image-v3', { style: true }, 'style', '`style` must be a string'],
+    ['image-v2', { style: 'natural' }, 'style', '`style` must be vivid for image-v2'],
+    ['image-v2', { response_format: 'png' }, 'response_format', '`response_format` must be url or b64_json'],
+    ['image-v2', { user: 5 }, 'user', '`user` must be a string'],
+    ['image-v2', { stream: true }, 'stream', '`stream` must be false or left out: images are not streamed'],
   ])('to %s with %j is refused', (model, members, path, message) => {
     const action = () => parse({ model, prompt: 'a fox', ...members })
     expect(issuesOf(action)).toContainEqual({ path, message })
   })
 
   it('to image-v3 has at most 4,000 characters, where an emoji is one', () => {
-    const message = 'prompt is too long: image-v3 takes at most 4000 characters'
+    const message = '`prompt` must be at most 4000 characters for image-v3'
     for (const character of ['a', '漢', '🦊']) {
       expect(() => v3({ prompt: character.repeat(4000) })).not.toThrow()
       for (const length of [4001, 8001, 100_000]) {

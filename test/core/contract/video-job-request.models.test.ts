@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
-import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import { FAMILY_A_ROWS, FAMILY_B_ROWS, MODEL_ROWS, type ModelRow, smallestBody, urls } from '../interface-tables.ts'
 import { issuesOf, shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
@@ -32,7 +32,7 @@ describe.each(MODEL_ROWS)('$id', (row) => {
     if (isEdit(row) || duration <= row.maxSeconds) {
       expect(parse(body).duration).toBe(duration)
     } else {
-      const message = `${row.id} makes 3 to ${row.maxSeconds} seconds`
+      const message = `\`duration\` must be from 3 to ${row.maxSeconds} seconds for ${row.id}`
       expect(issuesOf(() => parse(body))).toStrictEqual([{ path: 'duration', message }])
     }
   })
@@ -42,7 +42,7 @@ describe.each(MODEL_ROWS)('$id', (row) => {
     if (row.resolutions.includes(resolution)) {
       expect(parse(body).resolution).toBe(resolution)
     } else {
-      const message = `${row.id} makes ${row.resolutions.join(', ')}`
+      const message = `\`resolution\` must be one of ${row.resolutions.join(', ')} for ${row.id}`
       expect(issuesOf(() => parse(body))).toStrictEqual([{ path: 'resolution', message }])
     }
   })
@@ -54,7 +54,12 @@ describe.each(MODEL_ROWS)('$id', (row) => {
       expect(parse(body).image_urls).toHaveLength(count)
     } else {
       expect(issuesOf(() => parse(body))).toStrictEqual([
-        { path: 'image_urls', message: expect.stringMatching(new RegExp(`^${row.id} takes .*; ${count} given$`)) },
+        {
+          path: 'image_urls',
+          message: expect.stringMatching(
+            new RegExp(`^\`image_urls\` must (be left out for ${row.id}|hold .* urls? for ${row.id}, not ${count})$`),
+          ),
+        },
       ])
     }
   })
@@ -88,7 +93,7 @@ describe.each(MODEL_ROWS)('$id', (row) => {
 describe('reference audio', () => {
   it.each(FAMILY_A_ROWS.filter((row) => row.audios[1] > 0))('is refused alone by $id', (row) => {
     expect(issuesOf(() => parse({ ...smallestBody(row), audio_urls: urls(1, 'audio') }))).toStrictEqual([
-      { path: 'audio_urls', message: 'reference audio needs a reference image or video beside it' },
+      { path: 'audio_urls', message: '`audio_urls` needs at least one of `image_urls` or `video_urls`' },
     ])
   })
 
@@ -111,7 +116,10 @@ describe('the direct route', () => {
     const body = { model: 'famA-2', prompt: 'x', ...references }
     expect(parse(body)).toMatchObject(references)
     expect(issuesOf(() => parse(body, { catalogue: withoutDirect }))).toStrictEqual([
-      { path, message: 'famA-2 is not served by a route that takes reference audio or video' },
+      {
+        path,
+        message: `\`${path}\` must be left out for famA-2: no channel of this model takes reference audio or video`,
+      },
     ])
   })
 
@@ -128,7 +136,7 @@ describe('a model that a key does not see', () => {
     models: shippedConfig.models.map((model) => (model.id === 'famA-2' ? { ...model, enabled: false } : model)),
   })
   const unserved = createCatalogue({ ...shippedConfig, channels: [] })
-  const unknown = [{ path: 'model', message: 'unknown model' }]
+  const unknown = [UNKNOWN_MODEL]
 
   it.each([
     ['unknown', 'famA-3', {}],

@@ -8,8 +8,8 @@ function parse(members: object, model = 'famA-2') {
   return parseVideoJobRequest({ model, prompt: 'a paper city', ...members }, context)
 }
 
-const LINK_TEXT = 'must be an http or https url'
-const IMAGE_TEXT = 'must be an http or https url, or data:image/...;base64'
+const LINK_MESSAGE = 'each reference must be an http or https url'
+const IMAGE_MESSAGE = 'each reference image must be an http or https url, or data:image/...;base64'
 
 describe('references', () => {
   it.each([
@@ -27,9 +27,11 @@ describe('references', () => {
     '%s is an image, and no video or audio',
     (url) => {
       expect(parse({ image_urls: [url] }).image_urls).toStrictEqual([url])
-      expect(issuesOf(() => parse({ video_urls: [url] }))).toStrictEqual([{ path: 'video_urls.0', message: LINK_TEXT }])
+      expect(issuesOf(() => parse({ video_urls: [url] }))).toStrictEqual([
+        { path: 'video_urls.0', message: LINK_MESSAGE },
+      ])
       expect(issuesOf(() => parse({ image_urls: urls(1), audio_urls: [url] }))).toStrictEqual([
-        { path: 'audio_urls.0', message: LINK_TEXT },
+        { path: 'audio_urls.0', message: LINK_MESSAGE },
       ])
     },
   )
@@ -58,19 +60,21 @@ describe('references', () => {
     null,
     5,
   ])('refuse %j', (url) => {
-    expect(issuesOf(() => parse({ image_urls: [url] }))).toStrictEqual([{ path: 'image_urls.0', message: IMAGE_TEXT }])
+    expect(issuesOf(() => parse({ image_urls: [url] }))).toStrictEqual([
+      { path: 'image_urls.0', message: IMAGE_MESSAGE },
+    ])
   })
 
   it.each(['image_urls', 'video_urls', 'audio_urls'])('%s must be a list', (path) => {
     for (const value of [null, 'https://media.example.com/a', { 0: 'https://media.example.com/a' }]) {
       expect(issuesOf(() => parse({ [path]: value }))).toStrictEqual([
-        { path, message: `${path} must be a list of urls` },
+        { path, message: `\`${path}\` must be an array of urls` },
       ])
     }
   })
 
   it.each(['image_urls', 'video_urls', 'audio_urls'])('%s answers a million wrong entries with one issue', (path) => {
-    const message = `${path} holds more urls than any model takes`
+    const message = `\`${path}\` must hold at most 16 urls`
     expect(issuesOf(() => parse({ [path]: new Array(1_000_000).fill(1) }))).toStrictEqual([{ path, message }])
   })
 })
@@ -94,13 +98,13 @@ describe('image_url', () => {
 
   it('counts for the model like any other image', () => {
     expect(issuesOf(() => parse({ image_url: legacy }, 'famB-1.1-t2v'))).toStrictEqual([
-      { path: 'image_urls', message: 'famB-1.1-t2v takes none; 1 given' },
+      { path: 'image_urls', message: '`image_urls` must be left out for famB-1.1-t2v' },
     ])
   })
 
   it.each(['nonsense', 5, null])('%j is refused when it counts', (image_url) => {
     expect(issuesOf(() => parse({ image_url }))).toStrictEqual([
-      { path: 'image_url', message: `image_url ${IMAGE_TEXT}` },
+      { path: 'image_url', message: '`image_url` must be an http or https url, or data:image/...;base64' },
     ])
   })
 })
@@ -111,11 +115,14 @@ describe('callback_url', () => {
   })
 
   it.each([
-    ['https://elsewhere.example.com/cb', 'callback_url has a host that is not on the allowlist'],
-    ['http://hooks.example.com/cb', expect.stringMatching(/^callback_url must be an https url/)],
-    ['', expect.stringMatching(/^callback_url /)],
-    [5, 'callback_url must be a text: an https url'],
-    [null, 'callback_url must be a text: an https url'],
+    [
+      'https://elsewhere.example.com/cb',
+      '`callback_url` must have a host on the allowlist of the gateway: ask its operator to add the host',
+    ],
+    ['http://hooks.example.com/cb', expect.stringMatching(/^`callback_url` must be an https url/)],
+    ['', expect.stringMatching(/^`callback_url` /)],
+    [5, '`callback_url` must be a string: an https url'],
+    [null, '`callback_url` must be a string: an https url'],
   ])('%j is refused', (callback_url, message) => {
     expect(issuesOf(() => parse({ callback_url }))).toStrictEqual([{ path: 'callback_url', message }])
   })

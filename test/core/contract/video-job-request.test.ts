@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
+import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { ASPECT_RATIOS } from '#core/parameters/video-parameters.ts'
 import { MODEL_ROWS, urls } from '../interface-tables.ts'
@@ -38,7 +38,7 @@ describe('duration', () => {
     '{}',
     '99999999999999999999',
   ])('%s is refused in one sentence', (json) => {
-    const message = 'duration must be a whole number of seconds from 3 to 15'
+    const message = '`duration` must be an integer from 3 to 15, in seconds'
     expect(issuesOf(() => parse(JSON.parse(`{"duration":${json}}`)))).toStrictEqual([{ path: 'duration', message }])
   })
 })
@@ -49,7 +49,7 @@ describe('resolution', () => {
   })
 
   it.each([' 720P', '720P ', '720', '4K', '', '720\uff30', null, 720, ['720P']])('%j is refused', (resolution) => {
-    const message = 'resolution must be one of 480P, 720P, 1080P'
+    const message = '`resolution` must be one of 480P, 720P, 1080P'
     expect(issuesOf(() => parse({ resolution }))).toStrictEqual([{ path: 'resolution', message }])
   })
 })
@@ -60,7 +60,7 @@ describe('aspect_ratio', () => {
   })
 
   it.each(['16x9', '2:1', '16:9 ', '', null, 1])('%j is refused', (aspect_ratio) => {
-    const message = 'aspect_ratio must be one of 16:9, 9:16, 1:1, 4:3, 3:4, 4:5, 5:4, 9:21, 21:9'
+    const message = '`aspect_ratio` must be one of 16:9, 9:16, 1:1, 4:3, 3:4, 4:5, 5:4, 9:21, 21:9'
     expect(issuesOf(() => parse({ aspect_ratio }))).toStrictEqual([{ path: 'aspect_ratio', message }])
   })
 })
@@ -79,15 +79,15 @@ describe('generate_audio, watermark and fps', () => {
   })
 
   it.each([
-    ['generate_audio', 'true', 'generate_audio must be true or false'],
-    ['generate_audio', 1, 'generate_audio must be true or false'],
-    ['generate_audio', null, 'generate_audio must be true or false'],
-    ['watermark', 0, 'watermark must be true or false'],
-    ['watermark', null, 'watermark must be true or false'],
-    ['fps', 0, 'fps must be a whole number from 1 to 240'],
-    ['fps', 241, 'fps must be a whole number from 1 to 240'],
-    ['fps', 23.976, 'fps must be a whole number from 1 to 240'],
-    ['fps', '24', 'fps must be a whole number from 1 to 240'],
+    ['generate_audio', 'true', '`generate_audio` must be true or false'],
+    ['generate_audio', 1, '`generate_audio` must be true or false'],
+    ['generate_audio', null, '`generate_audio` must be true or false'],
+    ['watermark', 0, '`watermark` must be true or false'],
+    ['watermark', null, '`watermark` must be true or false'],
+    ['fps', 0, '`fps` must be an integer from 1 to 240'],
+    ['fps', 241, '`fps` must be an integer from 1 to 240'],
+    ['fps', 23.976, '`fps` must be an integer from 1 to 240'],
+    ['fps', '24', '`fps` must be an integer from 1 to 240'],
   ])('%s %j is refused', (path, value, message) => {
     expect(issuesOf(() => parse({ [path]: value }))).toStrictEqual([{ path, message }])
   })
@@ -111,21 +111,21 @@ describe('prompt', () => {
     ['four million characters', 'a'.repeat(4_000_000)],
   ])('is too long with %s', (_, prompt) => {
     expect(issuesOf(() => parse({ prompt }))).toStrictEqual([
-      { path: 'prompt', message: expect.stringMatching(/^prompt is too long: at most 5000 characters/) },
+      { path: 'prompt', message: expect.stringMatching(/^`prompt` must be at most 5000 characters/) },
     ])
   })
 
   it.each(['', ' ', '\n\t ', '\u3000'])('%j is blank and refused', (prompt) => {
-    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: 'prompt must not be empty' }])
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: '`prompt` must not be empty' }])
   })
 
   it.each(['a\ud800', '\udc00a', '\ude00\ud83d'])('%j is no text and refused', (prompt) => {
-    const message = 'prompt holds half of a surrogate pair, which is no character'
+    const message = '`prompt` must be valid Unicode: it contains half of a surrogate pair'
     expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message }])
   })
 
   it.each([null, 5, ['a'], { text: 'a' }])('%j is no text and refused', (prompt) => {
-    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: 'prompt must be a text' }])
+    expect(issuesOf(() => parse({ prompt }))).toStrictEqual([{ path: 'prompt', message: '`prompt` must be a string' }])
   })
 
   it('keeps spaces and line breaks as they came', () => {
@@ -141,24 +141,21 @@ describe('the body', () => {
 
   it('needs a model and a prompt, and says both at once', () => {
     expect(issuesOf(() => parseVideoJobRequest({}, context))).toStrictEqual([
-      { path: 'model', message: 'model must be a text: the id of a video model' },
-      { path: 'prompt', message: 'prompt must be a text' },
+      { path: 'model', message: '`model` must be a string: the id of a video model' },
+      { path: 'prompt', message: '`prompt` must be a string' },
     ])
   })
 
   it('names a callback_url that is not allowed beside whatever else is wrong', () => {
     const callback_url = 'https://elsewhere.example.com/'
-    const message = 'callback_url has a host that is not on the allowlist'
+    const message = '`callback_url` must have a host on the allowlist of the gateway: ask its operator to add the host'
     const callback = { path: 'callback_url', message }
     expect(issuesOf(() => parseVideoJobRequest({ callback_url }, context))).toStrictEqual([
-      { path: 'model', message: 'model must be a text: the id of a video model' },
-      { path: 'prompt', message: 'prompt must be a text' },
+      { path: 'model', message: '`model` must be a string: the id of a video model' },
+      { path: 'prompt', message: '`prompt` must be a string' },
       callback,
     ])
-    expect(issuesOf(() => parse({ callback_url }, 'no-such-model'))).toStrictEqual([
-      { path: 'model', message: 'unknown model' },
-      callback,
-    ])
+    expect(issuesOf(() => parse({ callback_url }, 'no-such-model'))).toStrictEqual([UNKNOWN_MODEL, callback])
     expect(issuesOf(() => parse({ callback_url, fps: 0 })).at(-1)).toStrictEqual(callback)
   })
 

@@ -31,7 +31,7 @@ describe('checkCallbackUrl', () => {
   it('allows nothing when the allowlist is empty', () => {
     expect(checkCallbackUrl('https://hooks.example.com/', [])).toStrictEqual({
       allowed: false,
-      reason: 'has a host that is not on the allowlist',
+      reason: 'must have a host on the allowlist of the gateway: ask its operator to add the host',
     })
   })
 

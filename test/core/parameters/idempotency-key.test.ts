@@ -12,7 +12,7 @@ describe('readIdempotencyKey', () => {
   })
 
   it('refuses one character more than 255', () => {
-    const message = 'the Idempotency-Key header is longer than 255 characters'
+    const message = 'the Idempotency-Key header must be at most 255 characters'
     expect(issuesOf(() => readIdempotencyKey('k'.repeat(256)))).toStrictEqual([{ path: 'Idempotency-Key', message }])
   })
 })

@@ -46,7 +46,7 @@ describe('parseListQuery', () => {
   })
 
   it.each(['10001', '1000000000000', '9'.repeat(400)])('refuses the offset %s', (offset) => {
-    const message = 'offset must be at most 10000; go on with after=<last_id> from there'
+    const message = '`offset` must be at most 10000: use after=<last_id> to go further'
     expect(issuesOf(() => parseListQuery({ offset }))).toStrictEqual([{ path: 'offset', message }])
   })
 
@@ -55,7 +55,7 @@ describe('parseListQuery', () => {
   })
 
   it.each(['', 'x', `${ID}0`, ` ${ID}`, `${ID}\n`, ID.replaceAll('-', '')])('refuses the cursor %j', (after) => {
-    const message = 'after must be the id of a job'
+    const message = '`after` must be the id of a video job'
     expect(issuesOf(() => parseListQuery({ after }))).toStrictEqual([{ path: 'after', message }])
   })
 
