@@ -2,16 +2,16 @@ import { UsageError } from '../../terminal/usage-error.ts'
 
 /** The options and parameters that a command line gave, by name: options without dashes, parameters as `NAME`. */
 export class CommandValues {
-  readonly #values: ReadonlyMap<string, readonly string[] | true>
+  readonly #values: ReadonlyMap<string, string | true>
 
-  constructor(values: ReadonlyMap<string, readonly string[] | true>) {
+  constructor(values: ReadonlyMap<string, string | true>) {
     this.#values = values
   }
 
   /** The last value of an option; undefined when it was left out. */
   text(name: string): string | undefined {
     const value = this.#values.get(name)
-    return value === undefined || value === true ? undefined : value.at(-1)
+    return value === true ? undefined : value
   }
 
   /** The value of a required option or parameter. The command line was refused without it. @throws UsageError. */

@@ -44,6 +44,5 @@ export function explainFailure(error: unknown): string | undefined {
   if (UNREACHABLE.has(code)) {
     return `${error.message || code}: the service cannot be reached; does it run, and is the endpoint right?`
   }
-  const isUsage = error instanceof TypeError && code.startsWith('ERR_PARSE_ARGS')
-  return EXPLAINED.has(error.name) || isUsage ? error.message : undefined
+  return EXPLAINED.has(error.name) ? error.message : undefined
 }

@@ -1,8 +1,8 @@
 import { UsageError } from '../../terminal/usage-error.ts'
 import { createAdminContext, type Terminal } from '../deployment/admin-context.ts'
+import { CALL, CommandLineError, usageOf } from './admin-program.ts'
 import type { AdminContext, Command } from './command.ts'
-import { commandHelp, overallHelp, usageOf } from './command-help.ts'
-import { CommandLineError, readCommandLine } from './command-line.ts'
+import { readCommandLine } from './command-line.ts'
 import type { CommandValues } from './command-values.ts'
 import { explainFailure } from './explain-failure.ts'
 import { printableLines } from './printable.ts'
@@ -40,11 +40,12 @@ export async function runCommandLine(parameters: readonly string[], surroundings
 
 async function run(parameters: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   const { commands, terminal, createContext = createAdminContext } = surroundings
-  const { command, words, help, values } = readCommandLine(parameters, commands)
-  if (help || command === undefined) {
-    await terminal.write(`${helpOn(command, words, commands)}\n`)
+  const line = readCommandLine(parameters, commands)
+  if (line.command === undefined) {
+    await terminal.write(line.help)
     return 0
   }
+  const { command, values } = line
   try {
     const { json, text, isOk = true } = await command.run(createContext(values, terminal), values)
     if (json !== undefined) {
@@ -56,19 +57,10 @@ async function run(parameters: readonly string[], surroundings: Surroundings): P
   }
 }
 
-function helpOn(command: Command | undefined, words: readonly string[], commands: readonly Command[]): string {
-  const ofTopic = commands.filter(({ name }) => words.length > 0 && name.startsWith(`${words.join(' ')} `))
-  if (command === undefined) {
-    return overallHelp(ofTopic.length === 0 ? commands : ofTopic)
-  }
-  const others = ofTopic.map(({ name, summary }) => `  ${name}: ${summary}`)
-  return [commandHelp(command), ...(others.length === 0 ? [] : [`Also\n${others.join('\n')}`])].join('\n\n')
-}
-
 function usage(command: Command | undefined): string {
   return command === undefined
-    ? '`npm run admin -- --help` lists the commands.'
-    : `usage: npm run admin -- ${usageOf(command)}\n\`npm run admin -- ${command.name} --help\` explains it.`
+    ? `\`${CALL} --help\` lists the commands.`
+    : `usage: ${CALL} ${usageOf(command)}\n\`${CALL} ${command.name} --help\` explains it.`
 }
 
 function stackOf(error: unknown): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { COMMON_OPTIONS } from '../../../lib/admin/command-line/admin-program.ts'
 import type { AdminContext, Command } from '../../../lib/admin/command-line/command.ts'
 import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
@@ -59,8 +60,10 @@ describe('a command line', () => {
     expect(await type('box open --box 1 --json')).toMatchObject({ code: 0, out: '{"done":true}\n', error: '' })
   })
 
-  it('takes options before, between and after the words, and parameters after them', async () => {
-    expect(await type('--json box --box 1 open')).toMatchObject({ code: 0 })
+  it('takes common options before, between and after the words, its own and parameters after them', async () => {
+    expect(await type('--json box open --box 1')).toMatchObject({ code: 0, out: '{"done":true}\n' })
+    expect(await type('box --json open --box 1')).toMatchObject({ code: 0, out: '{"done":true}\n' })
+    expect(await type('box open --json --box 1')).toMatchObject({ code: 0, out: '{"done":true}\n' })
     expect(await type('box label fragile --json')).toMatchObject({ code: 0, out: '"fragile"\n' })
   })
 
@@ -91,12 +94,17 @@ describe('a command line', () => {
     ['box open --box', '--box needs a value', 'usage:'],
     ['box open --box 1 --lid=no', '--lid takes no value', 'usage:'],
     ['box open --box 1 --box 2', '--box is given twice', 'usage:'],
-    ['box open twice --box 1', '"box open" has nothing to do with "twice"', 'usage:'],
+    ['box open twice --box 1', "too many arguments for 'open'. Expected 0 arguments but got 1.", 'usage:'],
+    ['box --box 1 open', '--box follows the name of its command', 'lists the commands'],
+    ['--box 1 box open', '--box follows the name of its command', 'lists the commands'],
+    ['box open --box 1 --local --stage prod', '--local and --stage are two places: give one of them', 'usage:'],
+    ['box open --stage --box 1', '--stage needs a value', 'usage:'],
+    ['frobnicate', 'no command "frobnicate"', 'lists the commands'],
     ['--stag prod', 'there is no option --stag; did you mean --stage?', 'lists the commands'],
     ['box open --stag=prod', '"box open" has no option --stag; did you mean --stage?', 'usage:'],
     ['--stag prod box open --box 1', 'there is no option --stag; did you mean --stage?', 'lists the commands'],
     ['--version', 'there is no option --version', 'lists the commands'],
-    ['box label', 'TEXT is missing', 'usage: npm run admin -- box label TEXT'],
+    ['box label', "missing required argument 'TEXT'", 'usage: npm run admin -- box label TEXT'],
   ])(
     'that makes no sense (%s) exits 2 with a sentence and the usage, and runs nothing',
     async (line, sentence, usage) => {
@@ -178,6 +186,9 @@ describe('a command line', () => {
   it('never repeats a word that may be a secret', async () => {
     for (const line of [
       'secret set P1_API_KEY SUPERSECRET',
+      'secret set P1_API_KEY --value=SUPERSECRET',
+      'secret set P1_API_KEY --value-from-stdin=SUPERSECRET',
+      '--value=SUPERSECRET secret set P1_API_KEY',
       'secret put P1_API_KEY SUPERSECRET',
       'secret SUPERSECRET',
       'cdn-key import SUPERSECRET',
@@ -204,10 +215,11 @@ describe('a command line', () => {
   })
 
   it.each([
-    ['', ['box open --box ID', 'box label TEXT', 'Exit code 0']],
-    ['--help', ['box open --box ID', 'Exit code 0']],
-    ['box --help', ['box open --box ID', 'box label TEXT']],
-    ['box open --help', ['Open a box.', 'which box', 'Examples\n  npm run admin -- box open --box 1', '--json']],
+    ['', ['\n  box open  ', '\n  box label ', 'Exit code 0']],
+    ['--help', ['\n  box open  ', 'open a box', 'Exit code 0']],
+    ['box --help', ['\n  box open  ', '\n  box label ']],
+    ['box open --help', ['Open a box.', 'which box', 'Examples:\n  npm run admin -- box open --box 1', '--json']],
+    ['box open --bax -h', ['npm run admin -- box open --box ID [--depth N] [--lid]\n']],
     ['box label -h', ['npm run admin -- box label TEXT', 'the label']],
   ])('%j shows help on stdout and exits 0', async (line, parts) => {
     const { code, out, error } = await type(line)
@@ -280,11 +292,9 @@ describe('the table of commands', () => {
     },
   )
 
-  it('gives each option name one meaning of its own: with a value everywhere, or nowhere', () => {
-    const kinds = new Map<string, boolean>()
-    for (const [name, { value }] of COMMANDS.flatMap(({ options = {} }) => Object.entries(options))) {
-      expect([name, kinds.get(name) ?? value !== undefined]).toEqual([name, value !== undefined])
-      kinds.set(name, value !== undefined)
+  it('gives no command an option of the name of a common one', () => {
+    for (const { name, options = {} } of COMMANDS) {
+      expect([name, Object.keys(options).filter((option) => Object.hasOwn(COMMON_OPTIONS, option))]).toEqual([name, []])
     }
   })
 

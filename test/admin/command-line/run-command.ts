@@ -6,15 +6,15 @@ import { CommandValues } from '../../../lib/admin/command-line/command-values.ts
 type Surroundings = Partial<Omit<AdminContext, 'table' | 'output'>> & {
   readonly table?: Table
   /** By name; `true` for a switch, a parameter by its name in capitals. */
-  readonly options?: Readonly<Record<string, string | readonly string[] | true | undefined>>
+  readonly options?: Readonly<Record<string, string | true | undefined>>
   readonly outputs?: Readonly<Record<string, string>>
 }
 
 /** Runs one command in this process, as if its command line had been read. Everything is confirmed unless said. */
 export function runCommand(command: Command, surroundings: Surroundings): Promise<Answer> {
   const { table, options = {}, outputs = {}, ...context } = surroundings
-  const given = Object.entries(options).flatMap(([name, value]): [string, readonly string[] | true][] =>
-    value === undefined ? [] : [[name, typeof value === 'string' ? [value] : value]],
+  const given = Object.entries(options).flatMap(([name, value]): [string, string | true][] =>
+    value === undefined ? [] : [[name, value]],
   )
   return command.run(
     {
