@@ -50,10 +50,10 @@ const PARTS_BY_PATH: readonly (readonly [RegExp, ProfilePart])[] = [
   [/\/lambdas\/(adapters\/store\/(accounts|money)|core\/(money|quota))\/|\/relay\/bill-request\.ts/, 'quota ledger'],
   [/\/lambdas\/(relay\/relay-stream|core\/relay\/[a-z0-9-]*(stream|events|choices))\.ts/, 'event stream'],
   [
-    /\/lambdas\/(core\/relay\/(relay-channel-order|breaker)|adapters\/http\/|relay\/(call|try|post)-)/,
+    /\/lambdas\/(core\/relay\/(relay-channel-order|breaker)|adapters\/http\/|relay\/(failover|call-channel)\.ts)/,
     'upstream connection',
   ],
-  [/\/lambdas\/(core\/relay\/.*-(reply|answer)|relay\/[a-z-]*answer)\.ts/, 'answer to the client'],
+  [/\/lambdas\/(core\/relay\/.*-reply|relay\/[a-z-]*(reply|response))\.ts/, 'answer to the client'],
   [/\/lambdas\/(core\/contract\/|core\/json|middleware\/json-body|core\/relay\/chat-call)/, 'request and its checks'],
   [/\/lambdas\//, 'our handlers'],
 ]

@@ -5,58 +5,63 @@ import type { RelayModel } from '#core/catalogue/model.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import type { RelayContext } from './relay-context.ts'
-import type { RelayRequest } from './relay-request.ts'
+import type { RelayExchange } from './relay-exchange.ts'
 
-/** What a request comes to. Nothing said means that it is free: its reservation is given back. */
+/** What a request costs. A request that nothing was said about is free: its reservation is released. */
 export type Bill = {
-  /** What was locked. */
+  /** What was reserved. */
   readonly locked: Microcredits
-  /** Whether the request costs something by what was said so far. An error that is told then is not to be tried again. */
+  /** Whether the request costs something by what was said so far. An error that is sent then tells SDKs not to retry. */
   readonly isBilled: boolean
   settle(actual: Microcredits): void
-  /** Bills without the upstream's word for it, which the ledger marks and a metric counts. */
+  /** Bills without a usage from the upstream, which the ledger marks and a metric counts. */
   settleByEstimate(actual: Microcredits): void
 }
 
+/** The part of an exchange that billing needs. */
+export type BilledExchange = Pick<
+  RelayExchange,
+  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'note' | 'tellFailure'
+>
+
 type Billed = {
-  readonly request: RelayRequest
-  readonly operation: string
+  readonly exchange: BilledExchange
   readonly model: RelayModel
   readonly estimate: Microcredits
-  /** What a client could ask for with so little; undefined where nothing less would do. */
+  /** What the client could ask for with the balance that it has; undefined where nothing less would do. */
   readonly adviseFor?: (available: Microcredits) => string | undefined
 }
 
 /**
- * Locks the estimate, runs, and resolves the reservation exactly once, whatever happens in between: by what `run` has
- * said when it ends or throws. `run` ends after the last byte, and a failure is told at once, so that no client waits for
+ * Reserves the estimate, runs, and resolves the reservation exactly once, whatever happens in between, by what `run` has
+ * said when it ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits for
  * the settlement.
- * A model whose price is nothing needs no reservation; its key is confirmed by a read instead.
+ * A model without a price needs no reservation; the key is confirmed by a read instead.
  * @throws InvalidApiKeyError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
  */
 export async function billRequest(
   context: Pick<RelayContext, 'ledger' | 'nowMilliseconds'>,
-  { request, operation, model, estimate, adviseFor }: Billed,
+  { exchange, model, estimate, adviseFor }: Billed,
   run: (bill: Bill) => Promise<void>,
 ): Promise<void> {
   if (estimate === 0n) {
-    await request.confirmCaller()
+    await exchange.confirmCaller()
     await run({ locked: estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
     return
   }
-  const { tenantId, keyDigest, keyId } = request.caller
+  const { tenantId, keyDigest, keyId } = exchange.caller
   const reservation = {
     tenantId,
     keyDigest,
     keyId,
-    requestId: request.requestId,
+    requestId: exchange.requestId,
     model: model.id,
-    operation,
+    operation: exchange.operation,
     amount: estimate,
     reservedAt: context.nowMilliseconds(),
   }
   await context.ledger.reserve(reservation).catch((error) => throwAdvised(error, adviseFor))
-  let settlement: { actual: Microcredits; estimated: boolean } | undefined
+  let settlement: Settlement | undefined
   const bill: Bill = {
     locked: estimate,
     get isBilled() {
@@ -72,21 +77,26 @@ export async function billRequest(
   try {
     await run(bill)
   } catch (error) {
-    // The client need not wait for its money to come back either.
-    request.tellFailure(error, bill)
+    exchange.tellFailure(error, bill)
     throw error
   } finally {
     const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)
-    // What could not be resolved has been logged, and is given back by Reconcile; it is no other failure of the request.
+    // A failure to resolve is logged by the ledger and mended by Reconcile; the request itself has not failed.
     const outcome = await context.ledger.resolve(reservation, resolution).catch(() => undefined)
-    if (outcome === 'resolved' && settlement !== undefined) {
-      request.note({ billedCredits: creditsForGraphs(settlement.actual) })
+    if (settlement !== undefined) {
+      if (outcome === 'resolved') {
+        exchange.note({ billedCredits: creditsForGraphs(settlement.actual) })
+      }
+      report(settlement, { exchange, model, estimate })
     }
-    report(settlement, { request, model, estimate })
   }
 }
 
-/** The balance that refused the reservation says what would have passed. @throws always */
+type Settlement = { readonly actual: Microcredits; readonly estimated: boolean }
+
+const RELEASE = { kind: 'release' } as const
+
+/** Adds to an error about the balance what the balance would have covered. @throws always */
 function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
   const shortfall = error instanceof InsufficientQuotaError ? error.shortfall : undefined
   if (shortfall === undefined || adviseFor === undefined) {
@@ -95,24 +105,15 @@ function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
   throw new InsufficientQuotaError('request', { ...shortfall, advice: adviseFor(shortfall.available) })
 }
 
-const RELEASE = { kind: 'release' } as const
-
-function report(
-  settlement: { actual: Microcredits; estimated: boolean } | undefined,
-  { request, model, estimate }: Pick<Billed, 'request' | 'model' | 'estimate'>,
-): void {
-  if (settlement === undefined) {
-    return
-  }
-  if (settlement.estimated) {
+function report({ actual, estimated }: Settlement, { exchange, model, estimate }: Billed): void {
+  if (estimated) {
     count('billed_at_estimate', { model: model.id })
   }
-  if (settlement.actual > estimate) {
-    const overdraft = settlement.actual - estimate
+  if (actual > estimate) {
     logger.error('the request cost more than its reservation', {
-      requestId: request.requestId,
+      requestId: exchange.requestId,
       model: model.id,
-      overdraft: overdraft.toString(),
+      overdraft: (actual - estimate).toString(),
     })
     count('overdraft', { model: model.id })
   }

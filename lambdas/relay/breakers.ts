@@ -10,11 +10,11 @@ import {
 
 type BreakerChannel = Pick<RelayChannel, 'id' | 'breaker'>
 
-/** One circuit breaker for each channel, in the memory of this process: every instance learns for itself. */
+/** One circuit breaker for each channel, in the memory of this process: every instance learns by itself. */
 export class Breakers {
   readonly #states = new Map<string, BreakerState>()
 
-  /** Lets a call go to a channel, or, while its breaker is open, not. Whoever is let in reports how it went. */
+  /** Admits a call to a channel, unless the breaker of the channel is open. The caller reports how the call ended. */
   admit(channel: BreakerChannel, nowMilliseconds: number): AdmittedCall | undefined {
     const { state, epoch } = admitCall(this.#stateOf(channel), channel.breaker, nowMilliseconds)
     this.#states.set(channel.id, state)
@@ -26,7 +26,7 @@ export class Breakers {
     return restMilliseconds(this.#stateOf(channel), channel.breaker, nowMilliseconds)
   }
 
-  /** @returns the row of failures before this report. */
+  /** @returns the number of failures in a row before this report. */
   #report(channel: BreakerChannel, epoch: number, report: BreakerReport): number {
     const before = this.#stateOf(channel)
     this.#states.set(channel.id, reportCall(before, epoch, { report, settings: channel.breaker }))
@@ -38,7 +38,7 @@ export class Breakers {
   }
 }
 
-/** A call that a breaker let in. The first word on how it ended stands, except that a failure may be seen late. */
+/** A call that a breaker admitted. The first report of its end counts; only a failure may replace an earlier report. */
 export class AdmittedCall {
   readonly #report: (report: BreakerReport) => number
   #end: 'completed' | 'failed' | 'undecided' | undefined
@@ -48,14 +48,14 @@ export class AdmittedCall {
     this.#report = report
   }
 
-  /** The answer began, and it is not one that counts against the channel. */
+  /** The reply began, and does not count against the channel. */
   answered(): void {
     if (this.#end === undefined) {
       this.#report({ kind: 'answered' })
     }
   }
 
-  /** The answer came to its end. */
+  /** The reply is complete. */
   completed(): void {
     if (this.#end === undefined) {
       this.#end = 'completed'
@@ -63,7 +63,7 @@ export class AdmittedCall {
     }
   }
 
-  /** The channel failed, before its answer or in the middle of it, or its answer turned out to lack its end. */
+  /** The channel failed before its reply or in the middle of it, or the reply turned out to have no end. */
   failed(nowMilliseconds: number): void {
     if (this.#end !== 'failed') {
       this.#end = 'failed'
@@ -71,7 +71,7 @@ export class AdmittedCall {
     }
   }
 
-  /** Nobody can tell. Does nothing after another report of the end. */
+  /** The call says nothing about the channel. Does nothing after another report of the end. */
   undecided(): void {
     if (this.#end === undefined) {
       this.#end = 'undecided'

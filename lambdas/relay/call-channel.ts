@@ -1,32 +1,143 @@
-import { callUpstream, type UpstreamCall, type UpstreamReply } from './call-upstream.ts'
-import type { WriteBody } from './post-to-channel.ts'
-import type { RelayContext } from './relay-context.ts'
-import type { RelayRequest } from './relay-request.ts'
+import type { PostOutcome, UpstreamAnswer } from '#adapters/http/upstream-attempt.ts'
+import type { UpstreamConnections } from '#adapters/http/upstream-connection.ts'
+import { countUpstreamError, errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
+import { type ChannelFailure, judgeReply } from './judge-reply.ts'
 
-type ChannelCall = {
-  readonly request: RelayRequest
-  /** The client has left: nothing more is sent for it. */
-  readonly gone: AbortSignal
-  readonly modelId: string
-  readonly path: string
-  readonly failedChannels?: readonly string[]
-  readonly deadline: UpstreamCall['deadline']
-  readonly body: WriteBody
+/** What calling a channel takes from outside. */
+export type ChannelContext = {
+  readonly connections: UpstreamConnections
+  /** The key of a channel. A channel whose key cannot be read is not called. */
+  readonly credential: (channel: RelayChannel) => Promise<string>
+  /**
+   * The key that has replaced the one that the upstream refused; undefined when there is none. Never rejects. Left out
+   * where keys do not change.
+   */
+  readonly renewedCredential?: (channel: RelayChannel, refused: string) => Promise<string | undefined>
+  /** Unix time. */
+  readonly nowMilliseconds: () => number
 }
 
-/** Calls an upstream for a client's request, and notes for its log line which one answered. @throws as {@link callUpstream} */
+/** What a request sends, whichever channel it goes to. */
+export type ChannelCall = {
+  /** Public id of the model. */
+  readonly modelId: string
+  /** Below the base url of a channel, such as `/chat/completions`. */
+  readonly path: string
+  /** Writes the JSON for one channel: each upstream has its own id of the model and its own list of passing fields. */
+  readonly body: (upstreamModelId: string, channel: RelayChannel) => string
+  /** When the wait for the head of the reply ends, besides the channel's own timeouts: a time of `performance.now()`. */
+  readonly deadline: number
+  /**
+   * Fires when the client leaves. Nothing more is sent then. An upstream that already has the request is still waited for,
+   * until its first-byte timeout at most, and the caller decides what to do with the reply.
+   */
+  readonly signal?: AbortSignal
+  /**
+   * Fires when no reply is wanted any more. The upstream is then left at any stage of the call, and neither its breaker
+   * nor the log hears of a failure. The reader of a reply that was handed out destroys the reply.
+   */
+  readonly givenUp?: AbortSignal
+}
+
+/** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */
+export type TakenReply = UpstreamAnswer & { readonly withoutCredentials: CredentialFilter }
+
+/** `aborted`: the client left before anything was sent. `given_up`: the caller gave up the call, at any stage. */
+type Unwanted = { readonly kind: 'aborted' | 'given_up' }
+
+/**
+ * Sends a request to one channel. When the upstream refuses the key and the key has been replaced since it was read, the
+ * request is posted once more with the new key: an upstream that refuses a key has not looked at the request.
+ * @throws whatever `body` throws.
+ */
 export async function callChannel(
-  context: RelayContext,
-  { request, gone, ...call }: ChannelCall,
-): Promise<UpstreamReply> {
-  const { caller, sessionId, requestId } = request
-  const reply = await callUpstream(context, {
-    ...call,
-    tenantId: caller.tenantId,
-    sessionId,
+  context: ChannelContext,
+  channel: RelayChannel,
+  call: ChannelCall & { readonly requestId: string },
+): Promise<TakenReply | ChannelFailure | Unwanted> {
+  const body = call.body(channel.models[call.modelId] ?? call.modelId, channel)
+  let credential: string
+  try {
+    credential = await context.credential(channel)
+  } catch {
+    return { kind: 'refused', reason: 'credential not available' }
+  }
+  const credentials = [credential]
+  let outcome = await postOnce(context, channel, { ...call, body, credential })
+  if (outcome.kind === 'refused' && outcome.isKeyRefused === true) {
+    const replacement = await context.renewedCredential?.(channel, credential)
+    if (replacement !== undefined) {
+      credentials.push(replacement)
+      outcome = await postOnce(context, channel, { ...call, body, credential: replacement })
+    }
+  }
+  const withoutCredentials = credentialFilter(credentials)
+  if (outcome.kind === 'answer') {
+    return { ...outcome, withoutCredentials }
+  }
+  // The reason may be a code in the upstream's words, and goes to the log.
+  return 'reason' in outcome ? { ...outcome, reason: withoutCredentials(outcome.reason) } : outcome
+}
+
+type Posted = Omit<ChannelCall, 'body'> & {
+  readonly requestId: string
+  readonly body: string
+  readonly credential: string
+}
+
+async function postOnce(
+  { connections, nowMilliseconds }: ChannelContext,
+  channel: RelayChannel,
+  { path, requestId, body, credential, deadline, signal, givenUp }: Posted,
+): Promise<UpstreamAnswer | ChannelFailure | Unwanted> {
+  const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
+  const outcome = await connections.post({
+    url: `${channel.base_url}${path}`,
+    credential,
     requestId,
-    signal: gone,
+    body,
+    timeouts: {
+      connectMilliseconds: connect_seconds * 1_000,
+      firstByteMilliseconds: first_byte_seconds * 1_000,
+      idleMilliseconds: idle_seconds * 1_000,
+    },
+    deadline,
+    signal,
+    givenUp,
   })
-  request.note({ channelId: reply.channel.id, upstreamRequestId: reply.upstreamRequestId, attempts: reply.attempts })
-  return reply
+  const errorClass = errorClassOf(outcome)
+  if (errorClass !== undefined) {
+    countUpstreamError(errorClass, channel.id)
+  }
+  switch (outcome.kind) {
+    case 'answer':
+      return (await judgeReply(outcome, nowMilliseconds())) ?? outcome
+    case 'not_sent':
+    case 'no_answer':
+      return { kind: 'failed', reason: outcome.reason }
+    case 'first_byte_timeout':
+      return { kind: 'timeout', reason: 'first byte timeout' }
+    default:
+      return outcome
+  }
+}
+
+function errorClassOf(outcome: PostOutcome) {
+  switch (outcome.kind) {
+    case 'answer':
+      return errorClassOfStatus(outcome.status)
+    case 'not_sent':
+      return 'connect_error'
+    case 'no_answer':
+      return 'broken_answer'
+    case 'first_byte_timeout':
+      return 'timeout'
+    case 'aborted':
+    case 'given_up':
+      return undefined
+    default:
+      return outcome satisfies never
+  }
 }

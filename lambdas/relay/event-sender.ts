@@ -1,6 +1,6 @@
-import type { AnswerWriter } from './relay-request.ts'
+import type { ClientResponse } from './client-response.ts'
 
-/** A proxy on the way may take a silent connection for a dead one; API Gateway does so after five minutes. */
+/** A proxy may take a silent connection for a dead one; API Gateway does so after five minutes. */
 const KEEP_ALIVE_MILLISECONDS = 15_000
 
 /** A comment, which clients skip (HTML standard, event streams). */
@@ -12,12 +12,12 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
-/** The data of the one event that a client gets in place of the rest of an answer. */
-export const BROKEN_ANSWER = JSON.stringify({
+/** The data of the one event that stands for the rest of a response when the upstream breaks off. */
+export const UPSTREAM_BROKE_OFF = JSON.stringify({
   error: { message: 'the upstream broke off its answer', type: 'server_error', param: null, code: 'upstream_error' },
 })
 
-/** The one event that a client gets in place of the rest of an answer when the function's time is nearly up. */
+/** The one event that stands for the rest of a response when the function's time is nearly up. */
 export const OUT_OF_TIME = `data: ${JSON.stringify({
   error: {
     message: 'the answer took too long and ends here',
@@ -27,31 +27,31 @@ export const OUT_OF_TIME = `data: ${JSON.stringify({
   },
 })}\n\n`
 
-/** Sends events to the client. Opens the answer with the first, so that until then a failure can have a status of its own. */
+/** Sends events to the client. Opens the response with the first event: a failure before it can have a status of its own. */
 export class EventSender {
-  readonly #answer: AnswerWriter
+  readonly #response: ClientResponse
   #keepAlive: NodeJS.Timeout | undefined
 
-  constructor(answer: AnswerWriter) {
-    this.#answer = answer
+  constructor(response: ClientResponse) {
+    this.#response = response
   }
 
-  /** From here on a comment breaks each quarter of a minute of silence. */
+  /** From now on sends a comment after every {@link KEEP_ALIVE_MILLISECONDS} of silence. */
   keepAlive(): void {
     this.#keepAlive ??= setInterval(() => this.write(KEEP_ALIVE), KEEP_ALIVE_MILLISECONDS)
   }
 
-  /** False when the client is behind: {@link drained} tells when there is room again. */
+  /** False when the client is behind; {@link drained} resolves when there is room again. */
   write(events: Buffer | string): boolean {
-    if (!this.#answer.isOpen) {
-      this.#answer.open({ statusCode: 200, headers: STREAM_HEADERS })
+    if (!this.#response.isOpen) {
+      this.#response.open({ statusCode: 200, headers: STREAM_HEADERS })
     }
     this.#keepAlive?.refresh()
-    return this.#answer.gone.aborted || this.#answer.write(events)
+    return this.#response.gone.aborted || this.#response.write(events)
   }
 
   drained(): Promise<void> {
-    return this.#answer.drained()
+    return this.#response.drained()
   }
 
   /** Resolves when there is room for more. */
@@ -61,16 +61,16 @@ export class EventSender {
     }
   }
 
-  /** Sends the last events and ends the answer. */
+  /** Sends the last events and ends the response. */
   end(events = ''): void {
     if (events !== '') {
       this.write(events)
     }
     this.stop()
-    this.#answer.end()
+    this.#response.end()
   }
 
-  /** To be called in the end, whatever happened. */
+  /** Stops the comments. To be called at the end of every stream, even after a failure. */
   stop(): void {
     clearInterval(this.#keepAlive)
   }

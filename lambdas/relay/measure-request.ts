@@ -1,15 +1,15 @@
 import { measure } from '#adapters/telemetry/measure.ts'
 import type { ChatUsage } from '#core/quota/token-usage.ts'
 
-/** What the line of a request, and its numbers, say of the tokens that an upstream reported. */
+/** The tokens that an upstream reported, by the names that the log line and the metrics have for them. */
 export function tokensOf({ promptTokens, completionTokens }: ChatUsage) {
   return { inputTokens: promptTokens, outputTokens: completionTokens }
 }
 
 /**
- * The numbers of one relayed request, in one line; of one that named no model there are none.
- * @param statusCode of the answer; undefined when the client left before there was one.
- * @param facts what its log line says.
+ * Emits the metrics of one relayed request. A request that named no model has none.
+ * @param statusCode undefined when the client left before it had a response.
+ * @param facts the fields of the request's log line.
  */
 export function measureRequest(statusCode: number | undefined, facts: Readonly<Record<string, unknown>>): void {
   const { model, channelId } = facts

@@ -8,9 +8,9 @@ import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { openCallerContext } from '#middleware/caller-context.ts'
 import { Breakers } from './breakers.ts'
-import type { UpstreamContext } from './call-upstream.ts'
+import type { UpstreamContext } from './failover.ts'
 
-/** Everything that relaying takes from outside. */
+/** What relaying takes from outside. */
 export type RelayContext = UpstreamContext & {
   readonly catalogue: Catalogue
   readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
@@ -19,8 +19,8 @@ export type RelayContext = UpstreamContext & {
 }
 
 /**
- * The one context of a process: its ledger writes for a tenant one transaction at a time, and its breakers know what any
- * of its requests met, whichever operation it was.
+ * The one context of a process: the ledger writes one transaction at a time for each tenant, and the breakers hear of
+ * every request, whichever operation it belongs to.
  */
 export const openRelayContext: () => RelayContext = once(() => {
   const { table, catalogue, callers, rates } = openCallerContext()

@@ -1,33 +1,35 @@
 import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
 import type { ChatStream } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
-import { AnswerNotBegunError } from './answer-not-begun.ts'
-import { boundWhenGone } from './bound-when-gone.ts'
-import type { UpstreamReply } from './call-upstream.ts'
-import { BROKEN_ANSWER, EventSender } from './event-sender.ts'
-import { readLastBytes } from './read-last-bytes.ts'
-import type { AnswerWriter } from './relay-request.ts'
-import { type CutReply, reportCutAnswer } from './report-cut-answer.ts'
+import type { ClientResponse } from './client-response.ts'
+import { EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
+import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './leave-reply.ts'
+import type { UpstreamReply } from './upstream-reply.ts'
 
-/** How a stream ended for its client: whole, broken off by the upstream, cut by our own bound, or not seen to its end. */
+/** The upstream failed before anything of its reply reached the client: another channel may still take the request. */
+export class NothingRelayedError extends Error {
+  override readonly name = 'NothingRelayedError'
+}
+
+/** How a stream ended for its client: whole, broken off by the upstream, cut by the gateway's own bound, or left early. */
 export type StreamEnd = 'whole' | 'broken' | 'cut' | 'abandoned'
 
 /**
- * Relays a chat stream, event by event as it comes, and ends the answer. A comment is sent after each quarter of a minute
- * of silence. Nothing is relayed before something was generated or the answer is open, so that a failure before that can be
- * mended. When the client leaves, the upstream is read on for a bounded time, so that its usage can be billed.
- * A stream that is cut before its first byte leaves the answer unopened.
- * @throws AnswerNotBegunError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
+ * Relays a chat stream event by event, and ends the response. Sends a comment after each quarter of a minute of silence.
+ * Holds everything back until something was generated, so that a failure before that can go to another channel. When the
+ * client leaves, reads on for a bounded time, so that the usage can be billed.
+ * A stream that is cut before its first byte leaves the response unopened.
+ * @throws NothingRelayedError when the upstream breaks off, ends, or reports an error before the first byte was relayed.
  */
 export async function relayStream(
   reply: Pick<UpstreamReply, 'body' | 'completed' | 'failed'> & CutReply,
   stream: ChatStream,
-  answer: AnswerWriter,
+  response: ClientResponse,
 ): Promise<StreamEnd> {
-  const sender = new EventSender(answer)
+  const sender = new EventSender(response)
   sender.keepAlive()
-  const stopWaiting = boundWhenGone(reply.body, answer.gone)
-  const client = { sender, answer, held: '' }
+  const stopWaiting = boundWhenGone(reply.body, response.gone)
+  const client = { sender, response, held: '' }
   try {
     return finish(await pump(reply, stream, client), stream, client)
   } catch (error) {
@@ -41,12 +43,12 @@ export async function relayStream(
 
 type Client = {
   readonly sender: EventSender
-  readonly answer: AnswerWriter
-  /** What came before anything of an answer, such as comments and roles: nothing of it binds the client to this upstream. */
+  readonly response: ClientResponse
+  /** Comments and roles that came before anything was generated. They do not bind the client to this upstream. */
   held: string
 }
 
-/** More than this is not held back: an upstream may send nothing at great length. */
+/** More than this is not held back: an upstream may send comments without end. */
 const HELD_BYTES_MAX = 64 * 1024
 
 /** @returns how the reading ended: at the end of the stream, or before it. */
@@ -56,14 +58,14 @@ async function pump(
   client: Client,
 ): Promise<'over' | 'broken' | 'cut'> {
   const { body, completed } = reply
-  const { sender, answer } = client
+  const { sender, response } = client
   const chunks = body[Symbol.asyncIterator]()
   try {
     for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
       const bytes = next.value.toString('latin1')
       const due = client.held + stream.push(bytes)
-      refuseBeforeTheFirstByte(stream, answer)
-      const isHeld = !(stream.hasBegun || answer.isOpen) && due.length <= HELD_BYTES_MAX
+      refuseBeforeTheFirstByte(stream, response)
+      const isHeld = !(stream.hasBegun || response.isOpen) && due.length <= HELD_BYTES_MAX
       client.held = isHeld ? due : ''
       if (due !== '' && !isHeld && !sender.write(due === bytes ? next.value : Buffer.from(due, 'latin1'))) {
         await sender.drained()
@@ -83,45 +85,45 @@ async function pump(
       throw error
     }
     if (error instanceof EndlessEventError && error.hasData) {
-      reportCutAnswer(reply, 'event bytes')
+      reportCutReply(reply, 'event bytes')
       return 'cut'
     }
-    if (!isBound(stream, answer)) {
-      throw new AnswerNotBegunError('the upstream broke off before its first byte', { cause: error })
+    if (!isBound(stream, response)) {
+      throw new NothingRelayedError('the upstream broke off before its first byte', { cause: error })
     }
     return 'broken'
   }
 }
 
 /**
- * Whether no other upstream may answer any more. A client that has left gets no second one, and owes its prompt where this
- * one was at work on it.
+ * Whether the request must not go to another upstream. A client that has left gets no second one, and owes its prompt where
+ * this upstream was at work on it.
  */
-function isBound(stream: ChatStream, answer: AnswerWriter): boolean {
-  return answer.isOpen || stream.hasBegun || (answer.gone.aborted && stream.hasChoices)
+function isBound(stream: ChatStream, response: ClientResponse): boolean {
+  return response.isOpen || stream.hasBegun || (response.gone.aborted && stream.hasChoices)
 }
 
-/** An upstream may answer 200 and then say, before anything was generated, that it has failed. The client is told so by a status. */
-function refuseBeforeTheFirstByte(stream: ChatStream, answer: AnswerWriter): void {
-  if (stream.state === 'failed' && !answer.isOpen && !stream.hasGenerated) {
-    throw new AnswerNotBegunError('the upstream reported an error before its first byte')
+/** An upstream may reply 200 and report a failure before anything was generated. The client then gets a status. */
+function refuseBeforeTheFirstByte(stream: ChatStream, response: ClientResponse): void {
+  if (stream.state === 'failed' && !response.isOpen && !stream.hasGenerated) {
+    throw new NothingRelayedError('the upstream reported an error before its first byte')
   }
 }
 
-function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, answer, held }: Client): StreamEnd {
+function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, response, held }: Client): StreamEnd {
   if (read === 'cut') {
-    if (answer.isOpen) {
-      sender.end(`data: ${BROKEN_ANSWER}\n\n`)
+    if (response.isOpen) {
+      sender.end(`data: ${UPSTREAM_BROKE_OFF}\n\n`)
     }
     return 'cut'
   }
-  // The half of an event is of no use to anyone, whether the connection was cut or closed well.
+  // No client can read half an event, whether the connection broke or closed in order.
   const rest = read === 'broken' ? undefined : stream.end()
-  refuseBeforeTheFirstByte(stream, answer)
-  if (!isBound(stream, answer)) {
-    throw new AnswerNotBegunError('the upstream ended before its first byte')
+  refuseBeforeTheFirstByte(stream, response)
+  if (!isBound(stream, response)) {
+    throw new NothingRelayedError('the upstream ended before its first byte')
   }
-  // A usage comes last, so whatever is missing then was not meant to come.
+  // The usage comes last, so nothing is missing after it.
   const isAtEnd = rest !== undefined && (stream.state === 'finished' || stream.usage !== undefined)
   const isWhole = stream.hasBegun && (stream.state === 'done' || isAtEnd)
   const due = held + (rest ?? '')
@@ -133,6 +135,6 @@ function finish(read: 'over' | 'broken' | 'cut', stream: ChatStream, { sender, a
     return 'broken'
   }
   const separator = rest === undefined || rest === '' ? '' : '\n\n'
-  sender.end(isWhole ? '' : `${separator}data: ${BROKEN_ANSWER}\n\n`)
-  return isWhole ? 'whole' : answer.gone.aborted ? 'abandoned' : 'broken'
+  sender.end(isWhole ? '' : `${separator}data: ${UPSTREAM_BROKE_OFF}\n\n`)
+  return isWhole ? 'whole' : response.gone.aborted ? 'abandoned' : 'broken'
 }

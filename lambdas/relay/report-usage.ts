@@ -5,13 +5,13 @@ import type { ChatUsage } from '#core/quota/token-usage.ts'
 import { boundChatUsage, chatUsageMax } from '#core/quota/usage-bounds.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 
-/** Which call a usage was reported for. */
+/** The call that a usage was reported for. */
 type ReportedCall = { readonly requestId: string; readonly modelId: string; readonly channelId: string }
 
-/** What was reported, by the name that its log line has for it. */
+/** What was reported, by the names of the log fields. */
 type Reported = Readonly<Partial<Record<'promptTokens' | 'completionTokens' | 'images', number>>>
 
-/** Says that an upstream reported more than its model can have used; what the model can use was billed. */
+/** Logs and counts a usage above what the model can have used. The bound of the model was billed instead. */
 export function reportUsageAboveBound({ requestId, modelId, channelId }: ReportedCall, reported: Reported): void {
   const words = Object.entries(reported).map(([name, value]) => [name, logWord(String(value))])
   logger.error('the upstream reported a usage above the bound of its model', {
@@ -29,7 +29,7 @@ type ChatCall = Pick<ReportedCall, 'requestId' | 'channelId'> & {
   readonly choices: number
 }
 
-/** The usage of one chat call within the bounds of its model. What was above them is counted and logged. */
+/** Limits the usage of one chat call to the bounds of its model. A usage above them is logged and counted. */
 export function usageWithinBounds(usage: ChatUsage, { requestId, channelId, model, choices }: ChatCall): ChatUsage {
   const bounded = boundChatUsage(usage, chatUsageMax(model, choices))
   if (bounded !== usage) {

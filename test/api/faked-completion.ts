@@ -1,13 +1,14 @@
+import { jest } from '@jest/globals'
 import type { PostOutcome } from '#adapters/http/upstream-attempt.ts'
 import type { UpstreamPost } from '#adapters/http/upstream-connection.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
-import type { RelayRequest } from '#lambdas/relay/relay-request.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
-import { FakeAnswer } from './fake-answer.ts'
-import { FakeBody } from './fake-body.ts'
+import { FakeBody } from '../relay/fake-body.ts'
+import { fakeExchange } from '../relay/fake-exchange.ts'
+import { FakeResponse } from '../relay/fake-response.ts'
 
 setTestLogging()
 
@@ -51,7 +52,7 @@ export type FakedCompletion = {
   readonly calls: readonly FakeCall[]
   /** What the log line of the request says. */
   readonly notes: Readonly<Record<string, unknown>>
-  readonly answer: FakeAnswer
+  readonly answer: FakeResponse
   readonly reserved: readonly bigint[]
   readonly resolved: readonly Settled[]
   /** How each failure was told to the client. */
@@ -67,13 +68,14 @@ export type FakedCompletion = {
 export function startCompletion(members: object): FakedCompletion {
   const calls: FakeCall[] = []
   const admitted: string[][] = []
-  const notes: Record<string, unknown> = {}
   const reserved: bigint[] = []
   const resolved: Settled[] = []
   const failures: { isBilled: boolean }[] = []
-  const answer = new FakeAnswer()
-  const request = requestOf({ model: MODEL, max_tokens: 10, ...members }, { notes, failures })
-  const running = createCompletion(request, answer, {
+  const answer = new FakeResponse()
+  const json = { model: MODEL, max_tokens: 10, ...members }
+  const exchange = fakeExchange({ operation: 'create-completion', json, response: answer })
+  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
+  const running = createCompletion(exchange, {
     catalogue,
     nowMilliseconds: () => 1_700_000_000_000,
     ledger: {
@@ -85,7 +87,7 @@ export function startCompletion(members: object): FakedCompletion {
         return 'resolved'
       },
     },
-    callers: { lookUp: async () => undefined, confirm: async () => CALLER, forget: () => undefined },
+    callers: { lookUp: async () => undefined, confirm: async () => exchange.caller, forget: () => undefined },
     rates: { take: async () => undefined },
     random: () => 0,
     credential: async () => 'secret-key',
@@ -104,7 +106,7 @@ export function startCompletion(members: object): FakedCompletion {
   })
   return {
     calls,
-    notes,
+    notes: exchange.facts,
     answer,
     reserved,
     resolved,
@@ -151,25 +153,4 @@ function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<Pos
     reports,
   })
   return outcome.promise
-}
-
-const CALLER = { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null }
-
-type Told = { readonly notes: Record<string, unknown>; readonly failures: { isBilled: boolean }[] }
-
-function requestOf(json: object, { notes, failures }: Told): RelayRequest {
-  const bodyText = JSON.stringify(json)
-  return {
-    requestId: 'request-1',
-    receivedAt: performance.now(),
-    caller: CALLER,
-    confirmCaller: async () => undefined,
-    bodyText,
-    bodyBytes: Buffer.byteLength(bodyText),
-    json,
-    sessionId: undefined,
-    tellFailure: (_, { isBilled }) => void failures.push({ isBilled }),
-    tellIgnored: () => undefined,
-    note: (facts) => void Object.assign(notes, facts),
-  }
 }

@@ -1,7 +1,8 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { type Bill, billRequest } from '#lambdas/relay/bill-request.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
+import { fakeExchange } from './fake-exchange.ts'
 
 const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
 
@@ -12,19 +13,8 @@ async function failing(run: (bill: Bill) => void, estimate: Microcredits = micro
   }
   const told: boolean[] = []
   const resolved: string[] = []
-  const request = {
-    receivedAt: 0,
-    requestId: 'request-1',
-    caller: { tenantId: 'tenant', keyId: 'key', keyDigest: 'digest', models: null },
-    confirmCaller: async () => undefined,
-    bodyText: '',
-    bodyBytes: 0,
-    json: {},
-    sessionId: undefined,
-    tellFailure: (_: unknown, { isBilled }: { readonly isBilled: boolean }) => void told.push(isBilled),
-    tellIgnored: () => undefined,
-    note: () => undefined,
-  }
+  const exchange = fakeExchange({ operation: 'create-completion' })
+  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
   const ledger = {
     reserve: async () => undefined,
     resolve: async (_: unknown, { kind }: { readonly kind: string }) => {
@@ -33,7 +23,7 @@ async function failing(run: (bill: Bill) => void, estimate: Microcredits = micro
     },
   }
   const context = { ledger, nowMilliseconds: () => 0 }
-  const failed = billRequest(context, { request, operation: 'create-completion', model, estimate }, async (bill) => {
+  const failed = billRequest(context, { exchange, model, estimate }, async (bill) => {
     run(bill)
     throw new TypeError('after all')
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { errorBody, NOW, useCalling } from './calling.ts'
+import { fakeExchange } from './fake-exchange.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'
 
@@ -261,7 +262,7 @@ describe('the requests of a session', () => {
       await addChannel(id, ok, members)
     }
     const channelOf = async (sessionId: string) => {
-      const { channel, body } = await call({ sessionId })
+      const { channel, body } = await call({ exchange: fakeExchange({ headers: { 'x-session-id': sessionId } }) })
       await chunksOf(body)
       return channel.id
     }

@@ -3,13 +3,10 @@ import { createUpstreamConnections, type UpstreamConnections } from '#adapters/h
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { Breakers } from '#lambdas/relay/breakers.ts'
-import {
-  callUpstream,
-  type UpstreamCall,
-  type UpstreamContext,
-  type UpstreamReply,
-} from '#lambdas/relay/call-upstream.ts'
+import { callUpstream, type UpstreamCall, type UpstreamContext } from '#lambdas/relay/failover.ts'
+import type { UpstreamReply } from '#lambdas/relay/upstream-reply.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
+import { fakeExchange } from './fake-exchange.ts'
 import { type RawRequest, type RawUpstream, startRawUpstream } from './raw-upstream.ts'
 import { type ChannelInput, relayChannel } from './relay-channel.ts'
 
@@ -96,11 +93,9 @@ function fresh(): CallState {
 }
 
 const CALL: Omit<UpstreamCall, 'deadline'> = {
+  exchange: fakeExchange(),
   modelId: 'chat',
   path: '/chat/completions',
-  tenantId: 'acme',
-  sessionId: undefined,
-  requestId: 'request-1',
   body: (upstreamModelId) => JSON.stringify({ model: upstreamModelId, prompt: 'secret words' }),
 }
 

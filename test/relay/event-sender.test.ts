@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 import { EventSender } from '#lambdas/relay/event-sender.ts'
-import { FakeAnswer } from '../api/fake-answer.ts'
+import { FakeResponse } from './fake-response.ts'
 
 beforeEach(() => {
   jest.useFakeTimers()
@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 it('breaks a quarter of a minute of silence, counted from the last event', () => {
-  const answer = new FakeAnswer()
+  const answer = new FakeResponse()
   const sender = new EventSender(answer)
   sender.keepAlive()
   for (const second of [10, 20, 30]) {

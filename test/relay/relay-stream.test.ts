@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import { ChatStream } from '#core/relay/chat-stream.ts'
-import { AnswerNotBegunError } from '#lambdas/relay/answer-not-begun.ts'
-import { relayStream } from '#lambdas/relay/relay-stream.ts'
-import { FakeAnswer } from '../api/fake-answer.ts'
-import { FakeBody } from '../api/fake-body.ts'
+
+import { NothingRelayedError, relayStream } from '#lambdas/relay/relay-stream.ts'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { word } from '../engines/relay-upstream.ts'
+import { FakeBody } from './fake-body.ts'
+import { FakeResponse } from './fake-response.ts'
 import { relayChannel } from './relay-channel.ts'
 
 const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
 
 function start() {
   const body = new FakeBody()
-  const answer = new FakeAnswer()
+  const answer = new FakeResponse()
   const told: string[] = []
   const tell = { failed: () => void told.push('failed'), completed: () => void told.push('completed') }
   const reply = { ...tell, body, channel: relayChannel('main'), upstreamRequestId: undefined }
@@ -30,7 +30,7 @@ describe('what comes before anything was generated', () => {
     const { body, answer, told, over } = start()
     body.write(': hello\n\n', ROLE)
     body.breakOff()
-    await expect(over).rejects.toThrow(AnswerNotBegunError)
+    await expect(over).rejects.toThrow(NothingRelayedError)
     expect(answer.isOpen).toBe(false)
     expect(told).toStrictEqual(['failed'])
   })
@@ -38,7 +38,7 @@ describe('what comes before anything was generated', () => {
   it('does not count as complete for its channel with [DONE]', async () => {
     const { body, told, over } = start()
     body.end(ROLE, 'data: [DONE]\n\n')
-    await expect(over).rejects.toThrow(AnswerNotBegunError)
+    await expect(over).rejects.toThrow(NothingRelayedError)
     expect(told).toStrictEqual(['failed'])
   })
 
@@ -65,7 +65,7 @@ describe('what comes before anything was generated', () => {
     body.write(': hello\n\n')
     answer.leaving.abort()
     body.breakOff()
-    await expect(over).rejects.toThrow(AnswerNotBegunError)
+    await expect(over).rejects.toThrow(NothingRelayedError)
   })
 })
 

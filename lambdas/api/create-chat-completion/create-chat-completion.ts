@@ -5,27 +5,27 @@ import { adviseOnOutput } from '#core/money/shortfall.ts'
 import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
-import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-reply.ts'
+import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
-import { AnswerNotBegunError } from '../../relay/answer-not-begun.ts'
 import { type Bill, billRequest } from '../../relay/bill-request.ts'
-import { callChannel } from '../../relay/call-channel.ts'
-import { replyDeadline, type UpstreamReply } from '../../relay/call-upstream.ts'
 import { EventSender } from '../../relay/event-sender.ts'
-import type { LargeAnswer } from '../../relay/large-answer.ts'
+import { callUpstream, replyDeadline } from '../../relay/failover.ts'
+import type { LargeReply } from '../../relay/large-reply.ts'
 import { tokensOf } from '../../relay/measure-request.ts'
-import { isSuccess, refuseAnswer, relayRefusal, sendWhole } from '../../relay/read-answer.ts'
-import { readBilledAnswer } from '../../relay/read-billed-answer.ts'
+import { readBilledReply } from '../../relay/read-billed-reply.ts'
+import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
-import type { AnswerWriter, RelayRequest } from '../../relay/relay-request.ts'
-import { relayStream } from '../../relay/relay-stream.ts'
+import type { RelayExchange } from '../../relay/relay-exchange.ts'
+import { NothingRelayedError, relayStream } from '../../relay/relay-stream.ts'
 import { usageWithinBounds } from '../../relay/report-usage.ts'
+import { sendWhole } from '../../relay/send-response.ts'
+import { isSuccess, type UpstreamReply } from '../../relay/upstream-reply.ts'
 
-/** The largest chat answer that is held whole, in several copies; images in it included. */
-const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+/** The largest chat reply that is held whole, in several copies; images in it included. */
+const REPLY_BYTES_MAX = 32 * 1024 * 1024
 
-/** Of too little quota: how long an answer the balance covers. */
+/** Advice for a balance that is too low: the longest output that it covers. */
 function adviseOnChat(chat: ChatRequest, available: Microcredits): string | undefined {
   return adviseOnOutput(available, {
     model: chat.model,
@@ -36,43 +36,35 @@ function adviseOnChat(chat: ChatRequest, available: Microcredits): string | unde
 }
 
 /** POST /v1/chat/completions: validates, reserves, relays, and settles by the usage that the upstream reports. */
-export async function createChatCompletion(
-  request: RelayRequest,
-  answer: AnswerWriter,
-  context: RelayContext,
-): Promise<void> {
-  const { json, bodyBytes, caller } = request
-  const chat = parseChatRequest(json, { catalogue: context.catalogue, allowedModels: caller.models, bodyBytes })
-  request.note({ model: chat.model.id, stream: chat.stream })
-  const billed = {
-    request,
-    operation: 'create-chat-completion',
-    model: chat.model,
-    estimate: chatCostMax(chat.model, chat),
-    adviseFor: (available: Microcredits) => adviseOnChat(chat, available),
-  }
-  await billRequest(context, billed, async (bill) => {
-    const deadline = replyDeadline(context, request.receivedAt)
-    const exchange = { request, chat, answer, bill, deadline }
+export async function createChatCompletion(exchange: RelayExchange, context: RelayContext): Promise<void> {
+  const { body, caller } = exchange
+  const { catalogue } = context
+  const chat = parseChatRequest(body.json, { catalogue, allowedModels: caller.models, bodyBytes: body.bytes })
+  const { model } = chat
+  exchange.note({ model: model.id, stream: chat.stream })
+  const adviseFor = (available: Microcredits) => adviseOnChat(chat, available)
+  await billRequest(context, { exchange, model, estimate: chatCostMax(model, chat), adviseFor }, async (bill) => {
+    const deadline = replyDeadline(context, exchange.receivedAt)
     const failedChannels: string[] = []
     for (;;) {
-      const reply = await callChannel(context, {
-        request,
-        gone: answer.gone,
-        modelId: chat.model.id,
+      const reply = await callUpstream(context, {
+        exchange,
+        signal: exchange.response.gone,
+        modelId: model.id,
         path: '/chat/completions',
         failedChannels,
         deadline,
         body: (upstreamModel, channel) => {
-          const { text, ignored } = upstreamChatBody(request.bodyText, { upstreamModel, chat, channel })
-          request.tellIgnored(ignored)
+          const { text, ignored } = upstreamChatBody(body.text, { upstreamModel, chat, channel })
+          exchange.tellIgnored(ignored)
           return text
         },
       })
+      exchange.noteReply(reply)
       try {
-        return await relayReply(reply, exchange)
+        return await relayReply(reply, { exchange, chat, bill, deadline })
       } catch (error) {
-        if (!(error instanceof AnswerNotBegunError)) {
+        if (!(error instanceof NothingRelayedError)) {
           throw error
         }
         failedChannels.push(reply.channel.id)
@@ -81,116 +73,111 @@ export async function createChatCompletion(
   })
 }
 
-type Exchange = {
-  readonly request: RelayRequest
+type BilledChat = {
+  readonly exchange: RelayExchange
   readonly chat: ChatRequest
-  readonly answer: AnswerWriter
   readonly bill: Bill
   readonly deadline: number
 }
 
-async function relayReply(reply: UpstreamReply, exchange: Exchange): Promise<void> {
+async function relayReply(reply: UpstreamReply, billed: BilledChat): Promise<void> {
   if (!isSuccess(reply)) {
-    await relayRefusal(reply, exchange.answer, exchange.deadline)
-  } else if (exchange.chat.stream && isEventStream(reply.contentType)) {
-    await relayEvents(reply, exchange)
+    await relayRefusal(reply, billed.exchange.response, billed.deadline)
+  } else if (billed.chat.stream && isEventStream(reply.contentType)) {
+    await relayEvents(reply, billed)
   } else {
-    await relayWhole(reply, exchange)
+    await relayWhole(reply, billed)
   }
 }
 
-async function relayWhole(reply: UpstreamReply, { request, chat, answer, bill, deadline }: Exchange): Promise<void> {
-  const bytes = await readBilledAnswer(reply, {
-    answer,
+async function relayWhole(reply: UpstreamReply, billed: BilledChat): Promise<void> {
+  const { exchange, chat, bill, deadline } = billed
+  const { response } = exchange
+  const bytes = await readBilledReply(reply, {
+    response,
     bill,
     deadline,
-    bytesMax: ANSWER_BYTES_MAX,
+    bytesMax: REPLY_BYTES_MAX,
     form: { publicModel: chat.model.id, list: 'choices' },
     passes: !chat.stream,
-    settleLarge: (large) => settleLarge(large, reply, { request, chat, bill }),
+    settleLarge: (large) => settleLarge(large, reply, billed),
   })
   if (bytes === undefined) {
     return
   }
-  const read = readChatAnswer(bytes.toString('latin1'), chat.model.id)
+  const read = readChatReply(bytes.toString('latin1'), chat.model.id)
   if (read.kind === 'error') {
     reply.failed()
-    throw new AnswerNotBegunError('the upstream reported an error under a status of success')
+    throw new NothingRelayedError('the upstream reported an error under a status of success')
   }
   if (read.kind === 'unusable') {
-    return refuseAnswer(reply, 'the answer is no JSON object with choices that have a message')
+    return refuseReply(reply, 'the answer is no JSON object with choices that have a message')
   }
-  // Made before anything is billed: an answer of which no stream can be made costs nothing.
+  // Made before anything is billed: a reply that cannot become a stream costs nothing.
   const events = chat.stream
-    ? chatAnswerAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
+    ? chatReplyAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
     : undefined
   if (chat.stream && events === undefined) {
-    return refuseAnswer(reply, 'the answer has choices that no stream can be made of')
+    return refuseReply(reply, 'the reply has choices that cannot be sent as a stream')
   }
   if (read.usage === undefined) {
     bill.settleByEstimate(bill.locked)
   } else {
-    settleByUsage(read.usage, reply, { request, chat, bill })
+    settleByUsage(read.usage, reply, billed)
   }
   if (events === undefined) {
-    sendWhole(answer, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
+    sendWhole(response, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
   } else {
-    new EventSender(answer).end(events)
+    new EventSender(response).end(events)
   }
 }
 
-async function relayEvents(reply: UpstreamReply, { request, chat, answer, bill }: Exchange): Promise<void> {
+async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<void> {
+  const { exchange, chat, bill } = billed
   const { model, choices, includeUsage } = chat
-  const stream = new ChatStream({
-    publicModel: model.id,
-    relaysUsage: includeUsage,
-    choices,
-    withoutCredentials: reply.withoutCredentials,
-  })
-  const end = await relayStream(reply, stream, answer)
-  request.note({ streamEnd: end === 'cut' ? 'broken' : end })
+  const { withoutCredentials } = reply
+  const stream = new ChatStream({ publicModel: model.id, relaysUsage: includeUsage, choices, withoutCredentials })
+  const end = await relayStream(reply, stream, exchange.response)
+  exchange.note({ streamEnd: end === 'cut' ? 'broken' : end })
   if (end === 'broken' || end === 'cut') {
     reply.failed()
   }
-  if (stream.usage !== undefined) {
-    settleByUsage(stream.usage, reply, { request, chat, bill })
+  const { usage, relayedTextBytes } = stream
+  if (usage !== undefined) {
+    settleByUsage(usage, reply, billed)
   } else if (end === 'whole' || end === 'cut') {
     bill.settleByEstimate(bill.locked)
-  } else if (end === 'abandoned' || stream.relayedTextBytes > 0) {
-    const { relayedTextBytes } = stream
-    const promptTokens = chat.promptTokensEstimate
-    bill.settleByEstimate(brokenStreamCost(model, { promptTokens, relayedTextBytes, locked: bill.locked }))
+  } else if (end === 'abandoned' || relayedTextBytes > 0) {
+    settleBrokenStream(relayedTextBytes, billed)
   }
-  if (!answer.isOpen) {
+  if (!exchange.response.isOpen) {
     throw new UpstreamFailedError({ cause: new RangeError('an event is larger than any of a chat') })
   }
 }
 
-/** Bills an answer that was too large to be held: by its usage, and without one as a stream that ended likewise. */
-function settleLarge(large: LargeAnswer, reply: UpstreamReply, exchange: Settled): void {
-  const { chat, bill } = exchange
+/** Bills a reply that was too large to be held: by its usage, or without one as a stream that ended the same way. */
+function settleLarge(large: LargeReply, reply: UpstreamReply, billed: BilledChat): void {
   const usage = believedUsage(readChatUsage(large.usage), large.entries > 0)
   if (usage !== undefined) {
-    settleByUsage(usage, reply, exchange)
+    settleByUsage(usage, reply, billed)
   } else if (large.end === 'broken') {
-    const part = { promptTokens: chat.promptTokensEstimate, relayedTextBytes: large.bytes }
-    bill.settleByEstimate(brokenStreamCost(chat.model, { ...part, locked: bill.locked }))
+    settleBrokenStream(large.bytes, billed)
   } else {
-    bill.settleByEstimate(bill.locked)
+    billed.bill.settleByEstimate(billed.bill.locked)
   }
 }
 
-type Settled = Pick<Exchange, 'request' | 'chat' | 'bill'>
+/** Bills the prompt and what was relayed of a reply that ended without a usage. */
+function settleBrokenStream(relayedTextBytes: number, { chat, bill }: BilledChat): void {
+  const { model, promptTokensEstimate: promptTokens } = chat
+  bill.settleByEstimate(brokenStreamCost(model, { promptTokens, relayedTextBytes, locked: bill.locked }))
+}
 
-/** Bills what the upstream reports, as far as its model can have used it. */
-function settleByUsage(
-  reported: ChatUsage,
-  { channel }: Pick<UpstreamReply, 'channel'>,
-  { request, chat, bill }: Settled,
-): void {
+/** Bills what the upstream reports, within the bounds of the model. */
+function settleByUsage(reported: ChatUsage, { channel }: UpstreamReply, { exchange, chat, bill }: BilledChat): void {
   const { model, choices } = chat
-  const call = { requestId: request.requestId, channelId: channel.id, model, choices }
-  const usage = usageWithinBounds(reported, call)
-  request.note(tokensOf(usage))
+  const { requestId } = exchange
+  const usage = usageWithinBounds(reported, { requestId, channelId: channel.id, model, choices })
+  exchange.note(tokensOf(usage))
   bill.settle(chatCost(model, usage))
 }

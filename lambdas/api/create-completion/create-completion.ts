@@ -14,9 +14,9 @@ import { answerWhole } from '../../relay/completions/answer-whole.ts'
 import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
 import { tellingCalls } from '../../relay/completions/completion-exchange.ts'
 import { UpstreamRefusalError } from '../../relay/completions/upstream-calls.ts'
-import { sendWhole } from '../../relay/read-answer.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
-import type { AnswerWriter, RelayRequest } from '../../relay/relay-request.ts'
+import type { RelayExchange } from '../../relay/relay-exchange.ts'
+import { sendWhole } from '../../relay/send-response.ts'
 
 /**
  * What the calls of one request may repeat of its body, all of them together: 64 KiB for each of 128 prompts. Above it a
@@ -31,23 +31,19 @@ const REPEATED_MESSAGE = `\`prompt\` holds too many strings: each repeats all ot
  * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own,
  * which SDKs do not try again by themselves if it was billed.
  */
-export async function createCompletion(
-  request: RelayRequest,
-  answer: AnswerWriter,
-  context: RelayContext,
-): Promise<void> {
-  const { json, bodyText, caller, requestId } = request
-  const completion = parseCompletionRequest(json, { catalogue: context.catalogue, allowedModels: caller.models })
+export async function createCompletion(request: RelayExchange, context: RelayContext): Promise<void> {
+  const { body, caller, requestId, response } = request
+  const completion = parseCompletionRequest(body.json, { catalogue: context.catalogue, allowedModels: caller.models })
   const { model, stream, prompts } = completion
   request.note({ model: model.id, stream, prompts: prompts.length })
   const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
   const longestCall = channelOfAll(context.catalogue.relayChannels(model.id))
-  const callBytes = boundedCalls(completion, measureCompletionCalls(bodyText, completion, longestCall))
-  const sendCall = tellingCalls(prepareCompletionCalls(bodyText, completion), request)
-  const exchange = { request, completion, answer, context, sendCall, callBytes, fallback }
+  const callBytes = boundedCalls(completion, measureCompletionCalls(body.text, completion, longestCall))
+  const sendCall = tellingCalls(prepareCompletionCalls(body.text, completion), request)
+  const exchange = { request, completion, answer: response, context, sendCall, callBytes, fallback }
   const estimate = completionEstimate(exchange)
   const adviseFor = (available: Microcredits) => adviseOnCompletion(exchange, available)
-  const billed = { request, operation: 'create-completion', model, estimate, adviseFor }
+  const billed = { exchange: request, model, estimate, adviseFor }
   await billRequest(context, billed, async (bill) => {
     try {
       await (stream ? answerStream(exchange, bill) : answerWhole(exchange, bill))
@@ -57,7 +53,7 @@ export async function createCompletion(
       }
       const { status, contentType, text } = error
       const headers = bill.isBilled ? DO_NOT_RETRY : {}
-      sendWhole(answer, { statusCode: status, contentType, body: Buffer.from(text), headers })
+      sendWhole(response, { statusCode: status, contentType, body: Buffer.from(text), headers })
     }
   })
 }

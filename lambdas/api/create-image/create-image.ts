@@ -3,57 +3,56 @@ import type { Microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
 import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
-import { readImageAnswer } from '#core/relay/image-reply.ts'
+import { readImageReply } from '#core/relay/image-reply.ts'
 import { billRequest } from '../../relay/bill-request.ts'
-import { callChannel } from '../../relay/call-channel.ts'
-import { replyDeadline } from '../../relay/call-upstream.ts'
-import { isSuccess, refuseAnswer, relayRefusal, sendPieces } from '../../relay/read-answer.ts'
-import { readBilledAnswer } from '../../relay/read-billed-answer.ts'
+import { callUpstream, replyDeadline } from '../../relay/failover.ts'
+import { readBilledReply } from '../../relay/read-billed-reply.ts'
+import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
-import type { AnswerWriter, RelayRequest } from '../../relay/relay-request.ts'
+import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { reportUsageAboveBound } from '../../relay/report-usage.ts'
+import { sendPieces } from '../../relay/send-response.ts'
+import { isSuccess } from '../../relay/upstream-reply.ts'
 
-const OPERATION = 'create-image'
-
-/** POST /v1/images/generations: validates, reserves, relays, and settles by the images in the answer. */
-export async function createImage(request: RelayRequest, answer: AnswerWriter, context: RelayContext): Promise<void> {
-  const { catalogue } = context
-  const image = parseImageRequest(request.json, { catalogue, allowedModels: request.caller.models })
+/** POST /v1/images/generations: validates, reserves, relays, and settles by the images in the reply. */
+export async function createImage(exchange: RelayExchange, context: RelayContext): Promise<void> {
+  const { body, caller, response } = exchange
+  const image = parseImageRequest(body.json, { catalogue: context.catalogue, allowedModels: caller.models })
   const { model } = image
-  request.note({ model: model.id, images: image.count })
+  exchange.note({ model: model.id, images: image.count })
   const adviseFor = (available: Microcredits) => {
     const costOf = (count: number) => imageCostMax({ ...image, count })
     const count = affordableCount(available, { most: image.count, costOf })
     return count > 0 ? `set n to at most ${count}` : undefined
   }
-  const billed = { request, operation: OPERATION, model, estimate: imageCostMax(image), adviseFor }
-  const deadline = replyDeadline(context, request.receivedAt)
-  await billRequest(context, billed, async (bill) => {
-    const reply = await callChannel(context, {
-      request,
-      gone: answer.gone,
+  const deadline = replyDeadline(context, exchange.receivedAt)
+  await billRequest(context, { exchange, model, estimate: imageCostMax(image), adviseFor }, async (bill) => {
+    const reply = await callUpstream(context, {
+      exchange,
+      signal: response.gone,
       modelId: model.id,
       path: '/images/generations',
       deadline,
       body: (upstreamModel, channel) => {
         const passing = passingFields('images', channel.pass_members.images)
-        const { text, ignored } = imageRequestBody(request.bodyText, { upstreamModel, image, passing })
-        request.tellIgnored(ignored)
+        const { text, ignored } = imageRequestBody(body.text, { upstreamModel, image, passing })
+        exchange.tellIgnored(ignored)
         return text
       },
     })
+    exchange.noteReply(reply)
     if (!isSuccess(reply)) {
-      return await relayRefusal(reply, answer, deadline)
+      return await relayRefusal(reply, response, deadline)
     }
     const settle = (images: number) => {
       if (images > image.count) {
-        const call = { requestId: request.requestId, channelId: reply.channel.id, modelId: model.id }
+        const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
         reportUsageAboveBound(call, { images })
       }
       bill.settle(settledImageCost(image, images))
     }
-    const bytes = await readBilledAnswer(reply, {
-      answer,
+    const bytes = await readBilledReply(reply, {
+      response,
       bill,
       deadline,
       form: { publicModel: model.id, list: 'data' },
@@ -63,11 +62,11 @@ export async function createImage(request: RelayRequest, answer: AnswerWriter, c
     if (bytes === undefined) {
       return
     }
-    const read = readImageAnswer(bytes, { publicModel: model.id })
+    const read = readImageReply(bytes, { publicModel: model.id })
     if (read.kind === 'unusable') {
-      refuseAnswer(reply, read.reason)
+      refuseReply(reply, read.reason)
     }
     settle(read.images)
-    await sendPieces(answer, { statusCode: reply.status, pieces: read.pieces })
+    await sendPieces(response, { statusCode: reply.status, pieces: read.pieces })
   })
 }

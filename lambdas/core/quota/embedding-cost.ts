@@ -40,7 +40,7 @@ export type EmbeddingSettlement = {
   readonly billedAtEstimate: boolean
 }
 
-/** Applies the price to the usage that `readEmbeddingAnswer` found; undefined for none. */
+/** Applies the price to the usage that `readEmbeddingReply` found; undefined for none. */
 export function settleEmbeddingCost(
   model: EmbeddingPrices,
   { locked, promptTokens }: { locked: Microcredits; promptTokens: number | undefined },

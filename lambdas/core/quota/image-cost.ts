@@ -34,7 +34,7 @@ export function imageCostMax(request: ImageRequest): Microcredits {
 
 /**
  * What is billed for an answer: the images in it, never more than were asked for.
- * @param images as `readImageAnswer` counts them.
+ * @param images as `readImageReply` counts them.
  */
 export function settledImageCost(request: ImageRequest, images: number): Microcredits {
   return imageCost(request.model, request, Math.min(images, request.count))

@@ -1,10 +1,10 @@
 import { replaceMembers } from '../json/json-members.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
-import { readAnswerMembers } from './reply-members.ts'
+import { readReplyMembers } from './reply-members.ts'
 
 /** What became of a chat answer of status 200. */
-export type ChatAnswer =
+export type ChatReply =
   | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
@@ -18,7 +18,7 @@ const BYTE_ORDER_MARK = '\xef\xbb\xbf'
  * Reads a whole chat answer, its bytes given as text: what goes to the client, with the public model id spliced in and
  * every other byte as it came, and what there is to bill.
  */
-export function readChatAnswer(answer: string, publicModel: string): ChatAnswer {
+export function readChatReply(answer: string, publicModel: string): ChatReply {
   const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null) {
@@ -36,7 +36,7 @@ export function readChatAnswer(answer: string, publicModel: string): ChatAnswer 
   if (usage === undefined && !hasMessage(choices)) {
     return { kind: 'unusable' }
   }
-  const { models } = readAnswerMembers(bytes)
+  const { models } = readReplyMembers(bytes)
   const relayed = models.length === 0 ? bytes : replaceMembers(bytes, new Map([['model', JSON.stringify(publicModel)]]))
   return { kind: 'answer', relayed, usage }
 }
@@ -56,7 +56,7 @@ type Part = Readonly<Record<string, unknown>>
  * it, the usage where the client wants it, and `[DONE]`. Undefined for an answer of which no chunk can be made: no JSON
  * object, a choice or message that is none, or one nested so deep that it cannot be written again.
  */
-export function chatAnswerAsEvents(
+export function chatReplyAsEvents(
   text: string,
   publicModel: string,
   { hasUsage }: { hasUsage: boolean },

@@ -2,7 +2,7 @@ import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usa
 import type { CredentialFilter } from '../without-credentials.ts'
 import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
 import { isHalfEvent } from './half-event.ts'
-import { readAnswerMembers } from './reply-members.ts'
+import { readReplyMembers } from './reply-members.ts'
 import { spliceModel } from './splice-model.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
 
@@ -177,9 +177,9 @@ const EMPTY_LIST = /^\[\s*\]$/
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
 
 /** Undefined for data that is no JSON object: relayed like anything else that is not ours to judge. */
-function membersOf(data: string): ReturnType<typeof readAnswerMembers> | undefined {
+function membersOf(data: string): ReturnType<typeof readReplyMembers> | undefined {
   try {
-    return data.startsWith('{') || data.trimStart().startsWith('{') ? readAnswerMembers(data) : undefined
+    return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data) : undefined
   } catch {
     return undefined
   }

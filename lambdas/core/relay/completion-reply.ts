@@ -23,7 +23,7 @@ export function missingChoices(answers: PromptAnswers, n: number): number {
  * @param answers by prompt; none of them may miss a choice ({@link missingChoices}).
  * @param fallback what stands for an id and a time that the first answer leaves out.
  */
-export function completionAnswer(
+export function completionResponse(
   request: CompletionRequest,
   answers: readonly PromptAnswers[],
   fallback: CompletionHead,

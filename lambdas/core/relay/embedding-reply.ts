@@ -1,16 +1,16 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
 import { tokenCount } from '../quota/token-usage.ts'
 import { type EmbeddingEntry, entryPieces, readEntry } from './embedding-entry.ts'
-import { readValue, UnexpectedJsonError, walkAnswer, walkElements } from './json-bytes.ts'
-import { type AnswerPieces, applyEdits, type Edit } from './reply-pieces.ts'
+import { readValue, UnexpectedJsonError, walkElements, walkReply } from './json-bytes.ts'
+import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
 
 /** What becomes of an upstream's 2xx answer to an embedding request. */
-export type EmbeddingAnswer =
+export type EmbeddingReply =
   | ({
       readonly kind: 'answer'
       /** Tokens that the upstream bills; undefined when it names none that can be believed. */
       readonly promptTokens: number | undefined
-    } & AnswerPieces)
+    } & ReplyPieces)
   /** Not what was asked for: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
@@ -27,7 +27,7 @@ type Asked = {
  * inputs, vectors in the encoding that was asked for. Every other byte stays as it came; mostly that is all but the model.
  * @param bytes the whole answer.
  */
-export function readEmbeddingAnswer(bytes: Uint8Array, asked: Asked): EmbeddingAnswer {
+export function readEmbeddingReply(bytes: Uint8Array, asked: Asked): EmbeddingReply {
   try {
     const { entries, edits, promptTokens } = walkEmbeddings(bytes, asked)
     const order = orderOf(entries, asked.inputs)
@@ -52,7 +52,7 @@ function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Aske
   let entries: EmbeddingEntry[] | undefined
   let promptTokens: number | undefined
   let lastEnd = 0
-  walkAnswer(bytes, (name, start) => {
+  walkReply(bytes, (name, start) => {
     if (name === 'data') {
       if (entries !== undefined) {
         throw new UnexpectedJsonError('the answer has data twice')

@@ -1,13 +1,13 @@
-import { readValue, UnexpectedJsonError, walkAnswer, walkElements, walkMembers } from './json-bytes.ts'
-import { type AnswerPieces, applyEdits, type Edit } from './reply-pieces.ts'
+import { readValue, UnexpectedJsonError, walkElements, walkMembers, walkReply } from './json-bytes.ts'
+import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
 
 /** What becomes of an upstream's 2xx answer to an image request. */
-export type ImageAnswer =
+export type ImageReply =
   | ({
       readonly kind: 'answer'
       /** Images in `data`, one at least. */
       readonly images: number
-    } & AnswerPieces)
+    } & ReplyPieces)
   /** Without an image, or with one that is none: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
@@ -18,11 +18,11 @@ const OPEN_BRACKET = 0x5b
  * has no model in it; where an upstream adds one at top level, the client sees the id that it knows.
  * @param bytes the whole answer.
  */
-export function readImageAnswer(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageAnswer {
+export function readImageReply(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageReply {
   const edits: Edit[] = []
   let images = 0
   try {
-    walkAnswer(bytes, (name, start) => {
+    walkReply(bytes, (name, start) => {
       if (name === 'data') {
         const list = countImages(bytes, start)
         images = list.images

@@ -62,7 +62,7 @@ function walkList(bytes: Uint8Array, start: number, close: number, visit: Visit)
 }
 
 /** Walks the top-level members of an answer. @throws UnexpectedJsonError for anything but exactly one object. */
-export function walkAnswer(bytes: Uint8Array, visit: (name: string, valueStart: number) => number): void {
+export function walkReply(bytes: Uint8Array, visit: (name: string, valueStart: number) => number): void {
   const end = walkMembers(bytes, skipWhitespace(bytes, 0), visit)
   if (skipWhitespace(bytes, end) !== bytes.length) {
     throw new UnexpectedJsonError('something follows the object')

@@ -1,15 +1,15 @@
 import type { RelayChannel } from '../catalogue/channel.ts'
 
 /**
- * The order in which a request tries channels: lowest priority number first, and among equals by lot, so that each comes
- * first in proportion to its weight.
+ * The order in which a request tries channels: lowest priority number first, and by lot among channels of one priority, so
+ * that each comes first in proportion to its weight.
  *
  * With lots that depend on session and channel alone this is weighted rendezvous hashing (the logarithmic method of
- * Schindelhauer and Schomaker): a session keeps its channel without any storage, in every process, and when a channel is
- * left out only the sessions that it was first for move, each to the channel that was second.
- * @param lotOf a number above 0 and at most 1, even over that range: {@link lotOfDigest} or {@link lotAtRandom}
+ * Schindelhauer and Schomaker): a session keeps its channel in every process without any storage, and when a channel is
+ * left out only the sessions of that channel move, each to its own second channel.
+ * @param lotOf a number above 0 and at most 1, evenly distributed: {@link lotOfDigest} or {@link lotAtRandom}
  */
-export function orderChannels(
+export function orderRelayChannels(
   channels: readonly RelayChannel[],
   lotOf: (channel: RelayChannel) => number,
 ): readonly RelayChannel[] {
@@ -23,8 +23,8 @@ export function orderChannels(
 }
 
 /**
- * What the digest of a channel within a session is made of. The session is the client's text and may hold anything, so
- * it comes last: neither of the other two can hold a line break.
+ * The string whose digest is the lot of a channel within a session. The session id is the client's string and may hold
+ * anything, so it comes last: neither of the other two can hold a line break.
  */
 export function sessionText(session: { tenantId: string; sessionId: string }, channelId: string): string {
   return `${channelId}\n${session.tenantId}\n${session.sessionId}`

@@ -4,7 +4,7 @@ import { topLevelMembers } from '../json/json-members.ts'
 export type ModelSpan = { readonly start: number; readonly end: number }
 
 /** The members of an upstream's answer that the relay looks at; everything else goes on as it came. */
-type AnswerMembers = {
+type ReplyMembers = {
   /** Where the values of `model` stand, in the order of the text: every one of them, because it takes one to be seen. */
   readonly models: readonly ModelSpan[]
   /** JSON texts of the values. */
@@ -14,9 +14,9 @@ type AnswerMembers = {
 }
 
 /** Finds them in a JSON object whose bytes are given as text. Of a repeated name the last counts, as with any parser. */
-export function readAnswerMembers(json: string): AnswerMembers {
+export function readReplyMembers(json: string): ReplyMembers {
   const models: ModelSpan[] = []
-  const found: { -readonly [Name in keyof AnswerMembers]: AnswerMembers[Name] } = {
+  const found: { -readonly [Name in keyof ReplyMembers]: ReplyMembers[Name] } = {
     models,
     usage: undefined,
     choices: undefined,

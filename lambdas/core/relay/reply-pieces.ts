@@ -5,14 +5,14 @@ export type Edit = { readonly start: number; readonly end: number; readonly repl
  * An answer in pieces to be written one after the other. What was not changed is a view of the upstream's own bytes:
  * an answer of sixty megabytes is not copied to have a model id put in.
  */
-export type AnswerPieces = {
+export type ReplyPieces = {
   readonly pieces: readonly Uint8Array[]
   /** Of all pieces together. */
   readonly byteLength: number
 }
 
 /** Applies edits that do not overlap, in whatever order they are given. */
-export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): AnswerPieces {
+export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): ReplyPieces {
   const pieces = editedPieces(bytes, { start: 0, end: bytes.length }, edits)
   return { pieces, byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0) }
 }

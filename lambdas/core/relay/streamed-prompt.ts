@@ -1,6 +1,6 @@
 import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import { generatedBytes, hasGenerated, utf8Length } from './generated-choices.ts'
-import { readAnswerMembers } from './reply-members.ts'
+import { readReplyMembers } from './reply-members.ts'
 
 /** One completion of the answer, while it is streamed. */
 export type StreamedChoice = {
@@ -82,7 +82,7 @@ export function keepEvent(
   if (Array.isArray(choices) && choices.length > 0) {
     prompt.callHasGenerated ||= hasGenerated(choices)
     if (prompt.callHasGenerated) {
-      prompt.callTextBytes += generatedBytes(readAnswerMembers(data).choices ?? '', utf8Length)
+      prompt.callTextBytes += generatedBytes(readReplyMembers(data).choices ?? '', utf8Length)
     }
   }
 }

@@ -3,7 +3,7 @@ import type { PromptEnd } from '#core/quota/completion-cost.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import { CompletionStream } from '#core/relay/completion-stream.ts'
 import type { Bill } from '../bill-request.ts'
-import { BROKEN_ANSWER, EventSender } from '../event-sender.ts'
+import { EventSender, UPSTREAM_BROKE_OFF } from '../event-sender.ts'
 import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
@@ -74,7 +74,7 @@ function promptEnd(prompt: PromptRun, end: StreamEnd, stream: CompletionStream):
 function errorEvent(error: unknown): string {
   const text = error instanceof ChatStreamBrokenError ? error.payload : undefined
   const refusal = error instanceof UpstreamRefusalError ? error.text : undefined
-  return `data: ${errorPayload(text ?? refusal) ?? BROKEN_ANSWER}\n\n`
+  return `data: ${errorPayload(text ?? refusal) ?? UPSTREAM_BROKE_OFF}\n\n`
 }
 
 /** On one line, as an event needs it. Undefined for text that is no JSON object with an error. */

@@ -2,11 +2,12 @@ import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { CallEnd, PromptEnd } from '#core/quota/completion-cost.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
-import { completionAnswer, missingChoices, sumOfUsages } from '#core/relay/completion-reply.ts'
+import { completionResponse, missingChoices, sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { Bill } from '../bill-request.ts'
-import type { UpstreamReply } from '../call-upstream.ts'
-import { AnswerTooLargeError } from '../large-answer.ts'
-import { readSuccess, sendWhole } from '../read-answer.ts'
+import { ReplyTooLargeError } from '../large-reply.ts'
+import { readSuccess } from '../read-reply.ts'
+import { sendWhole } from '../send-response.ts'
+import type { UpstreamReply } from '../upstream-reply.ts'
 import { billAnsweredPrompts, billPrompts } from './bill-prompts.ts'
 import { type CompletionExchange, type PromptRun, promptRuns, REPEATS_MAX } from './completion-exchange.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
@@ -45,7 +46,7 @@ export async function answerWhole(exchange: CompletionExchange, bill: Bill): Pro
   }
   if (prompts.every(({ isWhole }) => isWhole)) {
     const answers = prompts.map((prompt) => prompt.answers)
-    sendWhole(answer, { statusCode: 200, body: Buffer.from(completionAnswer(completion, answers, fallback)) })
+    sendWhole(answer, { statusCode: 200, body: Buffer.from(completionResponse(completion, answers, fallback)) })
   }
   billPrompts(exchange, bill, prompts.map(promptEnd))
 }
@@ -93,8 +94,8 @@ async function readCall(
     const form = { publicModel: model.id, list: 'choices' } as const
     return await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, form, ...patience })
   } catch (error) {
-    if (error instanceof AnswerTooLargeError) {
-      keepCut(prompt, error.answer, (usage) => calls.withinBounds(usage, reply, n))
+    if (error instanceof ReplyTooLargeError) {
+      keepCut(prompt, error.reply, (usage) => calls.withinBounds(usage, reply, n))
     }
     throw error
   }
@@ -102,7 +103,7 @@ async function readCall(
 
 /** Whether a failure leaves something to bill: the client's own doing, or work that its upstream has done. */
 function isBilled(error: unknown): boolean {
-  return [UpstreamRefusalError, MissingCompletionsError, AnswerTooLargeError].some((kind) => error instanceof kind)
+  return [UpstreamRefusalError, MissingCompletionsError, ReplyTooLargeError].some((kind) => error instanceof kind)
 }
 
 /** An upstream that gives fewer completions than it was asked for, however often. It has done its work, and bills it. */

@@ -5,11 +5,11 @@ import type { ChatUsage } from '#core/quota/token-usage.ts'
 import { sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { Bill } from '../bill-request.ts'
 import { tokensOf } from '../measure-request.ts'
-import type { RelayRequest } from '../relay-request.ts'
+import type { RelayExchange } from '../relay-exchange.ts'
 import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 
 type Bounded = Pick<CompletionExchange, 'completion' | 'callBytes'>
-type Billed = Bounded & { readonly request: Pick<RelayRequest, 'note'> }
+type Billed = Bounded & { readonly request: Pick<RelayExchange, 'note'> }
 
 /** What is locked for a request: an upper bound of what its prompts can come to. */
 export function completionEstimate(exchange: Bounded): Microcredits {

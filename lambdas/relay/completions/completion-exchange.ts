@@ -2,29 +2,33 @@ import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
 import type { CompletionCall, WriteCompletionCall } from '#core/relay/completion-calls.ts'
 import type { CompletionHead } from '#core/relay/completion-reply.ts'
+import type { ClientResponse } from '../client-response.ts'
 import type { RelayContext } from '../relay-context.ts'
-import type { AnswerWriter, RelayRequest } from '../relay-request.ts'
+import type { RelayExchange } from '../relay-exchange.ts'
 
 type SendCompletionCall = (call: CompletionCall) => string
 
 /** Prompts may go to several channels: what any of them leaves out is told to the client. */
-export function tellingCalls(writeCall: WriteCompletionCall, { tellIgnored }: RelayRequest): SendCompletionCall {
+export function tellingCalls(
+  writeCall: WriteCompletionCall,
+  exchange: Pick<RelayExchange, 'tellIgnored'>,
+): SendCompletionCall {
   const all = new Set<string>()
   return (call) => {
     const { text, ignored } = writeCall(call)
     for (const name of ignored) {
       all.add(name)
     }
-    tellIgnored([...all])
+    exchange.tellIgnored([...all])
     return text
   }
 }
 
 /** One request on its way, after its reservation. */
 export type CompletionExchange = {
-  readonly request: RelayRequest
+  readonly request: RelayExchange
   readonly completion: CompletionRequest
-  readonly answer: AnswerWriter
+  readonly answer: ClientResponse
   readonly context: RelayContext
   readonly sendCall: SendCompletionCall
   /** How long the chat call of each prompt is, in UTF-8, for the channel of the model that gets the longest. */

@@ -1,5 +1,5 @@
 import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
-import type { LargeAnswer } from '../large-answer.ts'
+import type { LargeReply } from '../large-reply.ts'
 import type { PromptRun } from './completion-exchange.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { PromptRun } from './completion-exchange.ts'
  */
 export function keepCut(
   prompt: PromptRun,
-  cut: Pick<LargeAnswer, 'usage' | 'entries'> | { readonly usage: ChatUsage | undefined },
+  cut: Pick<LargeReply, 'usage' | 'entries'> | { readonly usage: ChatUsage | undefined },
   withinBounds: (usage: ChatUsage) => ChatUsage,
 ): void {
   if ('entries' in cut && cut.entries === 0) {

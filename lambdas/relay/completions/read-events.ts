@@ -2,9 +2,9 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
-import type { UpstreamReply } from '../call-upstream.ts'
-import { readSuccess } from '../read-answer.ts'
-import { readLastBytes } from '../read-last-bytes.ts'
+import { readLastBytes } from '../leave-reply.ts'
+import { readSuccess } from '../read-reply.ts'
+import type { UpstreamReply } from '../upstream-reply.ts'
 
 /** The largest whole answer that is taken in place of a stream. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /**
  * The data of each event of an answer, as it comes. An upstream that does not stream gives a whole answer: one event, then
  * `[DONE]`. Whoever stops reading leaves the rest of the answer a moment to come, so that its connection can be used again.
- * @throws UpstreamFailedError, AnswerTooLargeError, EndlessEventError, and what reading the body throws.
+ * @throws UpstreamFailedError, ReplyTooLargeError, EndlessEventError, and what reading the body throws.
  */
 export async function* readEvents(reply: UpstreamReply, publicModel: string): AsyncGenerator<string> {
   const { body, contentType } = reply

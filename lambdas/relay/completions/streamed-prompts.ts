@@ -4,10 +4,10 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import type { CompletionStream } from '#core/relay/completion-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
-import type { UpstreamReply } from '../call-upstream.ts'
 import type { EventSender } from '../event-sender.ts'
-import { AnswerTooLargeError } from '../large-answer.ts'
-import { reportCutAnswer } from '../report-cut-answer.ts'
+import { ReplyTooLargeError } from '../large-reply.ts'
+import { reportCutReply } from '../leave-reply.ts'
+import type { UpstreamReply } from '../upstream-reply.ts'
 import { PROMPTS_AT_ONCE, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
 import { keepCut } from './keep-cut.ts'
 import { readEvents } from './read-events.ts'
@@ -113,7 +113,7 @@ export class StreamedPrompts {
       } catch (error) {
         const broken = this.#giveUp(reply, error)
         if (broken instanceof CallCutError) {
-          const large = error instanceof AnswerTooLargeError ? error.answer : undefined
+          const large = error instanceof ReplyTooLargeError ? error.reply : undefined
           const { usage } = stream.progress(promptIndex).underWay
           keepCut(prompt, large ?? { usage }, (reported) => calls.withinBounds(reported, reply, call.n))
           throw broken
@@ -160,12 +160,12 @@ export class StreamedPrompts {
     }
     const isEventCut = error instanceof EndlessEventError && error.hasData
     if (isEventCut) {
-      reportCutAnswer(reply, 'event bytes')
+      reportCutReply(reply, 'event bytes')
     }
     if (!this.#streamed.calls.isEnded) {
       reply.failed()
     }
-    if (isEventCut || error instanceof AnswerTooLargeError) {
+    if (isEventCut || error instanceof ReplyTooLargeError) {
       return new CallCutError(undefined, { cause: error })
     }
     const payload = error instanceof ChatStreamBrokenError ? error.payload : undefined

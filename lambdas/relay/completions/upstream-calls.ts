@@ -1,14 +1,10 @@
 import type { ChatUsage } from '#core/quota/token-usage.ts'
-import { ABANDONED_MILLISECONDS_MAX } from '../bound-when-gone.ts'
-import {
-  ClientGoneError,
-  callUpstream,
-  replyDeadline,
-  type UpstreamCall,
-  type UpstreamReply,
-} from '../call-upstream.ts'
-import { isSuccess, REFUSAL_BYTES_MAX, readAnswer } from '../read-answer.ts'
+import { ClientGoneError } from '../client-response.ts'
+import { callUpstream, replyDeadline, type UpstreamCall } from '../failover.ts'
+import { ABANDONED_MILLISECONDS_MAX } from '../leave-reply.ts'
+import { readRefusal } from '../read-reply.ts'
 import { usageWithinBounds } from '../report-usage.ts'
+import { isSuccess, type UpstreamReply } from '../upstream-reply.ts'
 import type { CompletionExchange, PromptRun } from './completion-exchange.ts'
 
 /** An upstream's 4xx about the request, to be relayed as it is. */
@@ -30,10 +26,11 @@ class CallsEndedError extends Error {
   override readonly name = 'CallsEndedError'
 }
 
-type Call = Pick<UpstreamCall, 'deadline' | 'failedChannels'> & {
-  /** How many completions. */
-  readonly n: number
-}
+type Call = Pick<UpstreamCall, 'deadline'> &
+  Partial<Pick<UpstreamCall, 'failedChannels'>> & {
+    /** How many completions. */
+    readonly n: number
+  }
 
 /** Ids of upstreams in a log line; a request with more prompts is found by its channel. */
 const NOTED_IDS_MAX = 8
@@ -109,9 +106,7 @@ export class UpstreamCalls {
       throw error
     }
     if (!isSuccess(reply)) {
-      const bounds = { bytesMax: REFUSAL_BYTES_MAX, deadline: call.deadline }
-      const text = (await readAnswer(reply, bounds)).toString('utf8')
-      throw new UpstreamRefusalError(reply, reply.withoutCredentials(text))
+      throw new UpstreamRefusalError(reply, (await readRefusal(reply, call.deadline)).toString('utf8'))
     }
     return reply
   }
@@ -152,14 +147,11 @@ export class UpstreamCalls {
 
   #send({ promptIndex }: PromptRun, { n, ...call }: Call): Promise<UpstreamReply> {
     const { request, completion, context, sendCall } = this.#exchange
-    const { caller, sessionId, requestId } = request
     return callUpstream(context, {
       ...call,
+      exchange: request,
       modelId: completion.model.id,
       path: '/chat/completions',
-      tenantId: caller.tenantId,
-      sessionId,
-      requestId,
       signal: this.#leaving.signal,
       givenUp: this.#givingUp.signal,
       body: (model, channel) => sendCall({ promptIndex, n, model, channel }),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
-import { ClientGoneError } from '#lambdas/relay/call-upstream.ts'
+import { ClientGoneError } from '#lambdas/relay/client-response.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 import { type FakedCompletion, startCompletion } from '../faked-completion.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
-import { chatAnswerAsEvents, readChatAnswer } from '#core/relay/chat-reply.ts'
+import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 
 const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
 const answer = (members: object) => JSON.stringify({ id: 'c', model: 'up', choices: [choice], ...members })
-const asEvents = (text: string) => chatAnswerAsEvents(text, 'public', { hasUsage: false })
+const asEvents = (text: string) => chatReplyAsEvents(text, 'public', { hasUsage: false })
 
 describe('a whole answer with an error in it', () => {
   const error = { message: 'boom' }
@@ -14,12 +14,12 @@ describe('a whole answer with an error in it', () => {
     ['an empty list', []],
     ['a choice of nothing', [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'error' }]],
   ])('is a failure with %s', (_, choices) => {
-    expect(readChatAnswer(answer({ error, choices }), 'public').kind).toBe('error')
+    expect(readChatReply(answer({ error, choices }), 'public').kind).toBe('error')
   })
 
   it('is an answer when something was generated, or the error is null', () => {
-    expect(readChatAnswer(answer({ error }), 'public').kind).toBe('answer')
-    expect(readChatAnswer(answer({ error: null }), 'public').kind).toBe('answer')
+    expect(readChatReply(answer({ error }), 'public').kind).toBe('answer')
+    expect(readChatReply(answer({ error: null }), 'public').kind).toBe('answer')
   })
 })
 
@@ -39,9 +39,9 @@ const WITHOUT_MESSAGE = [
 
 describe('a whole answer without a message', () => {
   it.each(WITHOUT_MESSAGE)('is unusable without a usage, and an answer with one (%s)', (_, choices) => {
-    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('unusable')
+    expect(readChatReply(answer({ choices }), 'public').kind).toBe('unusable')
     const usage = { prompt_tokens: 9, completion_tokens: 0 }
-    expect(readChatAnswer(answer({ choices, usage }), 'public').kind).toBe('answer')
+    expect(readChatReply(answer({ choices, usage }), 'public').kind).toBe('answer')
   })
 
   it('gives no legacy completion', () => {
@@ -52,7 +52,7 @@ describe('a whole answer without a message', () => {
 
   it('is an answer when its message is empty', () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }]
-    expect(readChatAnswer(answer({ choices }), 'public').kind).toBe('answer')
+    expect(readChatReply(answer({ choices }), 'public').kind).toBe('answer')
   })
 })
 
@@ -60,8 +60,8 @@ describe('the usage of a whole answer', () => {
   const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
 
   it('is not believed when it is all zeros beside a text', () => {
-    expect(readChatAnswer(answer({ usage }), 'public')).toMatchObject({ kind: 'answer', usage: undefined })
-    expect(readChatAnswer(answer({ usage, choices: [] }), 'public')).toMatchObject({
+    expect(readChatReply(answer({ usage }), 'public')).toMatchObject({ kind: 'answer', usage: undefined })
+    expect(readChatReply(answer({ usage, choices: [] }), 'public')).toMatchObject({
       usage: { promptTokens: 0, completionTokens: 0 },
     })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
-import { completionAnswer, missingChoices } from '#core/relay/completion-reply.ts'
+import { completionResponse, missingChoices } from '#core/relay/completion-reply.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { mapExchanges } from './completion-fixture.ts'
@@ -23,7 +23,7 @@ const chat = (...contents: readonly string[]) => ({
 function answer(members: object, answers: readonly (readonly unknown[])[]) {
   const request = completionRequest(members)
   return JSON.parse(
-    completionAnswer(
+    completionResponse(
       request,
       answers.map((each) => each.map(read)),
       FALLBACK,
@@ -36,10 +36,10 @@ function expectedOf(name: string): object {
   return { ...Object(readFixture(name).response.body), model: CHAT_MODEL }
 }
 
-describe('completionAnswer', () => {
+describe('completionResponse', () => {
   it('makes the answer of the fixture with two prompts, n, echo and suffix', () => {
     const { model: _, ...members } = Object(readFixture('oai_completions_map').request.body)
-    const text = completionAnswer(
+    const text = completionResponse(
       completionRequest(members),
       mapExchanges().map(({ response }) => [read(response)]),
       FALLBACK,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readEmbeddingAnswer } from '#core/relay/embedding-reply.ts'
+import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { entry, list, read, relayed } from './reading-embeddings.ts'
 
@@ -67,7 +67,7 @@ describe('the model of an answer', () => {
 
   it('is the only piece of a large answer that is not the upstream’s own bytes', () => {
     const bytes = Buffer.from(list(...Array.from({ length: 2048 }, (_, index) => entry(index, '[1.5,-2.25e-3]'))))
-    const answer = readEmbeddingAnswer(bytes, { publicModel: 'p', inputs: 2048, encodingFormat: 'float' })
+    const answer = readEmbeddingReply(bytes, { publicModel: 'p', inputs: 2048, encodingFormat: 'float' })
     const pieces = answer.kind === 'answer' ? answer.pieces : []
     expect(pieces).toHaveLength(3)
     expect(pieces.filter((piece) => piece.buffer === bytes.buffer)).toHaveLength(2)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { readImageAnswer } from '#core/relay/image-reply.ts'
+import { readImageReply } from '#core/relay/image-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 
 function read(text: string) {
-  const answer = readImageAnswer(Buffer.from(text), { publicModel: 'image-v2' })
+  const answer = readImageReply(Buffer.from(text), { publicModel: 'image-v2' })
   return answer.kind === 'unusable'
     ? answer
     : { text: Buffer.concat(answer.pieces).toString(), images: answer.images, byteLength: answer.byteLength }
@@ -83,7 +83,7 @@ describe('an answer with images', () => {
 
   it('of many megabytes is a view of the upstream’s own bytes', () => {
     const bytes = Buffer.from(data(`{"b64_json":"${'A'.repeat(8_000_000)}"}`))
-    const answer = readImageAnswer(bytes, { publicModel: 'image-v2' })
+    const answer = readImageReply(bytes, { publicModel: 'image-v2' })
     expect(answer).toMatchObject({ kind: 'answer', images: 1, byteLength: bytes.length })
     expect(answer.kind === 'answer' && answer.pieces.map((piece) => piece.buffer === bytes.buffer)).toStrictEqual([
       true,

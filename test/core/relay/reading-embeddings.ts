@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals'
 import type { EncodingFormat } from '#core/contract/embedding-request.ts'
-import { readEmbeddingAnswer } from '#core/relay/embedding-reply.ts'
+import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 
 type Asked = { publicModel?: string; inputs?: number; encodingFormat?: EncodingFormat }
 
 /** What becomes of an answer: the text for the client and the tokens, or why it is unusable. */
 export function read(text: string, { publicModel = 'public', inputs = 1, encodingFormat = 'float' }: Asked = {}) {
-  const answer = readEmbeddingAnswer(Buffer.from(text), { publicModel, inputs, encodingFormat })
+  const answer = readEmbeddingReply(Buffer.from(text), { publicModel, inputs, encodingFormat })
   if (answer.kind === 'unusable') {
     return answer
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
-import { lotAtRandom, lotOfDigest, orderChannels, sessionText } from '#core/relay/relay-channel-order.ts'
+import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
 import { seededRandom } from '../../engines/seeded-random.ts'
 import { relayChannel } from '../../relay/relay-channel.ts'
 
@@ -17,7 +17,7 @@ function inSession(sessionId: string, tenantId = 'acme') {
 function firstOfSessions(channels: readonly RelayChannel[], tenantId?: string): (string | undefined)[] {
   return Array.from(
     { length: SESSIONS },
-    (_, index) => orderChannels(channels, inSession(`session-${index}`, tenantId))[0]?.id,
+    (_, index) => orderRelayChannels(channels, inSession(`session-${index}`, tenantId))[0]?.id,
   )
 }
 
@@ -52,7 +52,7 @@ describe('the order of channels', () => {
       relayChannel('first', { weight: 0.001 }),
       relayChannel('second', { priority: 1, weight: 1000 }),
     ]
-    expect(orderChannels(channels, lots()).map(({ id }) => id)).toStrictEqual(['first', 'second', 'third'])
+    expect(orderRelayChannels(channels, lots()).map(({ id }) => id)).toStrictEqual(['first', 'second', 'third'])
   })
 
   it('gives every channel exactly once and leaves its input alone', () => {
@@ -63,7 +63,7 @@ describe('the order of channels', () => {
       fc.property(rows, fc.string(), (pairs, session) => {
         const channels = pairs.map(([priority, weight], index) => relayChannel(`c${index}`, { priority, weight }))
         const before = [...channels]
-        const ordered = orderChannels(channels, inSession(session))
+        const ordered = orderRelayChannels(channels, inSession(session))
         expect(channels).toStrictEqual(before)
         expect(ordered.toSorted((a, b) => a.id.localeCompare(b.id))).toStrictEqual(before)
       }),
@@ -95,9 +95,9 @@ describe('the channels of ten thousand sessions', () => {
   })
 
   it('go where the second place said when a channel is out', () => {
-    const [lost, second] = orderChannels(CHANNELS, inSession('s'))
+    const [lost, second] = orderRelayChannels(CHANNELS, inSession('s'))
     const rest = CHANNELS.filter((channel) => channel !== lost)
-    expect(orderChannels(rest, inSession('s'))[0]).toBe(second)
+    expect(orderRelayChannels(rest, inSession('s'))[0]).toBe(second)
   })
 
   it('do not depend on the order in the configuration', () => {
@@ -143,7 +143,7 @@ describe('a lot', () => {
 
 describe('requests without a session', () => {
   const random = seededRandom(7)
-  const firsts = Array.from({ length: SESSIONS }, () => orderChannels(CHANNELS, () => lotAtRandom(random))[0]?.id)
+  const firsts = Array.from({ length: SESSIONS }, () => orderRelayChannels(CHANNELS, () => lotAtRandom(random))[0]?.id)
 
   it.each(SHARES)('go to %s in proportion to its weight', (id, share) => {
     expect(Math.abs(countOf(firsts, id) - SESSIONS * share)).toBeLessThan(boundOf(share))

@@ -1,8 +1,8 @@
-import type { AnswerHead, AnswerWriter } from '#lambdas/relay/relay-request.ts'
+import type { ClientResponse, ResponseHead } from '#lambdas/relay/client-response.ts'
 
 /** An answer as a client gets it. */
-export class FakeAnswer implements AnswerWriter {
-  head: AnswerHead | undefined
+export class FakeResponse implements ClientResponse {
+  head: ResponseHead | undefined
   text = ''
   ends = 0
   /** Resolves when a client that is behind has caught up; undefined for one that never is. */
@@ -14,7 +14,7 @@ export class FakeAnswer implements AnswerWriter {
     return this.head !== undefined
   }
 
-  open(head: AnswerHead): void {
+  open(head: ResponseHead): void {
     if (this.head !== undefined) {
       throw new TypeError('opened twice')
     }

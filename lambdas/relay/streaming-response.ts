@@ -3,10 +3,10 @@ import type { StreamifyHandler } from 'aws-lambda'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { outliveStreamError } from '#middleware/outlive-stream-error.ts'
+import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'
 import { OUT_OF_TIME } from './event-sender.ts'
-import type { AnswerHead, AnswerWriter } from './relay-request.ts'
 
-/** What Lambda hands to a streaming function: bytes written to it go to the caller at once. */
+/** Lambda's stream to the caller of a streaming function. */
 export type LambdaResponseStream = awslambda.HttpResponseStream
 
 /**
@@ -17,24 +17,25 @@ function lambdaGlobal(): Partial<typeof awslambda> {
   return globalThis.awslambda ?? {}
 }
 
-/** Marks a function as streaming. Where there is no Lambda runtime, as in some emulators, it is left as it is. */
+/** Marks a function as streaming. Returns it unchanged where there is no Lambda runtime, as in some emulators. */
 export function streamifyResponse(handler: StreamifyHandler<ApiEvent>): StreamifyHandler<ApiEvent> {
   return lambdaGlobal().streamifyResponse?.(handler) ?? handler
 }
 
-/** An answer through Lambda's response stream. */
-export class StreamedAnswer implements AnswerWriter {
-  beforeOpen = (headers: AnswerHead['headers']): Record<string, string> => ({ ...headers })
+/** A response that goes out byte by byte through Lambda's response stream. */
+export class StreamingResponse implements ClientResponse {
   readonly #responseStream: LambdaResponseStream
+  readonly #responseHeaders: ResponseHeaders
   readonly #gone = new AbortController()
   #stream: LambdaResponseStream | undefined
   #statusCode: number | undefined
-  /** Whether the answer is a stream of events, in which an event can say that it ends early. */
+  /** A stream of events can say in an event that it ends early. */
   #isEventStream = false
 
-  constructor(responseStream: LambdaResponseStream) {
+  constructor(responseStream: LambdaResponseStream, responseHeaders: ResponseHeaders) {
     this.#responseStream = responseStream
-    // An error of the connection would end the process before the settlement. `close` follows it.
+    this.#responseHeaders = responseHeaders
+    // An error of the connection would end the process before the settlement. `close` follows the error.
     responseStream.on('error', outliveStreamError)
     responseStream.on('close', () => {
       if (!responseStream.writableFinished) {
@@ -55,7 +56,7 @@ export class StreamedAnswer implements AnswerWriter {
     return this.#statusCode
   }
 
-  open({ statusCode, headers }: AnswerHead): void {
+  open({ statusCode, headers }: ResponseHead): void {
     const { HttpResponseStream } = lambdaGlobal()
     if (HttpResponseStream === undefined) {
       throw new TypeError('a streaming function runs on a Lambda runtime only')
@@ -67,9 +68,9 @@ export class StreamedAnswer implements AnswerWriter {
     this.#isEventStream = isEventStream(headers['content-type'])
     this.#stream = HttpResponseStream.from(this.#responseStream, {
       statusCode,
-      headers: this.beforeOpen(headers),
+      headers: this.#responseHeaders.complete(headers),
     })
-    // Sends status and headers now; glued to the first bytes of the body they may be held back with it.
+    // Sends status and headers at once; glued to the first bytes of the body they may be held back with them.
     this.#stream.write('')
   }
 
@@ -77,7 +78,7 @@ export class StreamedAnswer implements AnswerWriter {
     return this.#stream === undefined || this.#gone.signal.aborted || this.#stream.write(chunk)
   }
 
-  /** A client that reads slowly slows the upstream down; one that leaves frees it. */
+  /** A client that reads slowly slows the upstream down; a client that leaves frees the upstream. */
   async drained(): Promise<void> {
     if (this.#stream?.writableNeedDrain && !this.#gone.signal.aborted) {
       await roomIn(this.#stream, this.#gone.signal)
@@ -89,9 +90,9 @@ export class StreamedAnswer implements AnswerWriter {
   }
 
   /**
-   * Sends no more: a client that reads too slowly, or an upstream that takes too long, is waited for no longer. Events end
-   * with an error, so that nobody takes the part for the whole; any other answer ends before its JSON does.
-   * The stream is never destroyed: Lambda's runtime client ends the process for it, before the settlement.
+   * Stops sending: neither a client that reads too slowly nor an upstream that takes too long is waited for any longer. A
+   * stream of events ends with an error, so that no client takes the part for the whole; JSON ends before it is complete.
+   * The stream is never destroyed, because Lambda's runtime client then ends the process before the settlement.
    */
   giveUp(): void {
     if (this.#isEventStream && !(this.#stream?.writableEnded || this.#gone.signal.aborted)) {
@@ -100,9 +101,9 @@ export class StreamedAnswer implements AnswerWriter {
     this.#gone.abort()
   }
 
-  /** Resolves when the client has every byte, has left, or is waited for no longer. The rest is the platform's. */
+  /** Resolves when the client has every byte, when it has left, or after {@link giveUp}. */
   async finished(): Promise<void> {
-    // Nothing may have been said, which must never happen (API Gateway makes a 502 of it), or no end after a part.
+    // Ends a response that was never opened, which API Gateway turns into a 502, or was left without an end.
     this.#responseStream.end()
     const { writableFinished, destroyed } = this.#responseStream
     if (!(writableFinished || destroyed || this.#gone.signal.aborted)) {

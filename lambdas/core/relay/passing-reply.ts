@@ -13,30 +13,30 @@ import {
   WHITESPACE,
 } from './json-marks.ts'
 
-/** What a large answer is looked at for. */
+/** What is read from a large reply. */
 export type PassingForm = {
   /** The model id that the client knows. */
   readonly publicModel: string
-  /** The top-level list that holds what was asked for. */
+  /** The top-level list of what was asked for. */
   readonly list: 'choices' | 'data'
 }
 
 /**
- * A JSON answer that goes on while it comes, because it is larger than what is held whole. Every top-level `model` gets the
- * public id, wherever it stands, and what there is to bill is kept; all other bytes stay. It holds a few kilobytes, however
- * large the answer is, and judges no value: nobody could take back what was sent.
+ * A JSON reply that is relayed while it arrives, because it is too large to be held whole. Every top-level `model` gets the
+ * public id, wherever it stands; all other bytes stay as they are, and what the bill needs is read on the way. It holds a
+ * few kilobytes however large the reply is, and checks no value: bytes that were sent cannot be taken back.
  */
-export class PassingAnswer {
+export class PassingReply {
   readonly #model: Uint8Array
   readonly #list: string
   #begins: 'later' | 'as an object' | 'as something else' = 'later'
   #depth = 0
   #isInString = false
   #isEscaped = false
-  /** Of the top level: what comes next, or what is under way. */
+  /** At the top level: what comes next, or what is being read. */
   #place: 'before name' | 'in name' | 'before value' | 'in value' = 'before name'
   #name: unknown
-  /** Bytes of a name or of a usage, while they come. */
+  /** Bytes of a name or of a usage, while they arrive. */
   #captured: CapturedJson | undefined
   #usage: unknown
   #isInList = false
@@ -47,7 +47,7 @@ export class PassingAnswer {
     this.#list = list
   }
 
-  /** Whether all of a JSON object has come. */
+  /** Whether a whole JSON object has arrived. */
   get isComplete(): boolean {
     return this.#begins === 'as an object' && this.#depth === 0
   }
@@ -57,12 +57,12 @@ export class PassingAnswer {
     return this.#usage
   }
 
-  /** Objects that have begun in the list that was asked for. */
+  /** Objects that have begun in the list. */
   get entries(): number {
     return this.#entries
   }
 
-  /** What goes on of these bytes, as views of them. */
+  /** The bytes to relay for these bytes, as views of them. */
   push(bytes: Uint8Array): Uint8Array[] {
     const pieces: Uint8Array[] = []
     let keptFrom = 0
@@ -82,7 +82,7 @@ export class PassingAnswer {
     return pieces.filter((piece) => piece.length > 0)
   }
 
-  /** The next place that may matter: nearly all of a large answer is long texts, or lists of numbers. */
+  /** The next position that may matter: nearly all of a large reply is long strings or lists of numbers. */
   #skip(bytes: Uint8Array, from: number): number {
     let at = from
     if (this.#captured !== undefined || this.#isEscaped) {

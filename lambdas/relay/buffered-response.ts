@@ -1,16 +1,20 @@
 import type { ApiResult } from '#middleware/api-event.ts'
-import type { AnswerHead, AnswerWriter } from './relay-request.ts'
+import type { ClientResponse, ResponseHead, ResponseHeaders } from './client-response.ts'
 
-/** Nobody can leave before a buffered answer is sent: Lambda does not tell. */
+/** Lambda does not tell a buffered function that its client has left. */
 const NEVER_GONE = new AbortController().signal
 
-/** Collects an answer, for a function whose platform takes it in one piece. */
-export class BufferedAnswer implements AnswerWriter {
+/** Collects a response for a platform that takes it in one piece. */
+export class BufferedResponse implements ClientResponse {
   readonly gone = NEVER_GONE
   readonly isBuffered = true
-  beforeOpen = (headers: AnswerHead['headers']): Record<string, string> => ({ ...headers })
-  #head: AnswerHead | undefined
+  readonly #responseHeaders: ResponseHeaders
+  #head: ResponseHead | undefined
   readonly #chunks: Buffer[] = []
+
+  constructor(responseHeaders: ResponseHeaders) {
+    this.#responseHeaders = responseHeaders
+  }
 
   get isOpen(): boolean {
     return this.#head !== undefined
@@ -20,8 +24,8 @@ export class BufferedAnswer implements AnswerWriter {
     return this.#head?.statusCode
   }
 
-  open({ statusCode, headers }: AnswerHead): void {
-    this.#head = { statusCode, headers: this.beforeOpen(headers) }
+  open({ statusCode, headers }: ResponseHead): void {
+    this.#head = { statusCode, headers: this.#responseHeaders.complete(headers) }
   }
 
   write(chunk: Buffer | string): boolean {
@@ -34,10 +38,10 @@ export class BufferedAnswer implements AnswerWriter {
   }
 
   end(): void {
-    // The answer goes out when the handler returns.
+    // The response goes out when the handler returns.
   }
 
-  /** The answer for API Gateway. Its length is left to the platform. */
+  /** The response for API Gateway, which sets the length. */
   result(): ApiResult {
     const { 'content-length': _, ...headers } = { ...this.#head?.headers }
     return { statusCode: this.#head?.statusCode ?? 500, headers, body: Buffer.concat(this.#chunks).toString('utf8') }

@@ -1,6 +1,7 @@
 import '#local/awslambda.ts'
 import { describe, expect, it } from '@jest/globals'
-import { StreamedAnswer } from '#lambdas/relay/streamed-answer.ts'
+import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
+import { StreamingResponse } from '#lambdas/relay/streaming-response.ts'
 import { type ResponseSink, ResponseStream, streamForHandler } from '#local/response-stream.ts'
 
 /** What reaches a client of an answer that is given up after its first bytes. */
@@ -13,11 +14,11 @@ async function givenUp(headers: Readonly<Record<string, string>>, begun: string)
     },
     end: () => undefined,
   }
-  const answer = new StreamedAnswer(streamForHandler(new ResponseStream(sink)))
-  answer.open({ statusCode: 200, headers })
-  answer.write(begun)
-  answer.giveUp()
-  await answer.finished()
+  const response = new StreamingResponse(streamForHandler(new ResponseStream(sink)), new ResponseHeaders('request-1'))
+  response.open({ statusCode: 200, headers })
+  response.write(begun)
+  response.giveUp()
+  await response.finished()
   return sent.slice(sent.indexOf(begun))
 }
 

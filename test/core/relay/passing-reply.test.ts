@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { beginsAsObject } from '#core/relay/json-marks.ts'
-import { PassingAnswer } from '#core/relay/passing-answer.ts'
+import { PassingReply } from '#core/relay/passing-reply.ts'
 
-type Form = ConstructorParameters<typeof PassingAnswer>[0]
+type Form = ConstructorParameters<typeof PassingReply>[0]
 
 const FORM: Form = { publicModel: 'public "id"', list: 'choices' }
 
 /** Passes a text in pieces of so many bytes. */
 function pass(text: string, size = text.length + 1, form = FORM) {
-  const passing = new PassingAnswer(form)
+  const passing = new PassingReply(form)
   const bytes = Buffer.from(text)
   const out: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += size) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { UpstreamError } from '#adapters/providers/video/upstream-error.ts'
-import { judgeRefusal } from '#lambdas/relay/refusal-verdict.ts'
+import { judgeRefusal } from '#lambdas/relay/judge-reply.ts'
 
 const NO_WORDS = { code: undefined, type: undefined, message: undefined }
 

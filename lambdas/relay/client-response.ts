@@ -1,0 +1,60 @@
+/** Status and headers of a response, as the client gets them. */
+export type ResponseHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }
+
+/** The response to a relayed request. Nothing reaches the client before `open`; no method throws because the client left. */
+export interface ClientResponse {
+  open(head: ResponseHead): void
+  /** False when the client is behind; {@link drained} resolves when there is room again. */
+  write(chunk: Buffer | string): boolean
+  drained(): Promise<void>
+  /** To be called after the last byte. */
+  end(): void
+  readonly isOpen: boolean
+  /** Undefined before `open`. */
+  readonly statusCode?: number | undefined
+  /** Whether every byte is held until `end`. */
+  readonly isBuffered?: boolean
+  /** Fires when the client has left, or when the function's time is nearly up: nothing more is sent, and the request is settled soon. */
+  readonly gone: AbortSignal
+}
+
+/** The client left while no upstream was working on its request: the request was never sent, or every channel refused it. */
+export class ClientGoneError extends Error {
+  override readonly name = 'ClientGoneError'
+}
+
+/** The headers that every relayed response carries besides those of its body. */
+export class ResponseHeaders {
+  readonly #requestId: string
+  readonly #receivedAt: number
+  readonly #added: Record<string, string> = {}
+  #firstByteMilliseconds: number | undefined
+
+  /** @param receivedAt when the request arrived, as a time of `performance.now()`. */
+  constructor(requestId: string, receivedAt = performance.now()) {
+    this.#requestId = requestId
+    this.#receivedAt = receivedAt
+  }
+
+  /** Adds headers to a response that is not open yet; an undefined value removes one. */
+  add(headers: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(headers)) {
+      delete this.#added[name]
+      if (value !== undefined) {
+        this.#added[name] = value
+      }
+    }
+  }
+
+  /** All headers of a response that opens now, with `own` first. */
+  complete(own: ResponseHead['headers']): Record<string, string> {
+    const elapsed = Math.round(performance.now() - this.#receivedAt)
+    this.#firstByteMilliseconds = elapsed
+    return { ...own, ...this.#added, 'x-request-id': this.#requestId, 'openai-processing-ms': String(elapsed) }
+  }
+
+  /** How long the client waited for the head of its response; undefined when it got none. */
+  get firstByteMilliseconds(): number | undefined {
+    return this.#firstByteMilliseconds
+  }
+}

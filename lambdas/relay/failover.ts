@@ -1,0 +1,149 @@
+import { hash } from 'node:crypto'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { RelayChannel } from '#core/catalogue/channel.ts'
+import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
+import { lotAtRandom, lotOfDigest, orderRelayChannels, sessionText } from '#core/relay/relay-channel-order.ts'
+import type { AdmittedCall, Breakers } from './breakers.ts'
+import { type ChannelCall, type ChannelContext, callChannel, type TakenReply } from './call-channel.ts'
+import { ClientGoneError } from './client-response.ts'
+import type { ChannelFailure } from './judge-reply.ts'
+import type { RelayExchange } from './relay-exchange.ts'
+import { openReply, type UpstreamReply } from './upstream-reply.ts'
+
+/** What calling upstreams takes from outside. */
+export type UpstreamContext = ChannelContext & {
+  readonly catalogue: Pick<Catalogue, 'relayChannels'>
+  readonly breakers: Pick<Breakers, keyof Breakers>
+  /** Numbers from 0 up to 1, for requests without a session. */
+  readonly random: () => number
+}
+
+/** One request for whichever channel of its model takes it. `deadline` is the {@link replyDeadline} of the request. */
+export type UpstreamCall = ChannelCall & {
+  readonly exchange: Pick<RelayExchange, 'caller' | 'sessionId' | 'requestId'>
+  /** Channels whose reply to this request broke off before anything was relayed; they are left out. */
+  readonly failedChannels?: readonly string[]
+}
+
+/** The caller gave up the call. An upstream may be working on it. */
+class CallGivenUpError extends Error {
+  override readonly name = 'CallGivenUpError'
+}
+
+/**
+ * When a client must have its response, as a time of `performance.now()`: API Gateway cuts a response after five minutes of
+ * silence, and an upstream that works longer works for nobody. All channels of the request, and a body that must be whole
+ * before anything of it is sent, share this time.
+ * @param since when the client began to wait.
+ */
+export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogue, 'config'> }, since: number): number {
+  return since + catalogue.config.answer_seconds * 1_000
+}
+
+/**
+ * Sends a request to the first channel, in order, that takes it. Connection failures, 429, 5xx and refusals of the
+ * gateway's own key go on to the next channel, each channel at most once. An upstream that has the request and stays
+ * silent ends the search: it may be at work, and bill.
+ * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
+ *   CallGivenUpError, and whatever `body` throws.
+ */
+export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
+  const { failedChannels = [] } = call
+  const channels = context.catalogue.relayChannels(call.modelId).filter(({ id }) => !failedChannels.includes(id))
+  const failures: ChannelFailure[] = failedChannels.map(() => ({ kind: 'failed', reason: 'broken answer' }))
+  for (const channel of orderRelayChannels(channels, lotsOf(call, context))) {
+    if (performance.now() >= call.deadline) {
+      throw failures.length === 0 ? new UpstreamTimeoutError() : noReply(failures)
+    }
+    const admitted = context.breakers.admit(channel, context.nowMilliseconds())
+    if (admitted !== undefined) {
+      const outcome = await callAdmitted(context, call, { channel, admitted })
+      if (outcome.kind === 'answer') {
+        const { nowMilliseconds } = context
+        return openReply(outcome, { channel, attempts: failures.length + 1, admitted, nowMilliseconds })
+      }
+      failures.push(outcome)
+    }
+  }
+  throw failures.length === 0 ? noChannel(channels, context) : noReply(failures)
+}
+
+type Admitted = { readonly channel: RelayChannel; readonly admitted: AdmittedCall }
+
+/**
+ * Calls one channel. When the channel does not take the request, its breaker and the log hear of it.
+ * @throws UpstreamTimeoutError, ClientGoneError and CallGivenUpError, after which no other channel is called.
+ */
+async function callAdmitted(
+  context: UpstreamContext,
+  call: UpstreamCall,
+  { channel, admitted }: Admitted,
+): Promise<TakenReply | ChannelFailure> {
+  const { requestId } = call.exchange
+  const outcome = await callChannel(context, channel, { ...call, requestId }).catch((error: unknown) => {
+    admitted.undecided()
+    throw error
+  })
+  switch (outcome.kind) {
+    case 'answer':
+      return outcome
+    case 'aborted':
+      admitted.undecided()
+      throw new ClientGoneError()
+    case 'given_up':
+      admitted.undecided()
+      throw new CallGivenUpError()
+    case 'busy':
+      admitted.undecided()
+      break
+    default:
+      admitted.failed(context.nowMilliseconds())
+  }
+  report(outcome, requestId, channel)
+  if (outcome.kind === 'timeout') {
+    throw new UpstreamTimeoutError()
+  }
+  return outcome
+}
+
+function report({ kind, reason, upstreamRequestId }: ChannelFailure, requestId: string, { id }: RelayChannel): void {
+  const facts = { requestId, channelId: id, reason, upstreamRequestId }
+  if (kind === 'refused') {
+    logger.error('channel refused', facts)
+    count('channel_refused', { channel: id })
+  } else {
+    logger.warn(kind === 'busy' ? 'channel busy' : 'channel failed', facts)
+  }
+}
+
+/** Draws lots by the session's digest, or by chance for a request without a session. */
+function lotsOf({ exchange }: UpstreamCall, { random }: UpstreamContext): (channel: RelayChannel) => number {
+  const { sessionId } = exchange
+  if (sessionId === undefined) {
+    return () => lotAtRandom(random)
+  }
+  const { tenantId } = exchange.caller
+  return ({ id }) => lotOfDigest(hash('sha256', sessionText({ tenantId, sessionId }, id), 'buffer'))
+}
+
+/** Every breaker is open: says when the first channel may be tried again, in whole seconds. */
+function noChannel(channels: readonly RelayChannel[], { breakers, nowMilliseconds }: UpstreamContext): Error {
+  const now = nowMilliseconds()
+  const rests = channels.map((channel) => breakers.restMilliseconds(channel, now))
+  return new NoChannelAvailableError(atLeastOne(Math.ceil(Math.min(...rests) / 1_000)))
+}
+
+function noReply(failures: readonly ChannelFailure[]): Error {
+  if (failures.some(({ kind }) => kind !== 'busy')) {
+    return new UpstreamFailedError()
+  }
+  const asked = failures.map(({ retryAfterSeconds }) => retryAfterSeconds).filter((seconds) => seconds !== undefined)
+  return new RateLimitedError(atLeastOne(Math.min(...asked)))
+}
+
+/** One second where no upstream named a time: the minimum of an empty list is infinite. */
+function atLeastOne(seconds: number): number {
+  return Number.isFinite(seconds) ? Math.max(1, seconds) : 1
+}

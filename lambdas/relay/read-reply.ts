@@ -1,0 +1,126 @@
+import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
+import { beginsAsObject } from '#core/relay/json-marks.ts'
+import type { PassingForm } from '#core/relay/passing-reply.ts'
+import type { ClientResponse } from './client-response.ts'
+import { cutReply, type Unfinished } from './large-reply.ts'
+import { type CutReply, reportCutReply } from './leave-reply.ts'
+import { sendWhole } from './send-response.ts'
+import type { UpstreamReply } from './upstream-reply.ts'
+
+/** The largest reply that is held whole: 2,048 vectors of 3,072 numbers with all their digits come to 133 MB. */
+const REPLY_BYTES_MAX = 160 * 1024 * 1024
+
+/** The largest error of an upstream that is relayed; no real one comes near. */
+const REFUSAL_BYTES_MAX = 1024 * 1024
+
+type ReadableReply = Pick<UpstreamReply, 'failed'> & { readonly body: AsyncIterable<Buffer> & { destroy(): void } }
+
+/** How much of a reply is held, and how long the gateway waits for the whole. */
+export type Bounds = {
+  readonly bytesMax?: number | undefined
+  /** When the reply must be whole, as a time of `performance.now()`; undefined where the client gets bytes meanwhile. */
+  readonly deadline?: number | undefined
+  /** Fires when the client leaves. The deadline then no longer counts, and another bound ends the reply. */
+  readonly gone?: AbortSignal
+}
+
+/** @returns the whole reply, or the part that is held of a larger one. @throws as {@link readReply} */
+async function readUpTo(reply: ReadableReply, bounds: Bounds): Promise<Buffer | Unfinished> {
+  const { body } = reply
+  const { bytesMax = REPLY_BYTES_MAX, deadline, gone } = bounds
+  let isLate = false
+  const late = () => {
+    if (gone?.aborted !== true) {
+      isLate = true
+      body.destroy()
+    }
+  }
+  const timer = deadline === undefined ? undefined : setTimeout(late, Math.max(0, deadline - performance.now()))
+  const rest = body[Symbol.asyncIterator]()
+  const held: Buffer[] = []
+  let size = 0
+  try {
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      size += next.value.length
+      held.push(next.value)
+      if (size > bytesMax) {
+        return { held, rest }
+      }
+    }
+  } catch (error) {
+    body.destroy()
+    if (isLate) {
+      reply.failed('timeout')
+      throw new UpstreamTimeoutError({ cause: error })
+    }
+    throw new UpstreamFailedError({ cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+  const [only] = held
+  return held.length === 1 && only !== undefined ? only : Buffer.concat(held, size)
+}
+
+/**
+ * Reads a whole reply.
+ * @throws UpstreamFailedError when the reply breaks off or is larger than its bound; UpstreamTimeoutError when it is not
+ *   whole in time.
+ */
+async function readReply(reply: ReadableReply, bounds: Bounds): Promise<Buffer> {
+  const read = await readUpTo(reply, bounds)
+  if (Buffer.isBuffer(read)) {
+    return read
+  }
+  reply.body.destroy()
+  throw new UpstreamFailedError({ cause: new RangeError('the answer is larger than any of its kind') })
+}
+
+/**
+ * Reads a whole success, for which the upstream charges: a success that a bound cuts is logged and counted.
+ * @throws as {@link readReply}; ReplyTooLargeError, with what there is to bill.
+ */
+export async function readSuccess(
+  reply: ReadableReply & CutReply,
+  { form, ...bounds }: Bounds & { readonly form: PassingForm },
+): Promise<Buffer> {
+  const read = await readSuccessUpTo(reply, bounds)
+  if (Buffer.isBuffer(read)) {
+    return read
+  }
+  throw await cutReply(reply, read, { form, deadline: bounds.deadline })
+}
+
+/** As {@link readSuccess}, but returns the part that is held of a reply that is too large. */
+export async function readSuccessUpTo(reply: ReadableReply & CutReply, bounds: Bounds): Promise<Buffer | Unfinished> {
+  try {
+    const read = await readUpTo(reply, bounds)
+    if (Buffer.isBuffer(read) || beginsAsObject(read.held)) {
+      return read
+    }
+  } catch (error) {
+    if (error instanceof UpstreamTimeoutError) {
+      reportCutReply(reply, 'seconds')
+    }
+    throw error
+  }
+  reply.body.destroy()
+  return refuseReply(reply, 'the answer is no JSON object')
+}
+
+/** Blames the channel for a success that does not have the form of this API. @throws UpstreamFailedError always */
+export function refuseReply(reply: Pick<UpstreamReply, 'failed'>, reason: string): never {
+  reply.failed()
+  throw new UpstreamFailedError({ cause: new TypeError(reason) })
+}
+
+/** Reads what an upstream says against a request, without the keys that the upstream was called with. @throws as {@link readReply} */
+export async function readRefusal(reply: UpstreamReply, deadline: number): Promise<Buffer> {
+  const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
+  return Buffer.from(reply.withoutCredentials(bytes), 'latin1')
+}
+
+/** Relays what an upstream says against a request, with its status. Nothing is billed. @throws as {@link readReply} */
+export async function relayRefusal(reply: UpstreamReply, response: ClientResponse, deadline: number): Promise<void> {
+  const body = await readRefusal(reply, deadline)
+  sendWhole(response, { statusCode: reply.status, contentType: reply.contentType, body })
+}

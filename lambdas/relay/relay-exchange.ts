@@ -1,0 +1,124 @@
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import { IGNORED_HEADER, ignoredHeader } from '#core/contract/ignored-fields.ts'
+import { type ApiEvent, headerOf, MiddlewareOrderError } from '#middleware/api-event.ts'
+import type { ClientResponse, ResponseHeaders } from './client-response.ts'
+import { sendError } from './send-response.ts'
+import type { UpstreamReply } from './upstream-reply.ts'
+
+/** The body of a relayed request. */
+export type RelayBody = {
+  /** Valid JSON, as the client wrote it. */
+  readonly text: string
+  /** Length of `text` in UTF-8. */
+  readonly bytes: number
+  readonly json: unknown
+}
+
+type Received = {
+  readonly operation: string
+  readonly event: ApiEvent
+  /** Lambda's own id: API Gateway lets a client choose its request id, and this one names money. */
+  readonly requestId: string
+  /** Completes the head of `response`. */
+  readonly headers: ResponseHeaders
+  readonly response: ClientResponse
+}
+
+/** One relayed request and its response, from the key to the log line. The middleware fills in the caller and the body. */
+export class RelayExchange {
+  readonly operation: string
+  readonly event: ApiEvent
+  /** The one id of this request: in the logs, on the response, in the ledger. */
+  readonly requestId: string
+  /** When the request arrived, as a time of `performance.now()`. */
+  readonly receivedAt = performance.now()
+  readonly response: ClientResponse
+  readonly headers: ResponseHeaders
+  /** What the log line says besides operation, status and duration; never prompts, replies or keys. */
+  readonly facts: Record<string, unknown>
+  #caller: Caller | undefined
+  #confirm: (() => Promise<unknown>) | undefined
+  #body: RelayBody | undefined
+  #isFailureTold = false
+
+  constructor({ operation, event, requestId, headers, response }: Received) {
+    this.operation = operation
+    this.event = event
+    this.requestId = requestId
+    this.headers = headers
+    this.response = response
+    this.facts = { gatewayRequestId: event.requestContext?.requestId }
+  }
+
+  /**
+   * The tenant and key of the request. The record of the key may be up to a minute old.
+   * @throws MiddlewareOrderError before {@link authenticated}.
+   */
+  get caller(): Caller {
+    return present(this.#caller, 'authenticate')
+  }
+
+  /** @throws MiddlewareOrderError before {@link parsed}. */
+  get body(): RelayBody {
+    return present(this.#body, 'jsonBody')
+  }
+
+  /** `X-Session-ID`: the requests of one session stay with one channel. */
+  get sessionId(): string | undefined {
+    return headerOf(this.event, 'x-session-id')
+  }
+
+  /** @param confirm reads the key again; left out when the key was just read. */
+  authenticated(caller: Caller, confirm?: () => Promise<unknown>): void {
+    this.#caller = caller
+    this.#confirm = confirm
+    this.facts.tenantId = caller.tenantId
+  }
+
+  parsed(body: RelayBody): void {
+    this.#body = body
+  }
+
+  /** Proves with a fresh read that the key is still valid, where no reservation proves it. @throws InvalidApiKeyError */
+  async confirmCaller(): Promise<void> {
+    await this.#confirm?.()
+    this.#confirm = undefined
+  }
+
+  /** Adds to the log line; never prompts, replies or keys. */
+  note(facts: Readonly<Record<string, string | number | boolean | undefined>>): void {
+    Object.assign(this.facts, facts)
+  }
+
+  /** Notes the upstream that replied. */
+  noteReply({ channel, upstreamRequestId, attempts }: UpstreamReply): void {
+    this.note({ channelId: channel.id, upstreamRequestId, attempts })
+  }
+
+  /**
+   * Names the fields of the body that the upstream does not get, in a header of the response. Each call replaces the names
+   * of the call before: every channel has its own list.
+   */
+  tellIgnored(names: readonly string[]): void {
+    this.headers.add({ [IGNORED_HEADER]: undefined, ...ignoredHeader(names) })
+  }
+
+  /**
+   * Responds with an error unless a response has begun; does nothing the second time. After a bill the error tells SDKs not
+   * to retry by themselves, because a retry would be billed again.
+   */
+  tellFailure(error: unknown, { isBilled }: { readonly isBilled: boolean }): void {
+    if (!this.#isFailureTold) {
+      this.#isFailureTold = true
+      const { path } = this.event
+      sendError(this.response, error, { path, requestId: this.requestId, isBilled })
+    }
+  }
+}
+
+function present<Value>(value: Value | undefined, step: string): Value {
+  if (value === undefined) {
+    throw new MiddlewareOrderError(`${step} must run before the operation`)
+  }
+  return value
+}

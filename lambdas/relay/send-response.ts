@@ -1,0 +1,79 @@
+import { logger } from '#adapters/telemetry/logger.ts'
+import { DO_NOT_RETRY } from '#core/should-retry.ts'
+import { errorResult } from '#middleware/error-response.ts'
+import { ClientGoneError, type ClientResponse } from './client-response.ts'
+
+type WholeBody = {
+  readonly statusCode: number
+  readonly contentType?: string | undefined
+  readonly body: Buffer
+  /** Besides type and length. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a response in one piece, with its length. */
+export function sendWhole(
+  response: ClientResponse,
+  { statusCode, contentType = 'application/json', body, headers }: WholeBody,
+): void {
+  response.open({
+    statusCode,
+    headers: { 'content-type': contentType, 'content-length': String(body.length), ...headers },
+  })
+  response.write(body)
+  response.end()
+}
+
+/** Sends JSON of a known length piece by piece, and waits for a slow client between two pieces. */
+export async function sendPieces(
+  response: ClientResponse,
+  { statusCode, pieces }: { readonly statusCode: number; readonly pieces: readonly Uint8Array[] },
+): Promise<void> {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  response.open({ statusCode, headers: { 'content-type': 'application/json', 'content-length': String(length) } })
+  for (const piece of pieces) {
+    await sendPiece(response, piece)
+  }
+  response.end()
+}
+
+/** Writes to an open response, and resolves when the client has room for more. */
+export async function sendPiece(response: ClientResponse, piece: Uint8Array): Promise<void> {
+  if (!response.write(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength))) {
+    await response.drained()
+  }
+}
+
+type Failed = {
+  readonly path: string
+  readonly requestId: string
+  /** The failed request was billed: a retry would be billed again. */
+  readonly isBilled: boolean
+}
+
+/** Tells the client what went wrong, unless the client has left or already has a part of its response. */
+export function sendError(response: ClientResponse, error: unknown, { path, requestId, isBilled }: Failed): void {
+  if (error instanceof ClientGoneError) {
+    return
+  }
+  if (response.isOpen) {
+    logger.error('request failed after its answer began', {
+      requestId,
+      error: error instanceof Error ? error : new Error(String(error)),
+    })
+    response.end()
+    return
+  }
+  const { statusCode, headers = {}, body } = errorResult(error, { path, requestId })
+  const strings = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  response.open({
+    statusCode,
+    headers: {
+      ...Object.fromEntries(strings),
+      ...(isBilled ? DO_NOT_RETRY : {}),
+      'content-length': String(Buffer.byteLength(body)),
+    },
+  })
+  response.write(body)
+  response.end()
+}

@@ -1,0 +1,26 @@
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import { type ClientResponse, ResponseHeaders } from '#lambdas/relay/client-response.ts'
+import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
+import { apiEvent } from '../middleware/api-exchange.ts'
+import { FakeResponse } from './fake-response.ts'
+
+const CALLER: Caller = { tenantId: 'acme', keyId: 'key', keyDigest: 'digest', models: null }
+
+type Faked = {
+  readonly operation?: string
+  readonly json?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly response?: ClientResponse
+}
+
+/** The exchange `request-1` of a caller of the tenant `acme`, after its key and its body were read. */
+export function fakeExchange(faked: Faked = {}): RelayExchange {
+  const { operation = 'create-chat-completion', json = {}, headers = {}, response = new FakeResponse() } = faked
+  const requestId = 'request-1'
+  const text = JSON.stringify(json)
+  const event = apiEvent({ path: '/v1/chat/completions', headers, body: text })
+  const exchange = new RelayExchange({ operation, event, requestId, headers: new ResponseHeaders(requestId), response })
+  exchange.authenticated(CALLER)
+  exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
+  return exchange
+}
