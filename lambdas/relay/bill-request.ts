@@ -19,7 +19,7 @@ export type Bill = {
 }
 
 /** The part of an exchange that billing needs. */
-export type BilledExchange = Pick<
+type BilledExchange = Pick<
   RelayExchange,
   'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'note' | 'tellFailure'
 >
