@@ -1,8 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { presignVideoUrl } from '#adapters/cdn/presigned-url.ts'
-import { UnknownVideoDeliveryError } from '#adapters/cdn/video-delivery.ts'
-import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 
 const SECRET = 'secret'
@@ -21,7 +19,7 @@ beforeAll(() => {
   })
 })
 
-/** The signature that AWS computes of a presigned GET (S3 API reference, "Authenticating requests: using query parameters"). */
+/** The signature of a presigned GET (S3 API reference, "Authenticating requests: using query parameters"). */
 function signatureOf(url: URL): string {
   const query = [...url.searchParams].filter(([name]) => name !== 'X-Amz-Signature')
   const canonicalQuery = query
@@ -36,7 +34,7 @@ function signatureOf(url: URL): string {
   return sign(scope.split('/').reduce(sign, Buffer.from(`AWS4${SECRET}`)), toSign).toString('hex')
 }
 
-describe('the presigned url of a video', () => {
+describe('presigned-url: the url of a video', () => {
   it('names the object in the path where the endpoint is an address, and carries the signature that S3 computes', async () => {
     const url = new URL(await presignVideoUrl(JOB))
     expect(url.origin + url.pathname).toBe('http://127.0.0.1:4566/videos/v/00ff/job.mp4')
@@ -60,17 +58,5 @@ describe('the presigned url of a video', () => {
 
   it('is the same each time', async () => {
     expect(await presignVideoUrl(JOB)).toBe(await presignVideoUrl(JOB))
-  })
-})
-
-describe('what the stack chose', () => {
-  it('is the url of the bucket where it says so', async () => {
-    process.env.VIDEO_DELIVERY = 'bucket'
-    expect((await openVideoUrlSigner(JOB))(JOB)).toBe(await presignVideoUrl(JOB))
-  })
-
-  it('is refused when it is a word that means nothing', async () => {
-    process.env.VIDEO_DELIVERY = 'bukket'
-    await expect(openVideoUrlSigner(JOB)).rejects.toBeInstanceOf(UnknownVideoDeliveryError)
   })
 })

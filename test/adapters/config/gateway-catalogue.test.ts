@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'reelgate-catalogue-'))
+const before = { ...process.env }
+const { config } = testCatalogue()
+
+beforeAll(() => {
+  writeFileSync(join(directory, 'gateway.json'), JSON.stringify(config))
+  writeFileSync(join(directory, 'other.json'), JSON.stringify({ ...config, queue_minutes: 7 }))
+})
+beforeEach(() => {
+  process.env = { ...before, LAMBDA_TASK_ROOT: directory }
+})
+afterAll(() => {
+  process.env = before
+  rmSync(directory, { recursive: true })
+})
+
+describe('gateway-catalogue: openCatalogue', () => {
+  it('reads gateway.json beside the code of the function', () => {
+    expect(openCatalogue().config).toEqual(config)
+  })
+
+  it('reads the file that GATEWAY_CONFIG_FILE names instead', () => {
+    process.env.GATEWAY_CONFIG_FILE = join(directory, 'other.json')
+    expect(openCatalogue().config.queue_minutes).toBe(7)
+  })
+})
