@@ -88,7 +88,7 @@ export default {
     ]),
     onlyTo('smoke-knows-the-contract-alone', '^lib/smoke/', ['lambdas/core/', 'lib/smoke/', 'lib/terminal/']),
     onlyTo('openapi-is-made-of-the-contract', '^lib/openapi/', ['lambdas/core/', 'lib/openapi/']),
-    onlyTo('docs-are-made-of-openapi-and-config', '^lib/docs/', ['lib/(docs|openapi|config)/']),
+    onlyTo('docs-are-made-of-what-they-document', '^lib/docs/', ['lib/(docs|openapi|config|aws|admin)/']),
     onlyTo('emulator-imports-no-adapters', '^lib/emulator/', [
       'lambdas/core/',
       'lib/(emulator|admin|local|config|terminal)/',

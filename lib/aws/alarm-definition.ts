@@ -6,31 +6,28 @@ import type { Construct } from 'constructs'
 export type AlarmDefinition = {
   /** In camel case with a capital: also the heading of its entry in the runbook. */
   readonly name: string
-  /**
-   * Which of several alarms that share a name, a meaning and an entry, counted from one; the first when left out. From the
-   * second on it stands behind the name.
-   */
+  /** Counts alarms that share a name, a meaning and an entry, from one (the default). From two on, the name ends in it. */
   readonly part?: number
-  /** The channel that it is about alone; it stands behind the name and in the description. */
+  /** The one channel that the alarm watches; part of its name and of its description. */
   readonly channel?: string
-  /** One sentence about what has happened. */
+  /** One sentence that says what has happened. */
   readonly meaning: string
   readonly metric: IMetric
-  /** From this value on the metric is bad. */
+  /** The metric is bad at this value and above. */
   readonly threshold: number
-  /** Periods of the metric in a row that must be bad; one when left out. */
+  /** How many periods in a row must be bad; one by default. */
   readonly periods?: number
   /**
-   * The metric is bad below its threshold, and where nothing comes any more. Where nothing has come yet it is neither: a new
-   * alarm begins in INSUFFICIENT_DATA and stays there without a word, and tells of its way back to it from OK.
+   * The metric is bad below its threshold, and when its data stop. A new alarm starts in INSUFFICIENT_DATA and does not notify
+   * anyone until data have arrived once and stopped again.
    */
   readonly isSilenceBad?: boolean
 }
 
-/** Where the runbook is; each alarm's entry is the anchor of its name. */
-export const RUNBOOK = 'docs/operations.md'
+/** The runbook. Each alarm has an entry under its name. */
+export const RUNBOOK = 'docs/runbook.md'
 
-/** The alarm, named after its stack, with a description that leads to its entry in the runbook. */
+/** Creates an alarm that is named after its stack. Its description links to its entry in the runbook. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
   const { name, part = 1, channel, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
   const numbered = part === 1 ? name : `${name}${part}`

@@ -13,20 +13,20 @@ type ChannelAlarm = Pick<AlarmDefinition, 'name' | 'meaning'> & {
 const CHANNEL_ALARMS: readonly ChannelAlarm[] = [
   {
     name: 'UsageAboveBound',
-    meaning: 'The upstream reports more usage than its model can have; no more than the model can use was billed.',
+    meaning: 'The upstream reported more usage than its model allows; the maximum of the model was billed.',
     fact: 'usage_above_bound',
     isFor: () => true,
   },
   {
     name: 'AnswerCutShort',
-    meaning: 'An answer of the upstream was longer than the gateway takes; its client did not get it whole.',
+    meaning: 'A reply of the upstream was too long or too slow; its client got an incomplete response.',
     fact: 'answer_cut_short',
     isFor: isRelayed,
   },
   {
     name: 'ResultRefused',
     meaning:
-      'The upstream reports success with a result that is no video or may not be fetched; nobody was billed for it.',
+      'The upstream reported success, but its result is not a video or may not be fetched; the job was not billed.',
     fact: 'result_refused',
     isFor: (channel) => !isRelayed(channel),
   },

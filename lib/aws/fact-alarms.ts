@@ -20,32 +20,32 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
     {
       name: 'ResolutionConflict',
-      meaning: 'A reservation was to be resolved in two ways; the first one stands.',
+      meaning: 'A reservation was resolved a second time, differently; the first resolution stands.',
       metric: metrics.sum('resolution_conflict', 5),
       threshold: 1,
     },
     {
       name: 'UpstreamOrphan',
       meaning:
-        'A submit has an unknown outcome or came too late: an upstream may be generating what nobody will fetch.',
+        'A submit has an unknown outcome or was accepted too late: an upstream may be making a video for no job.',
       metric: metrics.sum('upstream_orphan', 5),
       threshold: 1,
     },
     {
       name: 'Overdraft',
-      meaning: 'Bills were above their reservations, so that balances can fall below zero.',
+      meaning: 'Bills exceeded their reservations, so balances can fall below zero.',
       metric: metrics.sum('overdraft', HOUR),
       threshold: 5,
     },
     {
       name: 'UsageRefused',
-      meaning: 'An upstream reports usages that cannot be; the reservations were billed instead.',
+      meaning: 'An upstream reported invalid usage; the reservations were billed instead.',
       metric: metrics.sum('usage_refused', HOUR),
       threshold: 3,
     },
     {
       name: 'BilledAtEstimate',
-      meaning: 'A quarter of what was billed was billed without a usage that can be believed.',
+      meaning: 'A quarter of the bills are estimates, because upstreams reported no valid usage.',
       metric: metrics.share('billed_at_estimate', {
         of: ['jobs_succeeded', 'relay_succeeded'],
         minutes: HOUR,
@@ -55,7 +55,7 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: 'ReservationsExpired',
-      meaning: 'Reservations of relayed requests were given back because nobody settled them.',
+      meaning: 'Reconcile released reservations of relayed requests that were never settled.',
       metric: metrics.sum('reservation_expired', 15),
       threshold: 5,
     },
@@ -66,25 +66,25 @@ function jobAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   return [
     {
       name: 'InternalFailure',
-      meaning: 'A job failed by an error that no step means to throw; its reservation was released.',
+      meaning: 'A job failed with an unexpected error; its reservation was released.',
       metric: metrics.sum('internal_failure', 5),
       threshold: 1,
     },
     {
       name: 'JobsFailing',
-      meaning: 'Half of the video jobs that ended have failed.',
+      meaning: 'Half of the finished video jobs failed.',
       metric: metrics.share('jobs_failed', { of: ['jobs_succeeded', 'jobs_failed'], minutes: 30, atLeast: 10 }),
       threshold: 50,
     },
     {
       name: 'LateTasks',
-      meaning: 'Jobs meet their deadlines before their upstream is done.',
+      meaning: 'Jobs reached their deadlines before their upstream finished.',
       metric: metrics.sum('late_upstream_task', HOUR),
       threshold: 5,
     },
     {
       name: 'StoreFailed',
-      meaning: 'Finished videos could not be fetched or stored; each is tried again for an hour.',
+      meaning: 'Finished videos could not be fetched or stored; each is retried for an hour.',
       metric: metrics.sum('store_failed', 15),
       threshold: 5,
     },
@@ -118,7 +118,7 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: 'UnknownUpstreamStatus',
-      meaning: 'An upstream uses a status word that no table lists; its jobs wait for their deadlines.',
+      meaning: 'An upstream uses an unknown status; its jobs wait for their deadlines.',
       metric: metrics.sum('unknown_upstream_status', HOUR),
       threshold: 1,
     },
@@ -144,32 +144,32 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
   return [
     {
       name: 'OldestJob',
-      meaning: 'A video job is open for longer than queue, generation and storing can take.',
+      meaning: 'A video job has been open for longer than queueing, generating and storing can take.',
       metric: metrics.maximum('oldest_open_job_seconds', 15),
       threshold: longestJobSeconds(config),
     },
     {
       name: 'OldestRequest',
-      meaning: 'A relayed request holds its reservation although Reconcile should have given it back.',
+      meaning: 'A relayed request still holds its reservation, although Reconcile should have released it.',
       metric: metrics.maximum('oldest_open_request_seconds', 15),
       threshold: OLDEST_REQUEST_SECONDS,
     },
     {
       name: 'ReconcileItems',
-      meaning: 'Reconcile fails again and again on single reservations or deletions.',
+      meaning: 'Reconcile keeps failing on the same reservations or deletions.',
       metric: metrics.sum('reconcile_failed', 5),
       threshold: 1,
       periods: 3,
     },
     {
       name: 'ExecutionsRestarted',
-      meaning: 'Reconcile had to start executions that were missing or broke.',
+      meaning: 'Reconcile restarted executions that were missing or broken.',
       metric: metrics.sum('execution_restarted', 15),
       threshold: 3,
     },
     {
       name: 'ChannelRecounted',
-      meaning: 'The count of open jobs of a channel was wrong and was mended.',
+      meaning: 'The open-job count of a channel was wrong and has been corrected.',
       metric: metrics.sum('channel_recounted', HOUR),
       threshold: 1,
     },

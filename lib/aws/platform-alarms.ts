@@ -42,7 +42,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
   return [
     {
       name: 'ApiErrors',
-      meaning: 'The API answers 5xx to one request in a hundred or more.',
+      meaning: 'The API answers one request in a hundred or more with a 5xx.',
       metric: new MathExpression({
         expression: 'IF(errors >= 5, 100 * errors / requests, 0)',
         usingMetrics: { errors, requests },
@@ -53,17 +53,17 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
     },
     {
       name: 'SlowReads',
-      meaning: 'Reading a job, which asks no upstream, takes seconds.',
+      meaning: 'Fetching a job, which involves no upstream, takes seconds.',
       metric: jobReadLatency(api),
       threshold: 3000,
       periods: 3,
     },
     ...throttleAlarms(
-      { name: 'RelayThrottled', turnedAway: 'relayed requests', threshold: 1 },
+      { name: 'RelayThrottled', throttled: 'relayed requests', threshold: 1 },
       functions.filter(isStreaming),
     ),
     ...throttleAlarms(
-      { name: 'ApiThrottled', turnedAway: 'requests of the API', threshold: 1 },
+      { name: 'ApiThrottled', throttled: 'requests of the API', threshold: 1 },
       functions.filter((each) => !isStreaming(each)),
     ),
   ]
@@ -100,7 +100,7 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
   return [
     {
       name: 'ExecutionsEndedBadly',
-      meaning: 'Executions ended without having resolved their jobs.',
+      meaning: 'Executions ended without resolving their jobs.',
       metric: sumOfMetrics(
         [stateMachine.metricFailed(options), stateMachine.metricTimedOut(options), stateMachine.metricAborted(options)],
         PERIOD,
@@ -108,12 +108,12 @@ function pipelineAlarms({ stateMachine, functions }: VideoPipeline): readonly Al
       threshold: 1,
     },
     ...alarmsOnSum(
-      { name: 'StepErrors', meaning: 'Settle, Fail or Notify fail again and again.', threshold: 5 },
+      { name: 'StepErrors', meaning: 'Settle, Fail or Notify keeps failing.', threshold: 5 },
       steady.map(([, step]) => step.function.metricErrors({ period: PERIOD })),
       PERIOD,
     ),
     ...throttleAlarms(
-      { name: 'PipelineThrottled', turnedAway: 'steps of jobs', threshold: 50, periods: 2 },
+      { name: 'PipelineThrottled', throttled: 'steps of video jobs', threshold: 50, periods: 2 },
       Object.values(functions),
     ),
   ]
@@ -123,19 +123,19 @@ function reconcileFunctionAlarms({ function: reconcile, deadLetters }: Reconcile
   return [
     {
       name: 'DeadLetters',
-      meaning: 'An event for Reconcile was given up; the queue holds it.',
+      meaning: 'An event for Reconcile could not be delivered; the queue holds it.',
       metric: deadLetters.metricApproximateNumberOfMessagesVisible({ period: PERIOD, statistic: 'Maximum' }),
       threshold: 1,
     },
     {
       name: 'ReconcileErrors',
-      meaning: 'Reconcile fails run after run.',
+      meaning: 'Run after run of Reconcile fails.',
       metric: reconcile.function.metricErrors({ period: PERIOD }),
       threshold: 3,
     },
     {
       name: 'ReconcileSilent',
-      meaning: 'Reconcile has not run: no reservation is guaranteed to end.',
+      meaning: 'Reconcile is not running, so reservations may stay open.',
       metric: reconcile.function.metricInvocations({ period: PERIOD }),
       threshold: 1,
       periods: 2,
@@ -185,13 +185,13 @@ function isStreaming(each: GatewayFunction): boolean {
 
 type Throttling = {
   readonly name: string
-  readonly turnedAway: string
+  readonly throttled: string
   readonly threshold: number
   readonly periods?: number
 }
 
-function throttleAlarms({ turnedAway, ...kind }: Throttling, functions: readonly GatewayFunction[]) {
-  const meaning = `Lambda turns ${turnedAway} away: the concurrency of the account or of a function is used up.`
+function throttleAlarms({ throttled, ...kind }: Throttling, functions: readonly GatewayFunction[]) {
+  const meaning = `Lambda throttles ${throttled}: the concurrency of the account or of a function is used up.`
   const throttles = functions.map(({ function: watched }) => watched.metricThrottles({ period: PERIOD }))
   return alarmsOnSum({ ...kind, meaning }, throttles, PERIOD)
 }

@@ -1,36 +1,31 @@
 import * as z from 'zod'
 import { CONFIGURATION_FILE } from './configuration-file.ts'
 
-/**
- * Each setting of a deployment, as it comes from `-c key=value` (text) or from cdk.json (JSON), and what one may write.
- * Each text completes the sentence "the context setting KEY ...".
- */
-
 /** CloudFormation allows 128 characters in a stack's name; functions and log groups carry it too. */
 const STAGE_CHARACTERS_MAX = 32
 /** A label of a host name ends at 63 characters (RFC 1035); a name that a certificate can be for has two or more. */
 const HOST_NAME = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
 const CERTIFICATE_ARN = /^arn:aws(-[a-z-]+)?:acm:[a-z0-9-]+:\d{12}:certificate\/[A-Za-z0-9-]+$/
-/** What DynamoDB takes as a table's name. */
+/** Table names that DynamoDB accepts. */
 const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/
-/** Enough to tell a slip; the address is proven by the confirmation that SNS sends to it. */
+/** Catches typing errors; SNS verifies the address by a confirmation. */
 const EMAIL = /^[^\s@,;:<>"]+@[^\s@,;:<>"]+\.[^\s@,;:<>".]+$/
-/** What AWS WAF takes as the limit of a rate-based rule. */
+/** Limits that AWS WAF accepts for a rate-based rule. */
 const WAF_RATE = { min: 10, max: 2_000_000_000 }
 /** A region's default quota is 10,000 requests a second and bursts of 5,000; both can be raised. */
 const THROTTLE_MAX = 1_000_000
-/** The most that an account can be raised to without a talk with AWS; what it has now is not known at synth. */
+/** A sanity bound. The quota of the account is unknown at synth. */
 const CONCURRENCY_MAX = 100_000
-/** One run a minute, and one for each execution that ends badly; each run finds what is left to do, so more are of no use. */
+/** Reconcile runs once a minute and once for each broken execution. More instances would find nothing to do. */
 const RECONCILE_CONCURRENCY_MAX = 10
-/** The levels of the functions' logger that still let an operator see what fails. */
+/** Levels of the functions' logger at which failures are still logged. */
 const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
-/** The periods that CloudWatch Logs knows, from a day to ten years. */
+/** Retention periods that CloudWatch Logs accepts, from a day to ten years. */
 const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ]
 
-/** What a stage may be for; the profile decides the defaults of the other settings. */
+/** Purposes of a stage. The profile decides the defaults of the other settings. */
 export const PROFILES = ['dev', 'prod'] as const
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
@@ -46,44 +41,98 @@ const certificateArn = matching(
   'must be the ARN of a certificate: arn:aws:acm:<region>:<account>:certificate/<id>',
 )
 
-/** Every context setting of a deployment. A refusal completes the sentence "the context setting KEY ...". */
+/**
+ * Every context setting of a deployment. A refusal completes the sentence "the context setting KEY ...". The descriptions are
+ * Markdown for the table in docs/deploy.md.
+ */
 export const contextSchema = z.object({
   stage: matching(
     new RegExp(`^[a-z][a-z0-9-]{0,${STAGE_CHARACTERS_MAX - 1}}$`),
     `must be dev, prod or a name of up to ${STAGE_CHARACTERS_MAX} of a-z, 0-9 and -, beginning with a letter`,
-  ).default('dev'),
-  profile: z.enum(PROFILES, { error: 'must be dev or prod' }).optional(),
+  )
+    .default('dev')
+    .describe('`dev`, `prod` or a name of your own; the stack is `Reelgate-<stage>`'),
+  profile: z
+    .enum(PROFILES, { error: 'must be dev or prod' })
+    .optional()
+    .describe('selects the column of defaults; required for a stage with a name of your own'),
   config: z
     .string({ error: 'must be the path of a file' })
     .min(1, 'must be the path of a file')
-    .default(CONFIGURATION_FILE),
-  emulator: flag.default(false),
-  responseStreaming: flag.optional(),
-  retainData: flag.optional(),
-  deletionProtection: flag.default(false),
-  table: matching(TABLE_NAME, 'must be the name of a table in the account and region of the stack').optional(),
-  apiDomain: hostName.optional(),
-  apiCertificateArn: certificateArn.optional(),
-  videoDomain: hostName.optional(),
-  videoCertificateArn: certificateArn.optional(),
+    .default(CONFIGURATION_FILE)
+    .describe(
+      'the [configuration file](configuration.md#the-configuration-file); `config/gateway.local.yaml` if it exists',
+    ),
+  emulator: flag
+    .default(false)
+    .describe(
+      'deploys to an [emulator of AWS](testing.md#an-emulator-of-aws), without CDN and streaming; refused in prod',
+    ),
+  responseStreaming: flag
+    .optional()
+    .describe(
+      '`false` sends relayed responses in one piece, up to 6 MB and 29 s; slower ones are billed, but end as a 504',
+    ),
+  retainData: flag.optional().describe('keeps table, bucket, channel secret and logs when the stack is deleted'),
+  deletionProtection: flag
+    .default(false)
+    .describe(
+      'protects the stack and its table against deletion, from the [second deployment](#after-the-first-deployment) on; needs `retainData`',
+    ),
+  table: matching(TABLE_NAME, 'must be the name of a table in the account and region of the stack')
+    .optional()
+    .describe(
+      'an existing table, such as a [restored](#backup-and-restore) one, instead of a new one; needs `retainData`',
+    ),
+  apiDomain: hostName
+    .optional()
+    .describe('your own name for the API; needs `apiCertificateArn` and turns the default endpoint off'),
+  apiCertificateArn: certificateArn.optional().describe("certificate of `apiDomain`, in the stack's region"),
+  videoDomain: hostName.optional().describe('your own name for video urls; needs `videoCertificateArn`'),
+  videoCertificateArn: certificateArn.optional().describe('certificate of `videoDomain`, in us-east-1'),
   cdnPublicKey: z
     .string({ error: 'must be the path of a PEM file, or several with commas between' })
     .min(1, 'must be the path of a PEM file, or several with commas between')
-    .optional(),
-  throttleRate: wholeNumber(1, THROTTLE_MAX, 'requests per second').optional(),
-  throttleBurst: wholeNumber(1, THROTTLE_MAX, 'requests').optional(),
-  waf: flag.optional(),
-  wafRatePerFiveMinutes: wholeNumber(WAF_RATE.min, WAF_RATE.max, 'requests').optional(),
-  logLevel: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).optional(),
+    .optional()
+    .describe(
+      'your own public keys for video urls: up to five PEM files (RSA, 2048 bits), separated by commas; [import](operate.md#keys-of-video-urls) the private keys',
+    ),
+  throttleRate: wholeNumber(1, THROTTLE_MAX, 'requests per second')
+    .optional()
+    .describe('requests per second of all clients together; more get a 429. The default quota of a region is 10,000'),
+  throttleBurst: wholeNumber(1, THROTTLE_MAX, 'requests')
+    .optional()
+    .describe('requests at once of all clients together. The default quota of a region is 5,000'),
+  waf: flag.optional().describe('puts a [web ACL](#the-web-acl) in front of the API'),
+  wafRatePerFiveMinutes: wholeNumber(WAF_RATE.min, WAF_RATE.max, 'requests')
+    .optional()
+    .describe('requests per address in five minutes; more get a 429. Needs `waf`'),
+  logLevel: z
+    .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
+    .optional()
+    .describe(`log level of the functions: ${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}`),
   logRetentionDays: wholeNumber(1, Math.max(...RETENTION_DAYS), 'days')
     .refine((days) => RETENTION_DAYS.includes(days), `must be one of ${RETENTION_DAYS.join(', ')} (days)`)
-    .optional(),
-  alarms: flag.optional(),
-  alarmEmail: matching(EMAIL, 'must be one e-mail address, such as oncall@example.com').optional(),
-  apiReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function').optional(),
-  pipelineReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function').optional(),
-  reconcileReservedConcurrency: wholeNumber(1, RECONCILE_CONCURRENCY_MAX, 'instances').optional(),
-  apiProvisionedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function').default(0),
+    .optional()
+    .describe('a retention period of CloudWatch Logs, from 1 to 3653'),
+  alarms: flag.optional().describe('creates the [alarms](runbook.md) and their topic'),
+  alarmEmail: matching(EMAIL, 'must be one e-mail address, such as oncall@example.com')
+    .optional()
+    .describe('an address that AWS subscribes to the topic, after asking it to confirm; turns `alarms` on'),
+  apiReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function')
+    .optional()
+    .describe('concurrent instances reserved for each function of the API'),
+  pipelineReservedConcurrency: wholeNumber(1, CONCURRENCY_MAX, 'instances of each function')
+    .optional()
+    .describe('the same for each step of a video job'),
+  reconcileReservedConcurrency: wholeNumber(1, RECONCILE_CONCURRENCY_MAX, 'instances')
+    .optional()
+    .describe(
+      'the same for Reconcile, up to 10; 1 keeps it running when other functions use up the concurrency of the account',
+    ),
+  apiProvisionedConcurrency: wholeNumber(0, CONCURRENCY_MAX, 'instances of each function')
+    .default(0)
+    .describe('warm instances of each function that serves tenants, at most `apiReservedConcurrency`'),
 })
 
 /** The settings as given, with the defaults that no profile decides. */

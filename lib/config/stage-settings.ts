@@ -56,35 +56,35 @@ export type StageSettings = {
   }
 }
 
-type Defaults = Pick<StageSettings, 'retainsData' | 'throttle' | 'logLevel' | 'logRetentionDays' | 'alarms'> & {
-  readonly waf: boolean
-}
-
-/** Logs of production are kept as long as a job's record. Its throttle is half of a region's default quota. */
-const DEFAULTS: Readonly<Record<StageProfile, Defaults>> = {
+/**
+ * Defaults that depend on the profile. Logs of production are kept as long as the record of a job. Its throttle is half of a
+ * region's default quota. The rate of the web ACL stops floods and is not a limit for one client: a backend that polls a
+ * hundred jobs every five seconds and chats besides stays below it.
+ */
+export const PROFILE_DEFAULTS = {
   dev: {
-    retainsData: false,
-    throttle: { requestsPerSecond: 100, burst: 200 },
+    responseStreaming: true,
+    retainData: false,
+    throttleRate: 100,
+    throttleBurst: 200,
+    waf: false,
+    wafRatePerFiveMinutes: 10_000,
     logLevel: 'DEBUG',
     logRetentionDays: 7,
     alarms: false,
-    waf: false,
   },
   prod: {
-    retainsData: true,
-    throttle: { requestsPerSecond: 5000, burst: 2500 },
+    responseStreaming: true,
+    retainData: true,
+    throttleRate: 5000,
+    throttleBurst: 2500,
+    waf: true,
+    wafRatePerFiveMinutes: 10_000,
     logLevel: 'INFO',
     logRetentionDays: 30,
     alarms: true,
-    waf: true,
   },
-}
-
-/**
- * A stop for floods, not a client's limit: one backend that polls a hundred jobs every five seconds and chats besides
- * stays below it, and all of a tenant's requests may come from one address.
- */
-const WAF_REQUESTS_IN_FIVE_MINUTES = 10_000
+} as const satisfies Record<StageProfile, Partial<ContextValues>>
 
 /**
  * The settings of one deployment from CDK's context (`-c key=value`, cdk.json).
@@ -96,24 +96,24 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
   const profile = profileOf(read)
   const values = { ...read, profile }
   refuseCombinations(values, region)
-  const defaults = DEFAULTS[profile]
+  const defaults = PROFILE_DEFAULTS[profile]
   return {
     stage: values.stage,
     profile,
     configFile: values.config,
     emulator: values.emulator,
-    responseStreaming: values.responseStreaming ?? !values.emulator,
-    retainsData: values.retainData ?? defaults.retainsData,
+    responseStreaming: values.responseStreaming ?? (defaults.responseStreaming && !values.emulator),
+    retainsData: values.retainData ?? defaults.retainData,
     isProtected: values.deletionProtection,
     table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {
-      requestsPerSecond: values.throttleRate ?? defaults.throttle.requestsPerSecond,
-      burst: values.throttleBurst ?? defaults.throttle.burst,
+      requestsPerSecond: values.throttleRate ?? defaults.throttleRate,
+      burst: values.throttleBurst ?? defaults.throttleBurst,
     },
-    waf: wafOf(values, defaults.waf),
+    waf: wafOf(values, defaults),
     logLevel: values.logLevel ?? defaults.logLevel,
     logRetentionDays: values.logRetentionDays ?? defaults.logRetentionDays,
     alarms: values.alarms ?? (defaults.alarms || values.alarmEmail !== undefined),
@@ -161,10 +161,10 @@ function domainOf(domainName: string | undefined, certificateArn: string | undef
 }
 
 /** @throws StageSettingsError for a rate without a web ACL that could count it. */
-function wafOf(values: ContextValues, isDefault: boolean): StageSettings['waf'] {
+function wafOf(values: ContextValues, defaults: (typeof PROFILE_DEFAULTS)[StageProfile]): StageSettings['waf'] {
   const { wafRatePerFiveMinutes: rate } = values
-  if (values.waf ?? isDefault) {
-    return { requestsPerAddressInFiveMinutes: rate ?? WAF_REQUESTS_IN_FIVE_MINUTES }
+  if (values.waf ?? defaults.waf) {
+    return { requestsPerAddressInFiveMinutes: rate ?? defaults.wafRatePerFiveMinutes }
   }
   if (rate !== undefined) {
     throw new StageSettingsError('the context setting wafRatePerFiveMinutes needs waf=true')

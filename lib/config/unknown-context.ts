@@ -17,7 +17,7 @@ export function refuseUnknownContext(keys: readonly string[]): void {
     const meant = nearestName(word, known)
     if (PLAIN_WORD.test(key) || meant?.toLowerCase() === word.toLowerCase()) {
       throw new StageSettingsError(
-        `there is no context setting ${key}${meant === undefined ? ', see docs/operations.md for all' : `; did you mean ${meant}?`}`,
+        `there is no context setting ${key}${meant === undefined ? ', see docs/deploy.md for all' : `; did you mean ${meant}?`}`,
       )
     }
   }

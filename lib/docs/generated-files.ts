@@ -2,38 +2,52 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import { openapiDocument, openapiText } from '../openapi/openapi-document.ts'
+import { alarmTable } from './alarm-table.ts'
+import { commandTable } from './command-table.ts'
+import { withSection } from './generated-section.ts'
 import { referencePage } from './reference-page.ts'
-import { withStateDiagram } from './state-diagram.ts'
+import { settingsTable } from './settings-table.ts'
+import { stateDiagramBlock } from './state-diagram.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** A committed file, or a part of one, that a command writes from other files of the repository. */
+/** A committed file, or a section of one, that a command generates from other files of the repository. */
 export type GeneratedFile = {
   /** Relative to the root. */
   readonly path: string
   /** The script of package.json that writes it. */
-  readonly command: 'openapi' | 'diagram' | 'schema'
-  /** What the whole file has to be. */
+  readonly command: 'openapi' | 'diagram' | 'schema' | 'tables'
+  /** What the whole file must contain. */
   readonly content: () => string
 }
 
-/** Every generated file of the repository: `npm run check:generated` holds each to what it comes from. */
+/** Every generated file of the repository. `npm run check:generated` compares each with its sources. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'openapi.json', command: 'openapi', content: openapiText },
   { path: 'docs/reference.md', command: 'openapi', content: () => referencePage(openapiDocument()) },
-  {
-    path: 'docs/architecture.md',
+  section('docs/architecture.md', {
+    name: 'state machine',
     command: 'diagram',
-    content: () => withStateDiagram(read('docs/architecture.md'), read('lambdas/pipeline/video-job.asl.json')),
-  },
+    content: () => stateDiagramBlock(read('lambdas/pipeline/video-job.asl.json')),
+  }),
+  section('docs/deploy.md', { name: 'settings', command: 'tables', content: settingsTable }),
+  section('docs/operate.md', { name: 'commands', command: 'tables', content: commandTable }),
+  section('docs/runbook.md', { name: 'alarms', command: 'tables', content: () => alarmTable(ROOT) }),
   { path: 'config/gateway.schema.json', command: 'schema', content: configJsonSchema },
 ]
+
+function section(
+  path: string,
+  { content, ...part }: Omit<GeneratedFile, 'path'> & { readonly name: string },
+): GeneratedFile {
+  return { path, command: part.command, content: () => withSection(read(path), { ...part, content: content() }) }
+}
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** The file as it is; empty if it is not there. */
+/** The file as committed; empty if it does not exist. */
 export function committedContent({ path }: GeneratedFile): string {
   try {
     return read(path)
@@ -42,7 +56,7 @@ export function committedContent({ path }: GeneratedFile): string {
   }
 }
 
-/** Where the file lies. */
+/** Absolute path of the file. */
 export function absolutePath({ path }: GeneratedFile): string {
   return join(ROOT, path)
 }

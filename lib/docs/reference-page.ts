@@ -2,6 +2,7 @@ import type { Example } from '../openapi/examples.ts'
 import type { JsonSchema } from '../openapi/json-schema.ts'
 import type { OpenapiDocument, OperationObject, Reference, ResponseObject } from '../openapi/openapi-types.ts'
 import { PLATFORM_TEXT } from '../openapi/platform-refusals.ts'
+import { code, markdownTable as table } from './markdown-table.ts'
 import { memberRows, typeText } from './schema-rows.ts'
 
 type Operation = { readonly method: string; readonly path: string; readonly operation: OperationObject }
@@ -117,15 +118,6 @@ function errorParts(name: string, { description, headers = {}, content = {} }: R
   const own = Object.keys(headers).filter((header) => /retry/i.test(header))
   const told = own.length === 0 ? '' : ` Header${own.length > 1 ? 's' : ''}: ${own.map(code).join(', ')}.`
   return [`### ${name}`, description + told, bodies.length === 0 ? '' : `\`\`\`json\n${bodies.join('\n')}\n\`\`\``]
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return rows.length === 0 ? '' : [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
-}
-
-function code(text: string): string {
-  return `\`${text}\``
 }
 
 /** The anchor that forges give a heading. */

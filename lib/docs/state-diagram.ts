@@ -1,4 +1,4 @@
-/** What the drawing needs of a state of Amazon States Language. */
+/** The fields of a state that the diagram shows. */
 type State = {
   readonly Type: string
   readonly Next?: string
@@ -9,27 +9,14 @@ type State = {
 
 type Definition = { readonly StartAt: string; readonly States: Readonly<Record<string, State>> }
 
-const BEGIN = '<!-- state machine: written by npm run diagram -->'
-const END = '<!-- end of state machine -->'
-
-/**
- * A page with the diagram of the definition between its two markers.
- * @throws TypeError for a page without them.
- */
-export function withStateDiagram(page: string, definitionText: string): string {
-  const begin = page.indexOf(BEGIN)
-  const end = page.indexOf(END)
-  if (begin === -1 || end < begin) {
-    throw new TypeError(`the page has no "${BEGIN}" with "${END}" behind it`)
-  }
-  const definition: Definition = JSON.parse(definitionText)
-  return `${page.slice(0, begin + BEGIN.length)}\n\n\`\`\`mermaid\n${stateDiagram(definition)}\n\`\`\`\n\n${page.slice(end)}`
+/** A definition in Amazon States Language as a fenced Mermaid diagram. */
+export function stateDiagramBlock(definitionText: string): string {
+  return `\`\`\`mermaid\n${stateDiagram(JSON.parse(definitionText))}\n\`\`\``
 }
 
 /**
- * The definition as a Mermaid diagram. A choice that follows a task is drawn as the task's own ways out, named by what the
- * task answered, and a state that only succeeds as the end. States that share a way out on failure stand in one box, which
- * has that way once.
+ * The definition as a Mermaid diagram. A choice after a task is drawn as arrows of the task, labelled with the value that the
+ * task returns. A state that only succeeds is drawn as the end. Tasks that fail to the same state are drawn in one box.
  */
 export function stateDiagram({ StartAt, States }: Definition): string {
   const names = Object.keys(States).filter((name) => !['Choice', 'Succeed'].includes(States[name]?.Type ?? ''))
@@ -58,14 +45,14 @@ export function stateDiagram({ StartAt, States }: Definition): string {
 
 const FAILED = 'failed'
 
-/** Where most tasks go that fail; undefined if none has a way out. */
+/** The task that most tasks fail to; undefined if no task catches failures. */
 function sharedRescue(states: Definition['States']): string | undefined {
   const targets = Object.values(states).flatMap(({ Catch = [] }) => Catch.map(({ Next }) => Next))
   const count = (name: string) => targets.filter((each) => each === name).length
   return targets.toSorted((left, right) => count(right) - count(left)).find((name) => states[name]?.Type === 'Task')
 }
 
-/** Tasks that go there when they fail, and waits, which cannot fail, before one of these. */
+/** True for a task that fails to `rescue`, and for a wait before such a task. */
 function isBoxed(name: string, rescue: string, states: Definition['States']): boolean {
   const { Type, Next = '', Catch = [] } = states[name] ?? { Type: '' }
   return Type === 'Wait' ? isBoxed(Next, rescue, states) : Catch.some((each) => each.Next === rescue)
@@ -85,7 +72,7 @@ function arrowsOf(name: string, states: Definition['States']): Arrow[] {
   return [...onward, ...caught].map((arrow) => ({ from: name, ...arrow }))
 }
 
-/** Through a choice to what it leads to. */
+/** The next states, looking through a choice. */
 function waysOut(next: string, states: Definition['States']): Omit<Arrow, 'from'>[] {
   const state = states[next]
   if (state?.Type !== 'Choice') {
@@ -103,7 +90,7 @@ function target(name: string, states: Definition['States']): string {
   return states[name]?.Type === 'Succeed' ? '[*]' : name
 }
 
-/** Several ways from one state to another are one arrow. */
+/** Merges parallel arrows between two states into one. */
 function merge(arrows: readonly Arrow[]): MergedArrow[] {
   const merged = new Map<string, { from: string; to: string; all: Set<string> }>()
   for (const { from, to, label } of arrows) {
@@ -118,7 +105,7 @@ function merge(arrows: readonly Arrow[]): MergedArrow[] {
   }))
 }
 
-/** `WaitForChannel` is `Wait for channel`. */
+/** `WaitForChannel` becomes `Wait for channel`. */
 function words(name: string): string {
   return name.replace(/(?<!^)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }

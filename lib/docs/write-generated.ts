@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { absolutePath, committedContent, GENERATED_FILES, type GeneratedFile } from './generated-files.ts'
 
-/** Writes the files of one command, and says which have changed. */
+/** Writes the files of one command and prints which have changed. */
 export function writeGenerated(command: GeneratedFile['command']): void {
   for (const file of GENERATED_FILES.filter((each) => each.command === command)) {
     const content = file.content()

@@ -54,7 +54,7 @@ describe('alarms of a service with more functions than one alarm can look at', (
       ['ApiThrottled', 'ApiThrottled2', 'ApiThrottled3'].map((name) => `Reelgate-test-${name}`),
     )
     for (const { AlarmDescription, Threshold, AlarmActions } of throttled) {
-      expect(AlarmDescription).toMatch(/ Runbook: docs\/operations\.md#apithrottled$/)
+      expect(AlarmDescription).toMatch(/ Runbook: docs\/runbook\.md#apithrottled$/)
       expect([Threshold, AlarmActions]).toEqual([1, [{ Ref: expect.stringMatching(/^GrownTopic/) }]])
     }
   })

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
-const OPERATIONS_PAGE = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const OPERATE_PAGE = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
 
 /** AWS keeps this much for functions without a reservation (Lambda developer guide, "Configuring reserved concurrency"). */
 const UNRESERVED_MIN = 100
@@ -10,13 +10,13 @@ const QUOTA = 1_000
 
 /** The settings that the page recommends, by name. */
 const recommended = Object.fromEntries(
-  [...OPERATIONS_PAGE.matchAll(/-c ((?:api|pipeline|reconcile)ReservedConcurrency)=(\d+)/g)].map(([, name, value]) => [
+  [...OPERATE_PAGE.matchAll(/-c ((?:api|pipeline|reconcile)ReservedConcurrency)=(\d+)/g)].map(([, name, value]) => [
     name,
     value,
   ]),
 )
 
-describe('reelgate-stack: the reserved concurrency that the operations page recommends', () => {
+describe('reelgate-stack: the reserved concurrency that docs/operate.md recommends', () => {
   const functions = resourcesOf(synthesizeStack({ settings: stageSettings(recommended) }), 'AWS::Lambda::Function')
   const reserved = functions.flatMap(({ properties }) => properties.ReservedConcurrentExecutions ?? [])
 
@@ -29,6 +29,6 @@ describe('reelgate-stack: the reserved concurrency that the operations page reco
   it('is accepted by AWS at a quota of 1,000, and comes to what the page says', () => {
     const sum = reserved.reduce((total, own) => total + own, 0)
     expect(sum).toBeLessThanOrEqual(QUOTA - UNRESERVED_MIN)
-    expect(OPERATIONS_PAGE).toContain(`reserves ${sum} of 1,000`)
+    expect(OPERATE_PAGE).toContain(`reserves ${sum} of 1,000`)
   })
 })

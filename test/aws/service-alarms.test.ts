@@ -81,10 +81,10 @@ function channelsOf(kind: string): string[] {
     .map(({ id }) => id)
 }
 
-/** Headings below "Runbook" of the operator's page. */
+/** The alarms with an entry in the runbook. */
 function runbookEntries(): string[] {
-  const page = readFileSync(join(REPOSITORY_ROOT, 'docs/operations.md'), 'utf8')
-  const [, runbook = ''] = page.split(/^## Runbook$/m)
+  const page = readFileSync(join(REPOSITORY_ROOT, 'docs/runbook.md'), 'utf8')
+  const [, runbook = ''] = page.split(/^## Entries$/m)
   const [section = ''] = runbook.split(/^## /m)
   return [...section.matchAll(/^### (\w+)$/gm)].map(([, name]) => String(name))
 }
@@ -101,7 +101,7 @@ describe('ServiceAlarms', () => {
     for (const { AlarmName, AlarmDescription } of alarms) {
       expect(AlarmName).toMatch(/^Reelgate-test-[A-Z][A-Za-z]+\d*(-[a-z0-9][a-z0-9-]+)?$/)
       const anchor = kindOf(AlarmName).replace(STACK_PREFIX, '').toLowerCase()
-      expect(AlarmDescription).toMatch(new RegExp(`^[A-Z].*\\. Runbook: docs/operations\\.md#${anchor}$`))
+      expect(AlarmDescription).toMatch(new RegExp(`^[A-Z].*\\. Runbook: docs/runbook\\.md#${anchor}$`))
     }
   })
 

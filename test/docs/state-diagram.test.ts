@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { stateDiagram, withStateDiagram } from '../../lib/docs/state-diagram.ts'
+import { stateDiagram } from '../../lib/docs/state-diagram.ts'
 
 const DEFINITION = {
   StartAt: 'Ask',
@@ -32,20 +32,5 @@ describe('the diagram of a state machine', () => {
       'Ask --> [*] : done',
       'GiveUp --> [*]',
     ])
-  })
-
-  it('leaves the page around its markers as it is, however often it is written', () => {
-    const page =
-      '# Title\n\n<!-- state machine: written by npm run diagram -->\nold\n<!-- end of state machine -->\n\nAfter.\n'
-    const once = withStateDiagram(page, JSON.stringify(DEFINITION))
-    expect(once).toMatch(
-      /^# Title\n\n<!-- state.*\n\n```mermaid\nstateDiagram-v2\n[\s\S]*```\n\n<!-- end.*\n\nAfter\.\n$/,
-    )
-    expect(once).not.toContain('old')
-    expect(withStateDiagram(once, JSON.stringify(DEFINITION))).toBe(once)
-  })
-
-  it('refuses a page that has no place for it', () => {
-    expect(() => withStateDiagram('# Title\n', JSON.stringify(DEFINITION))).toThrow('the page has no')
   })
 })

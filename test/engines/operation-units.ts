@@ -2,7 +2,7 @@
 export type Units = { readonly reads: number; readonly writes: number }
 
 /**
- * The units of the operations of a job and of a relayed request: the table "Costs per operation" of docs/operations.md, whose
+ * The units of the operations of a job and of a relayed request: the table "Costs per operation" of docs/operate.md, whose
  * lines `test/bench/operations.test.ts` counts on the wire, these with them.
  */
 export const OPERATION_UNITS = {

@@ -1,5 +1,5 @@
 /**
- * What is measured besides the counted facts (`counted-facts.ts`), with CloudWatch's name of its unit; docs/operations.md, "What is measured", has a row for each.
+ * What is measured besides the counted facts (`counted-facts.ts`), with CloudWatch's name of its unit; docs/operate.md, "What is measured", has a row for each.
  * Counts add up, `oldest_` and `open_` are read as maxima, all others are distributions.
  */
 export const MEASURES = {

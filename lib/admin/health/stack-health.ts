@@ -74,10 +74,9 @@ export async function checkAlarms(resources: readonly StackResource[]): Promise<
   return ringing.length === 0 ? [fine('alarms', `none of ${names.length} is in alarm`)] : ringing
 }
 
-/** Descriptions end with the entry of the runbook (lib/aws/alarm-definition.ts), but for those of an older deployment. */
+/** Descriptions end with the entry of the runbook (lib/aws/alarm-definition.ts), except those of an older deployment. */
 function readAlarmDescription(description: string): { readonly meaning: string; readonly entry: string } {
-  const [, meaning = description, entry = 'docs/operations.md, "Alarms",'] =
-    /^(.*?) *Runbook: (\S+)$/s.exec(description) ?? []
+  const [, meaning = description, entry = 'docs/runbook.md'] = /^(.*?) *Runbook: (\S+)$/s.exec(description) ?? []
   return { meaning, entry }
 }
 

@@ -8,7 +8,7 @@ import { type Finding, fine, wrong } from '../health/finding.ts'
 const STACK_TAG = 'aws:cloudformation:stack-name'
 
 /** Where the data of a removed or failed stack of the same name may still be. */
-const REMOVING = 'docs/operations.md, "Removing"'
+const REMOVING = 'docs/deploy.md, "Removing"'
 
 /** Tables of an earlier stack of this name. @param used the one that the settings take up. */
 export async function checkTables(stackName: string, used: string | undefined): Promise<Finding[]> {

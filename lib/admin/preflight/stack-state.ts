@@ -4,7 +4,7 @@ import { type Finding, fine, wrong } from '../health/finding.ts'
 /** What CloudFormation knows of a stage's stack. */
 export type StackState = { readonly status: string | undefined; readonly isProtected: boolean }
 
-const PAGE = 'docs/operations.md, "The first deployment failed"'
+const PAGE = 'docs/deploy.md, "The first deployment failed"'
 
 /** The stack of a stage; `status` is undefined where there is none. */
 export async function readStackState(name: string): Promise<StackState> {

@@ -69,7 +69,7 @@ function haveStack(StackStatus: StackStatus, EnableTerminationProtection = true)
 }
 
 /** As lib/aws/alarm-definition.ts writes it. */
-const ALARM = 'The API answers 5xx. Runbook: docs/operations.md#apierrors'
+const ALARM = 'The API answers 5xx. Runbook: docs/runbook.md#apierrors'
 
 function haveMetric(MetricName: string, figures: { Sum?: number; Maximum?: number } | undefined): void {
   cloudWatch
@@ -195,8 +195,8 @@ describe('a deployment', () => {
       .on(DescribeAlarmsCommand)
       .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }, { AlarmName: 'alarm-2' }] })
     const { text } = await look()
-    expect(text).toContain('-> docs/operations.md#apierrors says what it means and what to do.')
-    expect(text).toContain('-> docs/operations.md, "Alarms", says what it means and what to do.')
+    expect(text).toContain('-> docs/runbook.md#apierrors says what it means and what to do.')
+    expect(text).toContain('-> docs/runbook.md says what it means and what to do.')
   })
 
   it('with an open relayed request and no job names no oldest job', async () => {

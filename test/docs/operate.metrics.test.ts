@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
 import { MEASURES } from '#core/telemetry/measures.ts'
 
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
 
 /** The names in the first column of a section's table. */
 function namesOf(heading: string): string[] {
@@ -13,7 +13,7 @@ function namesOf(heading: string): string[] {
   return rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => String(name)))
 }
 
-describe('the operations page', () => {
+describe('docs/operate.md', () => {
   it('has a row for each counted fact, and for nothing else', () => {
     expect(namesOf('What is counted').toSorted()).toEqual([...COUNTED_FACTS].toSorted())
   })

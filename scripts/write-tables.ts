@@ -1,0 +1,3 @@
+import { writeGenerated } from '../lib/docs/write-generated.ts'
+
+writeGenerated('tables')

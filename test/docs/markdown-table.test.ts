@@ -1,0 +1,12 @@
+import { describe, expect, it } from '@jest/globals'
+import { markdownTable } from '../../lib/docs/markdown-table.ts'
+
+describe('markdownTable', () => {
+  it('escapes bars inside cells', () => {
+    expect(markdownTable(['A', 'B'], [['`x|y`', 'z']])).toBe('| A | B |\n|---|---|\n| `x\\|y` | z |')
+  })
+
+  it('is empty without rows', () => {
+    expect(markdownTable(['A'], [])).toBe('')
+  })
+})
