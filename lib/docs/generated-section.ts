@@ -1,6 +1,4 @@
-import type { GeneratedFile } from './generated-files.ts'
-
-type Section = { readonly name: string; readonly command: GeneratedFile['command']; readonly content: string }
+type Section = { readonly name: string; readonly command: string; readonly content: string }
 
 /**
  * A page with the content between the two markers of a section, `<!-- NAME: written by npm run COMMAND -->` and
