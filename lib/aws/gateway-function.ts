@@ -1,6 +1,6 @@
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { AssetHashType, DockerImage, Duration } from 'aws-cdk-lib'
+import { AssetHashType, DockerImage, Duration, Stage } from 'aws-cdk-lib'
 import { Grant, type IGrantable, type IPrincipal, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import {
   type Alias,
@@ -11,10 +11,11 @@ import {
   Runtime,
   Tracing,
 } from 'aws-cdk-lib/aws-lambda'
+import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
 import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { acknowledge } from './acknowledge.ts'
-import { bundleHandler } from './bundle-handler.ts'
+import { type BundledFile, bundleHandler } from './bundle-handler.ts'
 import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
@@ -65,8 +66,9 @@ export class GatewayFunction extends Construct implements IGrantable {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') })
     logGroup.grantWrite(role)
     acknowledge(role, 'X-Ray has no resources that a policy could name.', 'IAM5[Resource::*]')
+    const { code, bundled } = codeOf(props)
     this.function = new LambdaFunction(this, 'Function', {
-      code: codeOf(props),
+      code,
       handler: `index.${props.entry ?? 'handler'}`,
       description: `Reelgate ${props.folder}`,
       runtime: Runtime.NODEJS_24_X,
@@ -83,6 +85,7 @@ export class GatewayFunction extends Construct implements IGrantable {
       },
       ...(props.reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: props.reservedConcurrency }),
     })
+    writeSourceMaps(this.function, { folder: props.folder, files: bundled })
     this.grantPrincipal = role
     this.invocable = invocableOf(this.function, props.provisionedConcurrency ?? 0)
   }
@@ -110,11 +113,13 @@ function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: n
 
 /**
  * An asset with `index.mjs`, what that imports and the files that the handler reads; named by the hash of what is in it,
- * so that a deployment touches only the functions that changed.
+ * so that a deployment touches only the functions that changed. `bundled` is filled when CDK binds the code.
  */
-function codeOf({ sources, folder, files }: GatewayFunctionProps): Code {
+function codeOf({ sources, folder, files }: GatewayFunctionProps): { code: Code; bundled: readonly BundledFile[] } {
+  const bundled: BundledFile[] = []
   const bundleInto = (outputDirectory: string) => {
-    for (const { name, code } of bundleHandler({ root: sources.root, folder }).files) {
+    bundled.push(...bundleHandler({ root: sources.root, folder, withSourceMaps: true }).files)
+    for (const { name, code } of bundled) {
       writeFileSync(join(outputDirectory, name), code)
     }
     for (const name of files) {
@@ -122,9 +127,29 @@ function codeOf({ sources, folder, files }: GatewayFunctionProps): Code {
     }
     return true
   }
-  return Code.fromAsset(join(sources.root, 'lambdas', folder), {
+  const code = Code.fromAsset(join(sources.root, 'lambdas', folder), {
     assetHashType: AssetHashType.OUTPUT,
     // CDK wants an image to fall back to; bundling in this process needs none.
     bundling: { image: DockerImage.fromRegistry('none'), local: { tryBundle: bundleInto } },
   })
+  return { code, bundled }
+}
+
+type MappedFunction = { readonly folder: string; readonly files: readonly BundledFile[] }
+
+/**
+ * Source maps beside the assets of the cloud assembly, never in one: `source-maps/<folder>/<hash of the asset>/<file>.map`. The hash is
+ * the name of the deployed code in the template, so that maps of several deployments can lie side by side.
+ */
+function writeSourceMaps(deployed: LambdaFunction, { folder, files }: MappedFunction): void {
+  const asset = deployed.node.tryFindChild('Code')
+  const assembly = Stage.of(deployed)?.outdir
+  if (files.length === 0 || assembly === undefined || !(asset instanceof Asset)) {
+    return
+  }
+  const directory = join(assembly, 'source-maps', folder, asset.assetHash)
+  mkdirSync(directory, { recursive: true })
+  for (const { name, sourceMap } of files) {
+    writeFileSync(join(directory, `${name}.map`), sourceMap ?? '')
+  }
 }

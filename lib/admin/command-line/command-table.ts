@@ -10,6 +10,7 @@ import { ledgerExport } from '../ledger/ledger-export.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../secrets/callback-secret-commands.ts'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../secrets/cdn-key-commands.ts'
 import { secretList, secretRemove, secretSet } from '../secrets/channel-secret-commands.ts'
+import { stackTrace } from '../stack-trace-command.ts'
 import {
   tenantCreate,
   tenantGrant,
@@ -55,4 +56,5 @@ export const COMMANDS: readonly Command[] = [
   cdnKeyRemove,
   cdnKeyImport,
   health,
+  stackTrace,
 ]
