@@ -1,5 +1,5 @@
-import type { PostOutcome, UpstreamAnswer } from '#adapters/http/upstream-attempt.ts'
-import type { UpstreamConnections } from '#adapters/http/upstream-connection.ts'
+import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
+import type { UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { countUpstreamError, errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
@@ -42,7 +42,7 @@ export type ChannelCall = {
 }
 
 /** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */
-export type TakenReply = UpstreamAnswer & { readonly withoutCredentials: CredentialFilter }
+export type TakenReply = HttpResponse & { readonly withoutCredentials: CredentialFilter }
 
 /** `aborted`: the client left before anything was sent. `given_up`: the caller gave up the call, at any stage. */
 type Unwanted = { readonly kind: 'aborted' | 'given_up' }
@@ -74,7 +74,7 @@ export async function callChannel(
     }
   }
   const withoutCredentials = credentialFilter(credentials)
-  if (outcome.kind === 'answer') {
+  if (outcome.kind === 'response') {
     return { ...outcome, withoutCredentials }
   }
   // The reason may be a code in the upstream's words, and goes to the log.
@@ -91,7 +91,7 @@ async function postOnce(
   { connections, nowMilliseconds }: ChannelContext,
   channel: RelayChannel,
   { path, requestId, body, credential, deadline, signal, givenUp }: Posted,
-): Promise<UpstreamAnswer | ChannelFailure | Unwanted> {
+): Promise<HttpResponse | ChannelFailure | Unwanted> {
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
   const outcome = await connections.post({
     url: `${channel.base_url}${path}`,
@@ -112,10 +112,10 @@ async function postOnce(
     countUpstreamError(errorClass, channel.id)
   }
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return (await judgeReply(outcome, nowMilliseconds())) ?? outcome
     case 'not_sent':
-    case 'no_answer':
+    case 'no_response':
       return { kind: 'failed', reason: outcome.reason }
     case 'first_byte_timeout':
       return { kind: 'timeout', reason: 'first byte timeout' }
@@ -124,13 +124,13 @@ async function postOnce(
   }
 }
 
-function errorClassOf(outcome: PostOutcome) {
+function errorClassOf(outcome: SendOutcome) {
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return errorClassOfStatus(outcome.status)
     case 'not_sent':
       return 'connect_error'
-    case 'no_answer':
+    case 'no_response':
       return 'broken_answer'
     case 'first_byte_timeout':
       return 'timeout'

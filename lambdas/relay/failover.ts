@@ -60,7 +60,7 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
     const admitted = context.breakers.admit(channel, context.nowMilliseconds())
     if (admitted !== undefined) {
       const outcome = await callAdmitted(context, call, { channel, admitted })
-      if (outcome.kind === 'answer') {
+      if (outcome.kind === 'response') {
         const { nowMilliseconds } = context
         return openReply(outcome, { channel, attempts: failures.length + 1, admitted, nowMilliseconds })
       }
@@ -87,7 +87,7 @@ async function callAdmitted(
     throw error
   })
   switch (outcome.kind) {
-    case 'answer':
+    case 'response':
       return outcome
     case 'aborted':
       admitted.undecided()

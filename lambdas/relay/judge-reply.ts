@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { retryAfterSeconds } from '#adapters/http/retry-after.ts'
-import type { UpstreamAnswer } from '#adapters/http/upstream-attempt.ts'
+import type { HttpResponse } from '#adapters/http/send-once.ts'
 import { memberAt, parseJson } from '#adapters/providers/video/json-reading.ts'
 import {
   errorMeaning,
@@ -40,7 +40,7 @@ const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205])
  * @returns undefined for a reply to relay.
  */
 export async function judgeReply(
-  { status, headers, body }: UpstreamAnswer,
+  { status, headers, body }: HttpResponse,
   nowUnixMilliseconds: number,
 ): Promise<ChannelFailure | undefined> {
   const upstreamRequestId = upstreamRequestIdOf(headers)

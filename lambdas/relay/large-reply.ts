@@ -1,4 +1,4 @@
-import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { type PassingForm, PassingReply } from '#core/relay/passing-reply.ts'
 import type { ClientResponse } from './client-response.ts'
@@ -90,7 +90,7 @@ async function readThrough(
       await take(next.value)
     }
   } catch (error) {
-    if (!(error instanceof UpstreamBrokenError)) {
+    if (!(error instanceof ResponseBrokenError)) {
       throw error
     }
   }

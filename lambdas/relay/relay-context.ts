@@ -1,6 +1,6 @@
 import { systemClock } from '#adapters/clock.ts'
-import { createUpstreamConnections } from '#adapters/http/upstream-connection.ts'
 import { once } from '#adapters/once.ts'
+import { createUpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
 import type { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import type { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'

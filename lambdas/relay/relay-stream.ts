@@ -1,4 +1,4 @@
-import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import type { ChatStream } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import type { ClientResponse } from './client-response.ts'
@@ -81,7 +81,7 @@ async function pump(
     return 'over'
   } catch (error) {
     body.destroy()
-    if (!(error instanceof UpstreamBrokenError || error instanceof EndlessEventError)) {
+    if (!(error instanceof ResponseBrokenError || error instanceof EndlessEventError)) {
       throw error
     }
     if (error instanceof EndlessEventError && error.hasData) {

@@ -1,4 +1,4 @@
-import type { UpstreamAnswer } from '#adapters/http/upstream-attempt.ts'
+import type { HttpResponse } from '#adapters/http/send-once.ts'
 import { countUpstreamError } from '#adapters/telemetry/upstream-errors.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import type { CredentialFilter } from '#core/without-credentials.ts'
@@ -16,10 +16,10 @@ export type UpstreamReply = {
   /** Channels that were tried for this request, this one and those that failed included. */
   readonly attempts: number
   /**
-   * Iterating throws UpstreamBrokenError when the reply breaks off; the breaker hears of that without the reader. A reader
+   * Iterating throws ResponseBrokenError when the reply breaks off; the breaker hears of that without the reader. A reader
    * that stops early destroys the body.
    */
-  readonly body: UpstreamAnswer['body']
+  readonly body: HttpResponse['body']
   /** Removes the keys that the upstream was called with from its words. */
   readonly withoutCredentials: CredentialFilter
   /**

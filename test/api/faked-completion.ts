@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals'
-import type { PostOutcome } from '#adapters/http/upstream-attempt.ts'
-import type { UpstreamPost } from '#adapters/http/upstream-connection.ts'
+import type { SendOutcome } from '#adapters/http/send-once.ts'
+import type { UpstreamPost } from '#adapters/providers/openai/upstream-connections.ts'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
@@ -135,8 +135,8 @@ const TURNS = 5
 
 type Faked = { readonly calls: FakeCall[]; readonly reports: readonly string[] }
 
-function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<PostOutcome> {
-  const outcome = Promise.withResolvers<PostOutcome>()
+function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<SendOutcome> {
+  const outcome = Promise.withResolvers<SendOutcome>()
   const { messages, n = 1 } = JSON.parse(post.body)
   const body = new FakeBody()
   calls.push({
@@ -146,7 +146,7 @@ function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<Pos
     body,
     answer: ({ status = 200, contentType = 'text/event-stream', requestId } = {}) => {
       const headers = { 'content-type': contentType, 'x-request-id': requestId }
-      outcome.resolve({ kind: 'answer', status, headers, body })
+      outcome.resolve({ kind: 'response', status, headers, body })
     },
     fail: (error) => outcome.reject(error),
     abort: () => outcome.resolve({ kind: 'aborted' }),

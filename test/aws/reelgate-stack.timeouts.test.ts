@@ -31,7 +31,7 @@ const MARGIN_SECONDS = 5
 
 describe('reelgate-stack: the time limit', () => {
   it('of a submit ends inside its function, also when other channels were tried before', () => {
-    const submit = SUBMIT_LIMITS.timeouts.totalMilliseconds / 1000
+    const submit = SUBMIT_LIMITS.totalMilliseconds / 1000
     const offering = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
     expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/submit-video-job'))
   })
@@ -42,7 +42,7 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of a poll and the requests around a cancel end inside their function', () => {
-    const all = 2 * POLL_LIMITS.timeouts.totalMilliseconds + CANCEL_LIMITS.timeouts.totalMilliseconds
+    const all = 2 * POLL_LIMITS.totalMilliseconds + CANCEL_LIMITS.totalMilliseconds
     expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/poll-video-job'))
   })
 

@@ -39,7 +39,7 @@ describe('the time of a profile', () => {
     ['quota ledger', [HANDLER, ['reserve', 'file:///app/lambdas/adapters/store/money/relay-ledger.ts']]],
     ['table calls', [HANDLER, ['transact', 'file:///app/lambdas/adapters/store/table/lean-table.ts']]],
     ['table calls', [HANDLER, ['signRequest', 'file:///app/lambdas/adapters/aws/sign-request.ts']]],
-    ['upstream connection', [HANDLER, ['attemptPost', 'file:///app/lambdas/adapters/http/upstream-attempt.ts']]],
+    ['upstream connection', [HANDLER, ['sendOnce', 'file:///app/lambdas/adapters/http/send-once.ts']]],
     ['event stream', [HANDLER, ['push', 'file:///app/lambdas/core/relay/chat-stream.ts']]],
     ['answer to the client', [HANDLER, ['sendWhole', 'file:///app/lambdas/relay/send-response.ts']]],
   ])('in a script counts for its part: %s', (part, stack) => {

@@ -78,7 +78,7 @@ describe('a submit that the upstream accepts', () => {
     upstream.play({ submits: [(response) => waiting.resolve(response), ACCEPTED] })
     const impatient: UpstreamHttp = {
       ...http,
-      send: (request) => http.send({ ...request, timeouts: { ...request.timeouts, totalMilliseconds: 200 } }),
+      send: (request) => http.send({ ...request, limits: { ...request.limits, totalMilliseconds: 200 } }),
     }
     const pipeline = await open(impatient)
     const job = await pipeline.create()

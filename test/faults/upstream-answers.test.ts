@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { UpstreamLimits } from '#adapters/http/upstream-exchange.ts'
+import type { WholeLimits } from '#adapters/http/exchange-whole.ts'
 import {
   CANCEL_LIMITS,
   createUpstreamHttp,
@@ -32,14 +32,14 @@ function openHttp(): UpstreamHttp {
   return http
 }
 
-const CALLS: readonly (readonly [string, UpstreamLimits, number])[] = [
+const CALLS: readonly (readonly [string, WholeLimits, number])[] = [
   ['submit', SUBMIT_LIMITS, 25],
   ['poll', POLL_LIMITS, 15],
   ['cancel', CANCEL_LIMITS, 15],
 ]
 
-const send = (http: UpstreamHttp, { origin }: Pick<Loopback, 'origin'>, limits: UpstreamLimits) =>
-  http.send({ ...limits, method: 'POST', url: `${origin}/`, headers: {}, body: '{}' })
+const send = (http: UpstreamHttp, { origin }: Pick<Loopback, 'origin'>, limits: WholeLimits) =>
+  http.send({ limits, method: 'POST', url: `${origin}/`, headers: {}, body: '{}' })
 
 describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
   it('of ten megabytes of JSON is given up as soon as its bound is passed', async () => {
@@ -47,25 +47,25 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
     const server = await serve(
       listenHttp((_request, response) => {
         // The rest would follow if anybody waited for it.
-        response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, limits.answerBytesMax + 1))
+        response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, limits.bytesMax + 1))
       }),
     )
-    expect(await send(openHttp(), server, limits)).toStrictEqual({ kind: 'no_answer', reason: 'answer too large' })
+    expect(await send(openHttp(), server, limits)).toStrictEqual({ kind: 'no_response', reason: 'answer too large' })
     await server.allClosed()
   })
 
   it('of just its bound is read whole', async () => {
-    const text = JSON.stringify('x'.repeat(limits.answerBytesMax - 2))
+    const text = JSON.stringify('x'.repeat(limits.bytesMax - 2))
     const server = await serve(listenHttp((_request, response) => response.end(text)))
     const answer = await send(openHttp(), server, limits)
-    expect(answer.kind === 'response' && answer.text.length).toBe(limits.answerBytesMax)
+    expect(answer.kind === 'response' && answer.text.length).toBe(limits.bytesMax)
   })
 
   it.each<Misbehaviour>(['a body without end', 'headers without end', 'a change of protocol'])(
     'is given up at once when it is %s',
     async (misbehaviour) => {
       const server = await serve(misbehave(misbehaviour))
-      expect(await send(openHttp(), server, limits)).toMatchObject({ kind: 'no_answer' })
+      expect(await send(openHttp(), server, limits)).toMatchObject({ kind: 'no_response' })
       await server.allClosed()
     },
   )
@@ -81,7 +81,7 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
     }
     const slow: Misbehaviour[] = ['silence', 'dripping headers', 'interim answers without end', 'a dripping body']
     const outcomes = await hurried(HURRY, () => Promise.all(slow.map(attempt)))
-    expect(outcomes).toStrictEqual(slow.map(() => [{ kind: 'no_answer', reason: 'timeout' }, true]))
+    expect(outcomes).toStrictEqual(slow.map(() => [{ kind: 'no_response', reason: 'timeout' }, true]))
   })
 })
 
@@ -91,11 +91,11 @@ describe('a connection that is kept for polls', () => {
     const server = await serve(
       listenHttp((_request, response) => {
         calls += 1
-        response.end(calls === 1 ? 'x'.repeat(POLL_LIMITS.answerBytesMax + 1) : '{}')
+        response.end(calls === 1 ? 'x'.repeat(2 * POLL_LIMITS.bytesMax) : '{}')
       }),
     )
     const http = openHttp()
-    expect(await send(http, server, POLL_LIMITS)).toMatchObject({ kind: 'no_answer' })
+    expect(await send(http, server, POLL_LIMITS)).toMatchObject({ kind: 'no_response' })
     expect(await send(http, server, POLL_LIMITS)).toMatchObject({ kind: 'response', text: '{}' })
     expect(server.sockets).toHaveLength(2)
   })

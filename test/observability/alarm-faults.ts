@@ -1,7 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
-import { createJobUpstreamHttp } from '#adapters/providers/video/job-upstream-http.ts'
-import type { UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
+import { createJobUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'

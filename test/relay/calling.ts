@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, jest } from '@jest/globals'
-import { createUpstreamConnections, type UpstreamConnections } from '#adapters/http/upstream-connection.ts'
+import { createUpstreamConnections, type UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { Breakers } from '#lambdas/relay/breakers.ts'

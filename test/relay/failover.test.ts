@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
@@ -194,7 +194,7 @@ describe('no other channel is asked', () => {
     await addChannel('main', ({ socket }) => socket.end(CHUNKED_HEAD + chunkOf('half')))
     const spare = await addChannel('spare', ok)
     const reply = await call()
-    await expect(chunksOf(reply.body)).rejects.toBeInstanceOf(UpstreamBrokenError)
+    await expect(chunksOf(reply.body)).rejects.toBeInstanceOf(ResponseBrokenError)
     expect(spare.requests).toHaveLength(0)
   })
 })

@@ -1,7 +1,7 @@
-import { type BodyEnd, type UpstreamBody, UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { type BodyEnd, type ResponseBody, ResponseBrokenError } from '#adapters/http/response-body.ts'
 
 /** The body of an upstream's answer, which a test writes piece by piece. */
-export class FakeBody implements Pick<UpstreamBody, keyof UpstreamBody> {
+export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
   isDestroyed = false
   /** What may be held of it before it is read. */
   heldBytesMax: number | undefined
@@ -20,7 +20,7 @@ export class FakeBody implements Pick<UpstreamBody, keyof UpstreamBody> {
   }
 
   breakOff(): void {
-    this.#push(new UpstreamBrokenError('connection reset'))
+    this.#push(new ResponseBrokenError('connection reset'))
     this.#finish('broken')
   }
 
@@ -49,7 +49,7 @@ export class FakeBody implements Pick<UpstreamBody, keyof UpstreamBody> {
   async next(): Promise<IteratorResult<Buffer, undefined>> {
     for (;;) {
       if (this.isDestroyed) {
-        throw new UpstreamBrokenError('given up')
+        throw new ResponseBrokenError('given up')
       }
       if (this.#pieces.length > 0) {
         return this.#take()

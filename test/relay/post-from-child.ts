@@ -1,4 +1,4 @@
-import { createUpstreamConnections } from '#adapters/http/upstream-connection.ts'
+import { createUpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 
 /** For each origin, what the first and the second post to it came to: the body of an answer, or why there was none. */
 export type PostResults = string[][]
@@ -16,7 +16,7 @@ async function postTwice(origin: string): Promise<string[]> {
       timeouts: { connectMilliseconds: 5_000, firstByteMilliseconds: 5_000, idleMilliseconds: 5_000 },
       signal: undefined,
     })
-    if (outcome.kind === 'answer') {
+    if (outcome.kind === 'response') {
       const chunks: Buffer[] = []
       for await (const chunk of outcome.body) {
         chunks.push(chunk)

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach } from '@jest/globals'
-import type { PostOutcome, UpstreamAnswer } from '#adapters/http/upstream-attempt.ts'
+import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
 import {
   createUpstreamConnections,
   type UpstreamConnections,
   type UpstreamPost,
-} from '#adapters/http/upstream-connection.ts'
+} from '#adapters/providers/openai/upstream-connections.ts'
 import { type Loopback, listenTcp } from '../adapters/outbound/loopback.ts'
 import { type RawRequest, type RawUpstream, startRawUpstream } from './raw-upstream.ts'
 
@@ -21,7 +21,7 @@ type Posting = {
   /** An upstream that ends with its test. */
   start(answer: (request: RawRequest) => void): Promise<RawUpstream>
   listen(onConnection: (socket: Socket) => void): Promise<Loopback>
-  post(to: { readonly origin: string }, members?: Partial<UpstreamPost>): Promise<PostOutcome>
+  post(to: { readonly origin: string }, members?: Partial<UpstreamPost>): Promise<SendOutcome>
 }
 
 /** Connections to upstreams of their own for each test of a file. */
@@ -61,9 +61,9 @@ export function usePosting(): Posting {
 }
 
 /** @throws Error when there is none. */
-export async function answerOf(outcome: Promise<PostOutcome>): Promise<UpstreamAnswer> {
+export async function answerOf(outcome: Promise<SendOutcome>): Promise<HttpResponse> {
   const settled = await outcome
-  if (settled.kind !== 'answer') {
+  if (settled.kind !== 'response') {
     throw new Error(`no answer but ${JSON.stringify(settled)}`)
   }
   return settled
@@ -77,6 +77,6 @@ export async function chunksOf(body: AsyncIterable<Buffer>): Promise<string[]> {
   return chunks
 }
 
-export async function textOf(outcome: Promise<PostOutcome>): Promise<string> {
+export async function textOf(outcome: Promise<SendOutcome>): Promise<string> {
   return (await chunksOf((await answerOf(outcome)).body)).join('')
 }

@@ -1,7 +1,7 @@
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { parseJsonObject } from '#core/json/json-object.ts'
 import { environmentVariable } from '../environment.ts'
+import { exchangeWhole, type WholeLimits, type WholeResponse } from '../http/exchange-whole.ts'
+import { createHttpClient } from '../http/http-client.ts'
 import { once } from '../once.ts'
 import { type AwsServiceName, awsEndpoint } from './aws-endpoint.ts'
 import { AwsConnectionError, AwsServiceError } from './aws-service-error.ts'
@@ -12,18 +12,25 @@ export type AwsCall = {
   readonly service: AwsServiceName
   /** `X-Amz-Target`, such as `DynamoDB_20120810.GetItem`. */
   readonly target: string
-  /** JSON. The request may be sent twice, so the operation must be safe to repeat: a read, a write with a token, or an update that may count twice. */
+  /**
+   * JSON. The request may be sent twice, so the operation must be safe to repeat: a read, a write with a token, or an
+   * update that may count twice.
+   */
   readonly body: string
 }
 
-/** Calls a service and gives the parsed answer; see {@link callAwsService}. */
+/** Calls a service and returns the parsed response; see {@link callAwsService}. */
 export type CallAws = (call: AwsCall) => Promise<Readonly<Record<string, unknown>>>
 
-/** TCP within a region takes a few milliseconds. */
-const CONNECT_MILLISECONDS_MAX = 1_000
-
-/** From the call to the last byte: far above what a healthy service takes, and a client waits for it. */
-const ANSWER_MILLISECONDS_MAX = 3_000
+const LIMITS: WholeLimits = {
+  /** A connection within a region takes a few milliseconds. */
+  connectMilliseconds: 1_000,
+  /** Far above what a healthy service takes, while a client waits. */
+  totalMilliseconds: 3_000,
+  /** The largest response of DynamoDB holds 16 MB of items (BatchGetItem); JSON writes some of them longer. */
+  bytesMax: 32 * 1024 * 1024,
+  connection: 'pooled',
+}
 
 /** The protocol of each service: `application/x-amz-json-1.0` or `1.1` (their API references, "Making requests"). */
 const CONTENT_TYPES = {
@@ -31,132 +38,56 @@ const CONTENT_TYPES = {
   secretsmanager: 'application/x-amz-json-1.1',
 } as const
 
-/** Agents of our own: those of the process may obey proxy variables of the environment. */
-const httpAgent = once(() => new HttpAgent({ keepAlive: true }))
-const httpsAgent = once(() => new HttpsAgent({ keepAlive: true }))
+const httpClient = once(createHttpClient)
 
 /**
- * Calls one operation of an AWS service over a kept connection, signed with the credentials of the environment, which
- * is read anew for each call. A connection that the service closed while it was idle is replaced without a word.
- * @throws AwsServiceError what the service answered when it refused or failed.
- * @throws AwsConnectionError when no whole answer came; the service may have done its work.
+ * Calls one operation of an AWS service over a pooled connection. The request is signed with the credentials of the
+ * environment, which are read again for each call.
+ * @throws AwsServiceError when the service refused or failed, with what it said.
+ * @throws AwsConnectionError when no whole response arrived; the service may have done its work.
  * @throws MissingEnvironmentError without region or credentials.
  */
 export async function callAwsService(call: AwsCall): Promise<Readonly<Record<string, unknown>>> {
-  const first = await exchange(call, 'kept')
-  const { status, requestId, text } = first === 'stale' ? await exchangeAfresh(call) : first
+  const { status, headers, text } = await exchange(call)
   const body = parseJsonObject(text)
   if (status !== 200) {
-    throw new AwsServiceError(status, requestId, body)
+    const requestId = headers['x-amzn-requestid']
+    throw new AwsServiceError(status, typeof requestId === 'string' ? requestId : undefined, body)
   }
   if (body === undefined) {
-    throw new AwsConnectionError('the answer is not JSON')
+    throw new AwsConnectionError('the response is not JSON')
   }
   return body
 }
 
-type Answer = { readonly status: number; readonly requestId: string | undefined; readonly text: string }
-
-async function exchangeAfresh(call: AwsCall): Promise<Answer> {
-  const second = await exchange(call, 'fresh')
-  if (second === 'stale') {
-    throw new AwsConnectionError('the connection broke')
-  }
-  return second
-}
-
-const STALE_CONNECTION_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
-
-/** @returns `stale` when a connection that was used before broke before an answer began. */
-function exchange(call: AwsCall, connection: 'kept' | 'fresh'): Promise<Answer | 'stale'> {
-  return new Promise((resolve, reject) => {
-    const sent = openRequest(call, connection)
-    const timers = boundTime(sent)
-    let isAnswering = false
-    let isSettled = false
-    const settle = (done: () => void) => {
-      isSettled = true
-      timers.clear()
-      done()
-    }
-    const fail = (error: Error & { code?: unknown }) => {
-      const isStale = !isAnswering && sent.reusedSocket && STALE_CONNECTION_CODES.has(error.code)
-      settle(() => (isStale ? resolve('stale') : reject(connectionError(error))))
-    }
-    sent.on('error', fail)
-    // A change of protocol (101) is neither an answer nor an error.
-    sent.on('close', () => {
-      if (!isSettled) {
-        fail(new AwsConnectionError('the connection closed without an answer'))
-      }
-    })
-    sent.on('response', (response: IncomingMessage) => {
-      isAnswering = true
-      const chunks: Buffer[] = []
-      response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', fail)
-      response.on('end', () => settle(() => resolve(readAnswer(response, chunks))))
-    })
-    sent.end(call.body)
-  })
-}
-
-function openRequest({ service, target, body }: AwsCall, connection: 'kept' | 'fresh'): ClientRequest {
+async function exchange({ service, target, body }: AwsCall): Promise<WholeResponse> {
   const { region, url } = awsEndpoint(service)
   const unsigned = { host: url.host, 'content-type': CONTENT_TYPES[service], 'x-amz-target': target }
   const scope = { service, region, credentials: readCredentials(), nowMilliseconds: Date.now() }
-  const options = {
+  const headers = { ...signRequest({ headers: unsigned, body }, scope), 'content-length': `${Buffer.byteLength(body)}` }
+  const outcome = await exchangeWhole(httpClient(), {
     method: 'POST',
-    hostname: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port,
-    headers: { ...signRequest({ headers: unsigned, body }, scope), 'content-length': Buffer.byteLength(body) },
+    url: url.origin,
+    headers,
+    body,
+    limits: LIMITS,
+  })
+  if (outcome.kind === 'response') {
+    return outcome
   }
-  return url.protocol === 'http:'
-    ? httpRequest({ ...options, agent: connection === 'kept' ? httpAgent() : false })
-    : httpsRequest({ ...options, agent: connection === 'kept' ? httpsAgent() : false })
+  throw new AwsConnectionError(CONNECTION_MESSAGES[outcome.reason] ?? `the connection failed: ${outcome.reason}`)
 }
 
-/** Lambda hands over the credentials of a function's role in these. */
+const CONNECTION_MESSAGES: Readonly<Record<string, string>> = {
+  'connect timeout': 'no connection in time',
+  timeout: 'no answer in time',
+}
+
+/** Lambda provides the credentials of the function's role in these variables. */
 function readCredentials(): AwsCredentials {
   return {
     accessKeyId: environmentVariable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: environmentVariable('AWS_SECRET_ACCESS_KEY'),
     sessionToken: process.env.AWS_SESSION_TOKEN || undefined,
   }
-}
-
-function boundTime(sent: ClientRequest): { clear(): void } {
-  const giveUp = () => sent.destroy(new AwsConnectionError('no answer in time'))
-  const answerTimer = setTimeout(giveUp, ANSWER_MILLISECONDS_MAX)
-  let connectTimer: NodeJS.Timeout | undefined
-  sent.once('socket', (socket) => {
-    if (socket.connecting) {
-      connectTimer = setTimeout(
-        () => sent.destroy(new AwsConnectionError('no connection in time')),
-        CONNECT_MILLISECONDS_MAX,
-      )
-      socket.once('connect', () => clearTimeout(connectTimer))
-    }
-  })
-  return {
-    clear() {
-      clearTimeout(answerTimer)
-      clearTimeout(connectTimer)
-    },
-  }
-}
-
-function readAnswer(response: IncomingMessage, chunks: readonly Buffer[]): Answer {
-  const requestId = response.headers['x-amzn-requestid']
-  return {
-    status: response.statusCode ?? 0,
-    requestId: typeof requestId === 'string' ? requestId : undefined,
-    text: Buffer.concat(chunks).toString('utf8'),
-  }
-}
-
-function connectionError(cause: Error & { code?: unknown }): Error {
-  return cause instanceof AwsConnectionError
-    ? cause
-    : new AwsConnectionError(`the connection failed: ${String(cause.code ?? cause.name)}`, { cause })
 }

@@ -1,25 +1,25 @@
 /**
- * How long a reader makes an upstream wait, in all, before a later break may be its doing. Servers and proxies give up a
- * peer that takes nothing after many seconds (nginx, `send_timeout`: 60). A reader that keeps up makes an upstream wait for
- * some milliseconds at most.
+ * How long a reader must make a server wait in total before a later break may be its own doing. Servers and proxies give up on
+ * a client that takes nothing after many seconds (nginx, `send_timeout`: 60); a reader that keeps up causes waits of a few
+ * milliseconds.
  */
 const HELD_UP_MILLISECONDS_MIN = 1_000
 
 /**
- * How long one answer's upstream was made to wait by its reader. It is never forgotten: the break that it leads to may be
- * seen long after, behind megabytes that were on their way.
+ * How long the reader of one response has made its server wait. The total never decreases: a break may be noticed long after
+ * the wait that caused it, behind megabytes that were already on their way.
  */
 export class HeldUpTime {
   #milliseconds = 0
-  /** When the wait under way began, as a time of `performance.now()`. */
+  /** When the present wait began, as a time of `performance.now()`. */
   #since: number | undefined
 
-  /** Does nothing while it is made to wait already. */
+  /** Begins a wait, unless one is under way. */
   begin(): void {
     this.#since ??= performance.now()
   }
 
-  /** Does nothing when it is not made to wait. */
+  /** Ends the wait that is under way, if any. */
   end(): void {
     if (this.#since !== undefined) {
       this.#milliseconds += performance.now() - this.#since
@@ -27,9 +27,9 @@ export class HeldUpTime {
     }
   }
 
-  /** Whether a break from here on may come of it. */
+  /** Whether a break from now on may be the reader's doing. */
   get isLong(): boolean {
-    const now = this.#since === undefined ? 0 : performance.now() - this.#since
-    return this.#milliseconds + now >= HELD_UP_MILLISECONDS_MIN
+    const present = this.#since === undefined ? 0 : performance.now() - this.#since
+    return this.#milliseconds + present >= HELD_UP_MILLISECONDS_MIN
   }
 }

@@ -1,8 +1,7 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { createP1VideoProvider } from './p1/p1-video.ts'
-import { createP2ProxyVideoProvider } from './p2/p2-proxy-video.ts'
-import { createP2VideoProvider } from './p2/p2-video.ts'
-import type { VideoProviderDependencies } from './video/upstream-caller.ts'
+import { createP2ProxyVideoProvider, createP2VideoProvider } from './p2/p2-video.ts'
+import type { VideoProviderDependencies } from './video/account-caller.ts'
 import type { VideoProvider } from './video/video-provider.ts'
 
 /** The adapter that speaks the wire contract of a channel: by its provider type and, for P2, its route. */

@@ -1,4 +1,4 @@
-import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
@@ -194,7 +194,7 @@ export class StreamedPrompts {
 export class CallCutError extends ChatStreamBrokenError {}
 
 function isUpstreamsFault(error: unknown): boolean {
-  return [ChatStreamBrokenError, UpstreamBrokenError, UpstreamFailedError, EndlessEventError].some(
+  return [ChatStreamBrokenError, ResponseBrokenError, UpstreamFailedError, EndlessEventError].some(
     (kind) => error instanceof kind,
   )
 }

@@ -10,8 +10,14 @@ async function goEveryWay(origin: string): Promise<unknown[]> {
   const http = createUpstreamHttp()
   const callback = await sendCallback({ url: `${origin}/callback`, allowlist: [origin], body: '{}', headers: {} })
   const { body } = await openDownload({ url: `${origin}/download`, trustedOrigins: [origin], maxBytes: 1_000 })
-  const poll = await http.send({ ...POLL_LIMITS, method: 'GET', url: `${origin}/poll`, headers: {} })
-  const submit = await http.send({ ...SUBMIT_LIMITS, method: 'POST', url: `${origin}/submit`, headers: {}, body: '{}' })
+  const poll = await http.send({ limits: POLL_LIMITS, method: 'GET', url: `${origin}/poll`, headers: {} })
+  const submit = await http.send({
+    limits: SUBMIT_LIMITS,
+    method: 'POST',
+    url: `${origin}/submit`,
+    headers: {},
+    body: '{}',
+  })
   http.close()
   return [callback.outcome, Buffer.concat(await body.toArray()).toString(), poll.kind, submit.kind]
 }

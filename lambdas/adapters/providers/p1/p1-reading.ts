@@ -1,8 +1,8 @@
 import type { VideoResult } from '#core/jobs/video-result.ts'
 import { DURATION_SECONDS, RESOLUTIONS, type Resolution } from '#core/parameters/video-parameters.ts'
-import type { UpstreamAnswer } from '../../http/upstream-exchange.ts'
+import type { WholeOutcome } from '../../http/exchange-whole.ts'
 import { decimalText, memberAt, nonBlank, parseJson, reportedQuantity, taskIdText } from '../video/json-reading.ts'
-import { pollAnswer, statuslessOutcome, type TaskAnswer } from '../video/poll-answer.ts'
+import { readPollReply, statuslessOutcome, type TaskReply } from '../video/poll-reply.ts'
 import { upstreamWords } from '../video/upstream-error.ts'
 import type { PollOutcome } from '../video/video-provider.ts'
 
@@ -12,12 +12,12 @@ export function p1TaskId(body: unknown): string | undefined {
 }
 
 /** What an answer of P1's task query means. P1 answers 200 for every state of a task, unknown ids included. */
-export function p1PollOutcome(answer: UpstreamAnswer): PollOutcome {
-  const task = pollAnswer(answer)
+export function p1PollOutcome(outcome: WholeOutcome): PollOutcome {
+  const task = readPollReply(outcome)
   return task.kind === 'task' ? outcomeOfTask(task) : task
 }
 
-function outcomeOfTask(task: TaskAnswer): PollOutcome {
+function outcomeOfTask(task: TaskReply): PollOutcome {
   const word = nonBlank(memberAt(task.body, 'output', 'task_status'))?.toUpperCase()
   const { text } = task
   switch (word) {

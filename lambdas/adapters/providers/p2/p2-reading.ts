@@ -1,6 +1,6 @@
-import type { UpstreamAnswer } from '../../http/upstream-exchange.ts'
+import type { WholeOutcome } from '../../http/exchange-whole.ts'
 import { firstOf, memberAt, nonBlank, taskIdText } from '../video/json-reading.ts'
-import { pollAnswer, statuslessOutcome, type TaskAnswer } from '../video/poll-answer.ts'
+import { readPollReply, statuslessOutcome, type TaskReply } from '../video/poll-reply.ts'
 import { readUpstreamError, upstreamWords } from '../video/upstream-error.ts'
 import type { PollOutcome } from '../video/video-provider.ts'
 import { p2Result, taskViews } from './p2-result.ts'
@@ -41,12 +41,12 @@ export function p2StatusWord(body: unknown): string | undefined {
 }
 
 /** What an answer to a poll means, on any P2 route. Failed tasks come with HTTP 200. */
-export function p2PollOutcome(answer: UpstreamAnswer): PollOutcome {
-  const task = pollAnswer(answer)
+export function p2PollOutcome(outcome: WholeOutcome): PollOutcome {
+  const task = readPollReply(outcome)
   return task.kind === 'task' ? outcomeOfTask(task) : task
 }
 
-function outcomeOfTask(task: TaskAnswer): PollOutcome {
+function outcomeOfTask(task: TaskReply): PollOutcome {
   const { text, body } = task
   const word = p2StatusWord(body)
   if (word === undefined) {

@@ -1,44 +1,59 @@
 import type { P2Channel } from '#core/catalogue/channel.ts'
+import { type AccountCaller, createAccountCaller, type VideoProviderDependencies } from '../video/account-caller.ts'
 import { cancelOutcome } from '../video/cancel-outcome.ts'
 import { parseJson } from '../video/json-reading.ts'
 import { submitOutcome } from '../video/submit-outcome.ts'
-import { createUpstreamCaller, type UpstreamCaller, type VideoProviderDependencies } from '../video/upstream-caller.ts'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '../video/upstream-http.ts'
 import type { CancelOutcome, VideoProvider } from '../video/video-provider.ts'
 import { p2PollOutcome, p2StatusWord, p2TaskId } from './p2-reading.ts'
-import { p2RequestBody } from './p2-request.ts'
+import { p2ProxyRequestBody, p2RequestBody } from './p2-request.ts'
 
 const TASKS_PATH = '/api/v3/contents/generations/tasks'
 const taskPath = (taskId: string) => `${TASKS_PATH}/${encodeURIComponent(taskId)}`
 
-/** P2's own task API, the same on the direct and the international route. A task can be cancelled while it is queued. */
-export function createP2VideoProvider({
-  channel,
-  ...dependencies
-}: VideoProviderDependencies & { readonly channel: P2Channel }): VideoProvider {
-  const call = createUpstreamCaller(channel.base_url, dependencies)
-  const now = dependencies.now ?? Date.now
+type P2Dependencies = VideoProviderDependencies & { readonly channel: P2Channel }
+
+/** P2's own task API, the same on the direct and the international route. A queued task can be cancelled. */
+export function createP2VideoProvider({ channel, ...dependencies }: P2Dependencies): VideoProvider {
+  const call = createAccountCaller(channel.base_url, dependencies)
   return {
-    async submit(command) {
-      const body = p2RequestBody(command)
-      const submit = { method: 'POST', path: TASKS_PATH, body, limits: SUBMIT_LIMITS } as const
-      return submitOutcome(await call({ ...submit, readTaskId: p2TaskId }), p2TaskId, now())
-    },
-    async poll(taskId) {
-      return p2PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS }))
-    },
+    submit: (command) => submit(call, { path: TASKS_PATH, body: p2RequestBody(command) }, dependencies),
+    poll: async (taskId) => p2PollOutcome(await call({ method: 'GET', path: taskPath(taskId), limits: POLL_LIMITS })),
     cancel: (taskId) => cancelQueuedTask(call, taskId),
   }
 }
 
 /**
- * DELETE cancels a queued task, but removes the record of a finished one with the same answer: the state is asked for
- * first, and only a queued task is deleted.
+ * Family A behind a third party: a flat request, and a reply in any of the public shapes of such proxies. Proxies have no
+ * common way to cancel, so every task runs on.
  */
-async function cancelQueuedTask(call: UpstreamCaller, taskId: string): Promise<CancelOutcome> {
+export function createP2ProxyVideoProvider({ channel, ...dependencies }: P2Dependencies): VideoProvider {
+  const call = createAccountCaller(channel.base_url, dependencies)
+  const pollPath = (taskId: string) => channel.paths.poll.replaceAll('{id}', () => encodeURIComponent(taskId))
+  return {
+    submit: (command) => submit(call, { path: channel.paths.submit, body: p2ProxyRequestBody(command) }, dependencies),
+    poll: async (taskId) => p2PollOutcome(await call({ method: 'GET', path: pollPath(taskId), limits: POLL_LIMITS })),
+    cancel: () => Promise.resolve('refused'),
+  }
+}
+
+async function submit(
+  call: AccountCaller,
+  task: { readonly path: string; readonly body: object },
+  { now = Date.now }: VideoProviderDependencies,
+) {
+  const outcome = await call({ ...task, method: 'POST', limits: SUBMIT_LIMITS, readTaskId: p2TaskId })
+  return submitOutcome(outcome, p2TaskId, now())
+}
+
+/**
+ * DELETE cancels a queued task, but removes the record of a finished one with the same reply. So the state is read first, and
+ * only a queued task is deleted.
+ */
+async function cancelQueuedTask(call: AccountCaller, taskId: string): Promise<CancelOutcome> {
   const path = taskPath(taskId)
-  const answer = await call({ method: 'GET', path, limits: POLL_LIMITS })
-  const word = answer.kind === 'response' && answer.status === 200 ? p2StatusWord(parseJson(answer.text)) : undefined
+  const found = await call({ method: 'GET', path, limits: POLL_LIMITS })
+  const word = found.kind === 'response' && found.status === 200 ? p2StatusWord(parseJson(found.text)) : undefined
   if (word === 'cancelled') {
     return 'cancelled'
   }

@@ -1,21 +1,24 @@
 import { isJsonObject } from '#core/json/json-object.ts'
-import type { UpstreamAnswer } from '../../http/upstream-exchange.ts'
+import type { WholeOutcome } from '../../http/exchange-whole.ts'
 import { parseJson } from './json-reading.ts'
 import { readUpstreamError } from './upstream-error.ts'
 import type { CancelOutcome } from './video-provider.ts'
 
-/** 401, 403, 429: nobody looked at the task. 404: it is not there, for whatever reason. 408: given up half-way. None says that it runs on. */
+/**
+ * Refusals that do not say that the task runs on. 401, 403, 429: the upstream did not look at the task. 404: the task is missing,
+ * whatever the cause. 408: the upstream gave up half-way.
+ */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
 
-/** What an answer to a cancel means. Only a status of success without an error code is `cancelled`. */
-export function cancelOutcome(answer: UpstreamAnswer): CancelOutcome {
-  if (answer.kind !== 'response') {
+/** The meaning of the reply to a cancel. Only a status of success without an error code is `cancelled`. */
+export function cancelOutcome(outcome: WholeOutcome): CancelOutcome {
+  if (outcome.kind !== 'response') {
     return 'unknown'
   }
-  if (answer.status >= 200 && answer.status < 300) {
-    return successOutcome(answer.text)
+  if (outcome.status >= 200 && outcome.status < 300) {
+    return successOutcome(outcome.text)
   }
-  const isRefusal = answer.status >= 400 && answer.status < 500 && !UNCERTAIN_STATUSES.has(answer.status)
+  const isRefusal = outcome.status >= 400 && outcome.status < 500 && !UNCERTAIN_STATUSES.has(outcome.status)
   return isRefusal ? 'refused' : 'unknown'
 }
 

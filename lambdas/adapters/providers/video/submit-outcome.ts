@@ -1,6 +1,6 @@
 import { isJsonObject } from '#core/json/json-object.ts'
+import type { WholeOutcome, WholeResponse } from '../../http/exchange-whole.ts'
 import { retryAfterSeconds } from '../../http/retry-after.ts'
-import type { UpstreamAnswer, UpstreamResponse } from '../../http/upstream-exchange.ts'
 import { parseJson } from './json-reading.ts'
 import {
   type ErrorMeaning,
@@ -11,58 +11,58 @@ import {
 } from './upstream-error.ts'
 import type { SubmitOutcome } from './video-provider.ts'
 
-/** Where one upstream puts the id of a new task. */
+/** Reads the id of a new task from a parsed reply. */
 export type TaskIdReader = (body: unknown) => string | undefined
 
 type Refusal = {
-  readonly answer: UpstreamResponse
+  readonly reply: WholeResponse
   readonly error: UpstreamError
   readonly nowUnixMilliseconds: number
 }
 
-/** The key, the account, the path or the model of this channel: another channel may still take the job. */
+/** The fault lies with the key, account, path or model of this channel: another channel may still take the job. */
 const CHANNEL_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 410])
 
-/** Refusals in which the upstream, or something before it, gave up half-way: the task may exist. */
+/** The upstream, or a proxy in front of it, gave up half-way: the task may exist. */
 const UNCERTAIN_STATUSES: ReadonlySet<number> = new Set([408, 499])
 
-/** What an answer to a submit means (docs/decisions/0017). */
+/** The meaning of the reply to a submit (docs/decisions/0017). */
 export function submitOutcome(
-  answer: UpstreamAnswer,
+  outcome: WholeOutcome,
   readTaskId: TaskIdReader,
   nowUnixMilliseconds: number,
 ): SubmitOutcome {
-  if (answer.kind === 'not_sent') {
-    return { kind: 'unreachable', reason: answer.reason }
+  if (outcome.kind === 'not_sent') {
+    return { kind: 'unreachable', reason: outcome.reason }
   }
-  if (answer.kind === 'no_answer') {
-    return { kind: 'unknown', reason: answer.reason }
+  if (outcome.kind === 'no_response') {
+    return { kind: 'unknown', reason: outcome.reason }
   }
-  const body = parseJson(answer.text)
-  const refusal = { answer, error: readUpstreamError(body), nowUnixMilliseconds }
+  const body = parseJson(outcome.text)
+  const refusal = { reply: outcome, error: readUpstreamError(body), nowUnixMilliseconds }
   const taskId = readTaskId(body)
-  return answer.status >= 200 && answer.status < 300
+  return outcome.status >= 200 && outcome.status < 300
     ? outcomeOfSuccess(refusal, taskId)
     : outcomeOfRefusal(refusal, { taskId, isObject: isJsonObject(body) })
 }
 
 /**
- * Some upstreams refuse with a status of success. With a task id, a code can at most end the job: whatever would post
- * it again is out, since the task may run.
+ * Some upstreams refuse with a status of success. Beside a task id, an error code can only end the job: the task may be running,
+ * so nothing may post it again.
  */
 function outcomeOfSuccess(refusal: Refusal, taskId: string | undefined): SubmitOutcome {
-  const { answer, error } = refusal
+  const { reply, error } = refusal
   const meaning = errorMeaning(error)
   const isRejected = meaning === 'request' || meaning === 'content_policy'
   if (taskId !== undefined && !isRejected) {
-    return { kind: 'accepted', taskId, text: answer.text }
+    return { kind: 'accepted', taskId, text: reply.text }
   }
   return meaning === undefined
-    ? { kind: 'unknown', reason: `${errorReason(answer.status, error)} without a task id` }
+    ? { kind: 'unknown', reason: `${errorReason(reply.status, error)} without a task id` }
     : outcomeOfMeaning(refusal, meaning)
 }
 
-/** A refusal that names a task contradicts itself, and the task may run: nothing that would post it again is believed. */
+/** A refusal that names a task contradicts itself. The task may be running, so no outcome that would post it again is believed. */
 function outcomeOfRefusal(
   refusal: Refusal,
   { taskId, isObject }: { taskId: string | undefined; isObject: boolean },
@@ -74,8 +74,8 @@ function outcomeOfRefusal(
 }
 
 function outcomeOfStatus(refusal: Refusal, isObject: boolean): SubmitOutcome {
-  const { answer, error } = refusal
-  const { status } = answer
+  const { reply, error } = refusal
+  const { status } = reply
   const hasErrorBody = isObject && (error.code !== undefined || error.message !== undefined)
   if (status === 503 && hasErrorBody) {
     return outcomeOfMeaning(refusal, 'busy')
@@ -93,18 +93,18 @@ function outcomeOfStatus(refusal: Refusal, isObject: boolean): SubmitOutcome {
   return outcomeOfMeaning(refusal, status === 429 ? 'busy' : 'request')
 }
 
-function outcomeOfMeaning({ answer, error, nowUnixMilliseconds }: Refusal, meaning: ErrorMeaning): SubmitOutcome {
-  const reason = errorReason(answer.status, error)
+function outcomeOfMeaning({ reply, error, nowUnixMilliseconds }: Refusal, meaning: ErrorMeaning): SubmitOutcome {
+  const reason = errorReason(reply.status, error)
   switch (meaning) {
     case 'content_policy':
     case 'request': {
       const message = error.message ?? `the upstream refused the request (${reason})`
-      return { kind: 'rejected', message, text: answer.text }
+      return { kind: 'rejected', message, text: reply.text }
     }
     case 'channel':
       return { kind: 'channel_refused', reason }
     case 'busy': {
-      const seconds = retryAfterSeconds(answer.headers['retry-after'], nowUnixMilliseconds)
+      const seconds = retryAfterSeconds(reply.headers['retry-after'], nowUnixMilliseconds)
       return { kind: 'busy', reason, retryAfterSeconds: seconds }
     }
     default:

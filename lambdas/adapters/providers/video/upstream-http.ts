@@ -1,72 +1,89 @@
-import * as http from 'node:http'
-import * as https from 'node:https'
+import { isJsonObject } from '#core/json/json-object.ts'
+import { isRequestId } from '#core/request-id.ts'
 import {
-  type Agents,
-  exchange,
-  type UpstreamAnswer,
-  type UpstreamLimits,
-  type UpstreamRequest,
-} from '../../http/upstream-exchange.ts'
+  exchangeWhole,
+  type WholeLimits,
+  type WholeOutcome,
+  type WholeRequest,
+  type WholeResponse,
+} from '../../http/exchange-whole.ts'
+import { createHttpClient } from '../../http/http-client.ts'
+import { countUpstreamError, errorClassOfStatus } from '../../telemetry/upstream-errors.ts'
+import { parseJson } from './json-reading.ts'
 
-/** Sends requests to upstreams. `send` never rejects. */
+/** Sends requests to video upstreams. `send` never rejects. */
 export interface UpstreamHttp {
-  send(request: UpstreamRequest): Promise<UpstreamAnswer>
-  /** Closes idle connections. */
+  send(request: WholeRequest): Promise<WholeOutcome>
+  /** Closes every connection. */
   close(): void
 }
 
 const CONNECT_MILLISECONDS_MAX = 5_000
 
-/** A submit must end well before its function does (40 s), or a lost answer would look like a crash. */
-export const SUBMIT_LIMITS: UpstreamLimits = {
-  timeouts: { connectMilliseconds: CONNECT_MILLISECONDS_MAX, totalMilliseconds: 25_000 },
-  answerBytesMax: 1_048_576,
-  connection: 'fresh',
+/** A submit must end well before its function does (40 s), or a lost reply would look like a crash. */
+export const SUBMIT_LIMITS: WholeLimits = {
+  connectMilliseconds: CONNECT_MILLISECONDS_MAX,
+  totalMilliseconds: 25_000,
+  bytesMax: 1_048_576,
+  connection: 'own',
 }
 
-/** Answers of finished tasks repeat the prompt and whole nested answers, hence more room than a submit. */
-export const POLL_LIMITS: UpstreamLimits = {
-  timeouts: { connectMilliseconds: CONNECT_MILLISECONDS_MAX, totalMilliseconds: 15_000 },
-  answerBytesMax: 2_097_152,
-  connection: 'kept',
+/** Replies about finished tasks repeat the prompt and nested replies, and need more room than a submit. */
+export const POLL_LIMITS: WholeLimits = {
+  connectMilliseconds: CONNECT_MILLISECONDS_MAX,
+  totalMilliseconds: 15_000,
+  bytesMax: 2_097_152,
+  connection: 'pooled',
 }
 
-/** A cancel changes something upstream: like a submit it is sent once, over its own connection. */
-export const CANCEL_LIMITS: UpstreamLimits = { ...POLL_LIMITS, connection: 'fresh' }
+/** A cancel changes the upstream's state: like a submit it is sent once, over its own connection. */
+export const CANCEL_LIMITS: WholeLimits = { ...POLL_LIMITS, connection: 'own' }
 
-/** Idle connections kept per upstream host: more than one instance polls at a time. */
-const IDLE_CONNECTIONS_MAX = 16
-
-/**
- * An `UpstreamHttp` over `node:http` and `node:https`. Agents of our own: those of the process may obey proxy variables
- * of the environment.
- */
+/** Creates the connections to video upstreams; a process needs one set. */
 export function createUpstreamHttp(): UpstreamHttp {
-  const kept = createAgents({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS_MAX })
-  const fresh = createAgents({ keepAlive: false })
+  const client = createHttpClient()
   return {
-    async send(request) {
-      const url = URL.canParse(request.url) ? new URL(request.url) : undefined
-      if (url === undefined || !/^https?:$/.test(url.protocol)) {
-        return { kind: 'not_sent', reason: 'ERR_INVALID_URL' }
-      }
-      const startedAt = performance.now()
-      const first = await exchange({ request, url, agents: request.connection === 'kept' ? kept : fresh })
-      if (!first.isStaleConnection || request.connection === 'fresh') {
-        return first.answer
-      }
-      const remaining = Math.max(1, request.timeouts.totalMilliseconds - (performance.now() - startedAt))
-      const timeouts = { ...request.timeouts, totalMilliseconds: remaining }
-      return (await exchange({ request: { ...request, timeouts, connection: 'fresh' }, url, agents: fresh })).answer
-    },
-    close() {
-      for (const agent of [kept.http, kept.https, fresh.http, fresh.https]) {
-        agent.destroy()
-      }
-    },
+    send: (request) => exchangeWhole(client, { ...request, headers: headersOf(request) }),
+    close: () => client.close(),
   }
 }
 
-function createAgents(options: http.AgentOptions): Agents {
-  return { http: new http.Agent(options), https: new https.Agent(options) }
+function headersOf({ headers, body }: WholeRequest): WholeRequest['headers'] {
+  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+  return { 'User-Agent': 'reelgate', 'Accept-Encoding': 'identity', ...headers, ...length }
+}
+
+/**
+ * Adds to each call the id of the client request that created the job, as `x-client-request-id` like a relayed request, and
+ * counts each failed call by its class.
+ */
+export function createJobUpstreamHttp(
+  http: UpstreamHttp,
+  { channelId, requestId }: { readonly channelId: string; readonly requestId: string | undefined },
+): UpstreamHttp {
+  const identity = isRequestId(requestId) ? { 'X-Client-Request-Id': requestId } : {}
+  return {
+    async send(request) {
+      const outcome = await http.send({ ...request, headers: { ...request.headers, ...identity } })
+      const errorClass = outcome.kind === 'response' ? classOfReply(outcome) : classOfSilence(outcome)
+      if (errorClass !== undefined) {
+        countUpstreamError(errorClass, channelId)
+      }
+      return outcome
+    },
+    close: () => http.close(),
+  }
+}
+
+function classOfReply({ status, text }: WholeResponse) {
+  // The reply to a cancel may have no body.
+  const isOdd = status < 400 && text !== '' && !isJsonObject(parseJson(text))
+  return isOdd ? 'odd_body' : errorClassOfStatus(status)
+}
+
+function classOfSilence({ kind, reason }: Exclude<WholeOutcome, WholeResponse>) {
+  if (kind === 'not_sent') {
+    return 'connect_error'
+  }
+  return reason === 'timeout' ? 'timeout' : 'broken_answer'
 }

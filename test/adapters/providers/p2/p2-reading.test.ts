@@ -75,7 +75,10 @@ describe('p2PollOutcome', () => {
   })
 
   it('has no verdict without an answer', () => {
-    expect(p2PollOutcome({ kind: 'no_answer', reason: 'timeout' })).toEqual({ kind: 'unavailable', reason: 'timeout' })
+    expect(p2PollOutcome({ kind: 'no_response', reason: 'timeout' })).toEqual({
+      kind: 'unavailable',
+      reason: 'timeout',
+    })
   })
 })
 

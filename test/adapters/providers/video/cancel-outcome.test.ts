@@ -32,6 +32,6 @@ describe('cancelOutcome', () => {
 
   it('is unknown when the request never left or no answer came', () => {
     expect(cancelOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' })).toBe('unknown')
-    expect(cancelOutcome({ kind: 'no_answer', reason: 'timeout' })).toBe('unknown')
+    expect(cancelOutcome({ kind: 'no_response', reason: 'timeout' })).toBe('unknown')
   })
 })

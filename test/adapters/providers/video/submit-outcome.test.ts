@@ -16,7 +16,7 @@ const nested = (code: unknown, message = 'upstream words', type?: string) => ({ 
 describe('submitOutcome', () => {
   it('may be tried again only when nothing was sent', () => {
     expect(submitOutcome({ kind: 'not_sent', reason: 'ECONNREFUSED' }, p1TaskId, NOW).kind).toBe('unreachable')
-    expect(submitOutcome({ kind: 'no_answer', reason: 'ECONNRESET' }, p1TaskId, NOW).kind).toBe('unknown')
+    expect(submitOutcome({ kind: 'no_response', reason: 'ECONNRESET' }, p1TaskId, NOW).kind).toBe('unknown')
   })
 
   it.each([400, 409, 413, 415, 422, 418, 451])('lets the job fail with the words of a %i', (status) => {

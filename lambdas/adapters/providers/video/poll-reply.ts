@@ -1,39 +1,40 @@
 import { isJsonObject } from '#core/json/json-object.ts'
-import type { UpstreamAnswer } from '../../http/upstream-exchange.ts'
+import type { WholeOutcome } from '../../http/exchange-whole.ts'
 import { parseJson } from './json-reading.ts'
 import { errorMeaning, errorReason, isUnknownTask, readUpstreamError } from './upstream-error.ts'
 import type { PollOutcome } from './video-provider.ts'
 
-/** A JSON object that came with a status of success: what the task says is still to be read. */
-export type TaskAnswer = {
+/** A JSON object with a status of success. What it says of the task is still to be read. */
+export type TaskReply = {
   readonly kind: 'task'
   readonly status: number
   readonly text: string
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Separates an answer about the task from one that says nothing of it. */
-export function pollAnswer(answer: UpstreamAnswer): TaskAnswer | PollOutcome {
-  if (answer.kind !== 'response') {
-    return { kind: 'unavailable', reason: answer.reason }
+/** Separates a reply about the task from a reply that says nothing of it. */
+export function readPollReply(outcome: WholeOutcome): TaskReply | PollOutcome {
+  if (outcome.kind !== 'response') {
+    return { kind: 'unavailable', reason: outcome.reason }
   }
-  const body = parseJson(answer.text)
+  const { status, text } = outcome
+  const body = parseJson(text)
   const error = readUpstreamError(body)
-  const reason = errorReason(answer.status, error)
-  const isRefusal = answer.status >= 400 && answer.status < 500
-  if (answer.status === 404 || (isRefusal && isUnknownTask(error))) {
+  const reason = errorReason(status, error)
+  const isRefusal = status >= 400 && status < 500
+  if (status === 404 || (isRefusal && isUnknownTask(error))) {
     return { kind: 'gone', reason }
   }
-  if (answer.status < 200 || answer.status >= 300) {
+  if (status < 200 || status >= 300) {
     return { kind: 'unavailable', reason }
   }
   return isJsonObject(body)
-    ? { kind: 'task', status: answer.status, text: answer.text, body }
+    ? { kind: 'task', status, text, body }
     : { kind: 'unavailable', reason: `${reason} is not a JSON object` }
 }
 
-/** The verdict on a task answer without any status word: an envelope around an error, or nothing that can be read. */
-export function statuslessOutcome({ status, text, body }: TaskAnswer): PollOutcome {
+/** The meaning of a task reply without a status word: an envelope around an error, or nothing that can be read. */
+export function statuslessOutcome({ status, text, body }: TaskReply): PollOutcome {
   const error = readUpstreamError(body)
   const reason = `${errorReason(status, error)} without a task status`
   if (isUnknownTask(error)) {

@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
-import type { UpstreamAnswer, UpstreamRequest } from '#adapters/http/upstream-exchange.ts'
-import { createUpstreamCaller } from '#adapters/providers/video/upstream-caller.ts'
+import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
+import { createAccountCaller } from '#adapters/providers/video/account-caller.ts'
 import { SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
 
 const CALL = { method: 'POST', path: '/tasks', body: { prompt: 'a cat' }, limits: SUBMIT_LIMITS } as const
 
-function answerOf(status: number, body: object = {}): UpstreamAnswer {
+function answerOf(status: number, body: object = {}): WholeOutcome {
   return { kind: 'response', status, headers: {}, text: JSON.stringify(body) }
 }
 
 /** An upstream that gives these answers in turn, to a caller whose key was replaced by `newKey`. */
-function callerOf(answers: readonly UpstreamAnswer[], newKey: string | null = 'new') {
-  const sent: UpstreamRequest[] = []
+function callerOf(answers: readonly WholeOutcome[], newKey: string | null = 'new') {
+  const sent: WholeRequest[] = []
   const refused: string[] = []
-  const call = createUpstreamCaller('https://upstream.example', {
+  const call = createAccountCaller('https://upstream.example', {
     credential: async () => 'old',
     renewedCredential: async (key) => {
       refused.push(key)
@@ -42,7 +42,12 @@ describe('a call of a video upstream', () => {
       const { call, sent, refused, keys } = callerOf([refusal, answerOf(200, { id: 'task' })])
       expect(await call(CALL)).toEqual(answerOf(200, { id: 'task' }))
       expect({ keys: keys(), refused }).toEqual({ keys: ['Bearer old', 'Bearer new'], refused: ['old'] })
-      expect(sent[1]).toMatchObject({ url: sent[0]?.url, method: 'POST', body: sent[0]?.body, connection: 'fresh' })
+      expect(sent[1]).toMatchObject({
+        url: sent[0]?.url,
+        method: 'POST',
+        body: sent[0]?.body,
+        limits: { connection: 'own' },
+      })
     },
   )
 
@@ -56,15 +61,15 @@ describe('a call of a video upstream', () => {
   it('has for both tries together the time of one', async () => {
     const { call, sent } = callerOf([answerOf(401), answerOf(200)])
     await call(CALL)
-    const [first = 0, second = 0] = sent.map(({ timeouts }) => timeouts.totalMilliseconds)
-    expect(first).toBe(SUBMIT_LIMITS.timeouts.totalMilliseconds)
+    const [first = 0, second = 0] = sent.map(({ limits }) => limits.totalMilliseconds)
+    expect(first).toBe(SUBMIT_LIMITS.totalMilliseconds)
     expect(second).toBeLessThan(first)
   })
 
   it('that took all its time to be refused is not sent again, nor is a key looked for longer than that', async () => {
-    const limits = { ...SUBMIT_LIMITS, timeouts: { ...SUBMIT_LIMITS.timeouts, totalMilliseconds: 0 } }
+    const limits = { ...SUBMIT_LIMITS, totalMilliseconds: 0 }
     const asked: number[] = []
-    const call = createUpstreamCaller('https://upstream.example', {
+    const call = createAccountCaller('https://upstream.example', {
       credential: async () => 'old',
       renewedCredential: async (_, millisecondsMax) => {
         asked.push(millisecondsMax)
@@ -88,7 +93,7 @@ describe('a call of a video upstream', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it.each<[string, UpstreamAnswer]>([
+  it.each<[string, WholeOutcome]>([
     ['acceptance', answerOf(200, { id: 'task' })],
     ['acceptance with words of a refusal beside the task', answerOf(200, { id: 'task', code: 'InvalidApiKey' })],
     ['refusal of the content', answerOf(403, { code: 'DataInspectionFailed' })],
@@ -100,7 +105,7 @@ describe('a call of a video upstream', () => {
     ['499, after which the task may exist', answerOf(499, { error: { type: 'authentication_error' } })],
     ['404', answerOf(404, { code: 'InvalidApiKey' })],
     ['fault', answerOf(500, { code: 'InvalidApiKey' })],
-    ['answer that never came', { kind: 'no_answer', reason: 'timeout' }],
+    ['answer that never came', { kind: 'no_response', reason: 'timeout' }],
     ['request that never left', { kind: 'not_sent', reason: 'ECONNREFUSED' }],
   ])('is never repeated after the %s, which is not about the key', async (_, answer) => {
     const { call, sent, refused } = callerOf([answer])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { UpstreamBrokenError } from '#adapters/http/upstream-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import { answerOf, chunksOf, HASTY, IDLE_HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from '../../relay/raw-upstream.ts'
 
@@ -87,8 +87,8 @@ describe('a body', () => {
     for (const { socket } of upstream.requests) {
       act(socket)
     }
-    await expect(next).rejects.toThrow(new UpstreamBrokenError(reason))
-    await expect(body.next()).rejects.toBeInstanceOf(UpstreamBrokenError)
+    await expect(next).rejects.toThrow(new ResponseBrokenError(reason))
+    await expect(body.next()).rejects.toBeInstanceOf(ResponseBrokenError)
   })
 
   it.each([
@@ -96,19 +96,19 @@ describe('a body', () => {
     ['cut within a chunk', `${chunkOf('half').slice(0, 5)}`],
   ])('that is %s throws', async (_, bytes) => {
     const upstream = await start(({ socket }) => socket.end(CHUNKED_HEAD + bytes))
-    await expect(textOf(post(upstream))).rejects.toThrow(new UpstreamBrokenError('answer cut short'))
+    await expect(textOf(post(upstream))).rejects.toThrow(new ResponseBrokenError('answer cut short'))
   })
 
   it('with a chunk that is none throws', async () => {
     const upstream = await start(({ socket }) => socket.write(`${CHUNKED_HEAD}zz\r\n`))
-    await expect(textOf(post(upstream))).rejects.toThrow(new UpstreamBrokenError('HPE_INVALID_CHUNK_SIZE'))
+    await expect(textOf(post(upstream))).rejects.toThrow(new ResponseBrokenError('HPE_INVALID_CHUNK_SIZE'))
     await upstream.allClosed()
   })
 
   it('that falls silent throws after the idle timeout and closes its connection', async () => {
     const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD + chunkOf('one')))
     const outcome = post(upstream, { timeouts: IDLE_HASTY })
-    await expect(textOf(outcome)).rejects.toThrow(new UpstreamBrokenError('idle timeout'))
+    await expect(textOf(outcome)).rejects.toThrow(new ResponseBrokenError('idle timeout'))
     await upstream.allClosed()
   })
 
@@ -116,7 +116,7 @@ describe('a body', () => {
     const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD))
     const { body } = await answerOf(post(upstream, { timeouts: IDLE_HASTY }))
     await upstream.allClosed()
-    await expect(body.next()).rejects.toThrow(new UpstreamBrokenError('idle timeout'))
+    await expect(body.next()).rejects.toThrow(new ResponseBrokenError('idle timeout'))
   })
 
   it('is not idle while its reader is slow', async () => {
@@ -199,8 +199,8 @@ describe('a body', () => {
     const { body } = await answerOf(post(upstream))
     const pending = body.next()
     body.destroy()
-    await expect(pending).rejects.toThrow(new UpstreamBrokenError('given up'))
-    await expect(body.next()).rejects.toThrow(new UpstreamBrokenError('given up'))
+    await expect(pending).rejects.toThrow(new ResponseBrokenError('given up'))
+    await expect(body.next()).rejects.toThrow(new ResponseBrokenError('given up'))
     await upstream.allClosed()
   })
 
@@ -237,7 +237,7 @@ describe('a body', () => {
     const { body } = await answerOf(post(upstream))
     await new Promise<unknown>((resolve) => body.onceOver(resolve))
     body.destroy()
-    await expect(body.next()).rejects.toThrow(new UpstreamBrokenError('given up'))
+    await expect(body.next()).rejects.toThrow(new ResponseBrokenError('given up'))
   })
 })
 

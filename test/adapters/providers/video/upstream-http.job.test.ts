@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { UpstreamAnswer, UpstreamRequest } from '#adapters/http/upstream-exchange.ts'
+import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
-import { createJobUpstreamHttp } from '#adapters/providers/video/job-upstream-http.ts'
+import { createJobUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { captureMetrics } from '../../../engines/emitted-metrics.ts'
 import { testCatalogue } from '../../../engines/test-catalogue.ts'
 
 const [channel] = testCatalogue().videoChannels('famA-2', { directOnly: false })
 
 let metrics: ReturnType<typeof captureMetrics>
-let sent: UpstreamRequest[]
-let answer: UpstreamAnswer
+let sent: WholeRequest[]
+let answer: WholeOutcome
 beforeAll(() => {
   metrics = captureMetrics()
 })
@@ -21,13 +21,13 @@ beforeEach(() => {
   answer = response(200, '{"status":"queued"}')
 })
 
-function response(status: number, text = ''): UpstreamAnswer {
+function response(status: number, text = ''): WholeOutcome {
   return { kind: 'response', status, headers: {}, text }
 }
 
 function httpOf(requestId: string | undefined) {
   const http = {
-    send: async (request: UpstreamRequest) => {
+    send: async (request: WholeRequest) => {
       sent.push(request)
       return answer
     },
@@ -66,11 +66,11 @@ describe('the calls of a job to its upstream', () => {
 })
 
 describe('a failed call of an upstream', () => {
-  const silence = (kind: 'not_sent' | 'no_answer', reason: string): UpstreamAnswer => ({ kind, reason })
-  const FAILURES: readonly (readonly [string, UpstreamAnswer])[] = [
+  const silence = (kind: 'not_sent' | 'no_response', reason: string): WholeOutcome => ({ kind, reason })
+  const FAILURES: readonly (readonly [string, WholeOutcome])[] = [
     ['upstream_connect_error', silence('not_sent', 'ECONNREFUSED')],
-    ['upstream_timeout', silence('no_answer', 'timeout')],
-    ['upstream_broken_answer', silence('no_answer', 'ECONNRESET')],
+    ['upstream_timeout', silence('no_response', 'timeout')],
+    ['upstream_broken_answer', silence('no_response', 'ECONNRESET')],
     ['upstream_odd_body', response(200, '<html>')],
     ['upstream_client_error', response(404, '{}')],
     ['upstream_rate_limited', response(429, '{}')],
@@ -80,7 +80,7 @@ describe('a failed call of an upstream', () => {
   it.each(FAILURES)('counts as %s of its channel, and comes back as it was', async (name, failure) => {
     answer = failure
     const count = metrics.emitted().length
-    const request = { method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, ...LIMITS } as const
+    const request = { method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS } as const
     expect(await httpOf('r').send(request)).toBe(failure)
     const emitted = metrics.emitted().slice(count)
     expect(emitted.map((metric) => metric.name)).toEqual([name, name])
@@ -90,13 +90,14 @@ describe('a failed call of an upstream', () => {
   it.each([response(200, '{"a":1}'), response(204)])('is not one that succeeded', async (success) => {
     answer = success
     const count = metrics.emitted().length
-    await httpOf('r').send({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, ...LIMITS })
+    await httpOf('r').send({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS })
     expect(metrics.emitted()).toHaveLength(count)
   })
 })
 
 const LIMITS = {
-  timeouts: { connectMilliseconds: 1, totalMilliseconds: 1 },
-  answerBytesMax: 1,
-  connection: 'fresh',
+  connectMilliseconds: 1,
+  totalMilliseconds: 1,
+  bytesMax: 1,
+  connection: 'own',
 } as const

@@ -1,29 +1,29 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { HeldUpTime } from './held-up-time.ts'
 
-/** The answer of an upstream did not come to its end. `reason` is a code or a few words of ours, never of the answer. */
-export class UpstreamBrokenError extends Error {
-  override readonly name = 'UpstreamBrokenError'
+/** A response did not arrive whole. `reason` is an error code or a fixed phrase, and never holds a part of the response. */
+export class ResponseBrokenError extends Error {
+  override readonly name = 'ResponseBrokenError'
   readonly reason: string
   constructor(reason: string) {
-    super(`the upstream broke off its answer: ${reason}`)
+    super(`the response broke off: ${reason}`)
     this.reason = reason
   }
 }
 
 /**
- * How a body ended: whole, by the upstream's or the network's fault, because its reader let go of it, or, `held_up`, in
- * what is, or cannot be told from, a break that may be its slow reader's doing.
+ * How a body ended: whole; broken by the server or the network; destroyed by its reader; or `held_up`: the body broke, or may
+ * have been cut, after a slow reader had made the server wait, so that the reader may be the cause.
  */
 export type BodyEnd = 'whole' | 'broken' | 'destroyed' | 'held_up'
 
 /**
- * What is held of a body that its reader is slower than. With as much again inside Node's stream, then TCP makes the
- * upstream wait. One read of a socket is at most this long.
+ * The number of bytes held for a slow reader. Node's stream holds as much again, and then TCP makes the server wait. One read
+ * of a socket brings at most this many.
  */
 const HELD_BYTES_MAX = 64 * 1024
 
-/** An upstream may answer before it has read the whole request; its connection is given this long to take the rest. */
+/** A server may respond before it has read the whole request; its connection has this long to take the rest. */
 const REQUEST_REST_MILLISECONDS = 1_000
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
@@ -31,14 +31,14 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined }
 type Waiting = { readonly resolve: (result: IteratorResult<Buffer>) => void; readonly reject: (error: Error) => void }
 
 /**
- * The bytes of one answer as they arrive, for one reader. Iterating throws {@link UpstreamBrokenError} when the upstream
- * is silent for too long, resets, or ends before the length that it announced, and after `destroy`. A body that was read
- * to its end gives its connection back to the pool; leaving the iteration before closes the connection. Silence counts
- * before the iteration begins, too, but never while the upstream is the one that waits.
+ * The bytes of one response as they arrive, for one reader. The iteration throws {@link ResponseBrokenError} when the server is
+ * silent for too long, resets the connection or ends before the announced length, and after `destroy`. A body that was read to
+ * its end returns its connection to the pool; leaving the iteration early closes the connection. Silence counts from the head
+ * of the response, except while the reader makes the server wait.
  *
- * A class of its own because Node's iteration over a stream costs several promises for each chunk.
+ * Node's own iteration over a stream costs several promises per chunk, which this class avoids.
  */
-export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
+export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #incoming: IncomingMessage
   readonly #outgoing: ClientRequest
   readonly #idleTimer: NodeJS.Timeout
@@ -50,50 +50,48 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
   #waiting: Waiting | undefined
   #end: BodyEnd | undefined
   #reason = 'given up'
-  #isGivenUp = false
+  #isDestroyed = false
   #onEnd: ((end: BodyEnd) => void) | undefined
   #onStart: (() => void) | undefined
 
-  /** To be made in the event that brings the head of the answer. `idleMilliseconds` is the longest silence. */
+  /** Must be created in the event that brings the head of the response. `idleMilliseconds` bounds each silence. */
   constructor(incoming: IncomingMessage, outgoing: ClientRequest, idleMilliseconds: number) {
     this.#incoming = incoming
     this.#outgoing = outgoing
     this.#idleTimer = setTimeout(() => this.#onIdle(), idleMilliseconds)
     incoming.on('data', (chunk: Buffer) => this.#onChunk(chunk))
-    // Node says ECONNRESET whenever an answer is cut; a reset that really came is an error of the request.
+    // Node reports ECONNRESET for every cut; a real reset is an error of the request.
     incoming.on('error', () => this.#finish('broken', 'answer cut short'))
     incoming.once('close', () => this.#finish('broken', 'answer cut short'))
     incoming.once('end', () => this.#onIncomingEnd())
   }
 
-  /** Calls `how` once, or at once when it is over; a body can be over whole before all of it was read. */
-  onceOver(how: (end: BodyEnd) => void): void {
+  /** Calls `listener` once with the end of the body. A body can end whole before all of it was read. */
+  onceOver(listener: (end: BodyEnd) => void): void {
     if (this.#end === undefined) {
-      this.#onEnd = how
+      this.#onEnd = listener
     } else {
-      how(this.#verdictOn(this.#end))
+      listener(this.#verdictOn(this.#end))
     }
   }
 
   /**
-   * The beginning of the body without taking it: all of it, or what came within so many milliseconds, or as much as is
-   * held. To be called before the body is read. Never rejects.
+   * Looks at the beginning of the body without taking it: everything that arrives within the given time, or as much as is
+   * held. Must be called before the body is read. Never rejects.
    */
   async peek(milliseconds: number): Promise<Buffer> {
     if (this.#end === undefined && this.#heldBytes < this.#heldBytesMax) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, milliseconds)
-        this.#onStart = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, milliseconds)
+      this.#onStart = resolve
+      await promise
+      clearTimeout(timer)
       this.#onStart = undefined
     }
     return Buffer.concat(this.#held)
   }
 
-  /** Takes in up to so many bytes before the body is read, so that its upstream need not wait for a reader that must. */
+  /** Holds up to this many bytes until the body is read, so that the server need not wait for a reader that starts late. */
   hold(bytesMax: number): void {
     if (!this.#isBegun) {
       this.#heldBytesMax = bytesMax
@@ -113,10 +111,10 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
       return Promise.resolve({ done: false, value: chunk })
     }
     if (this.#end !== undefined) {
-      // A body that arrived whole and was let go of before it was read is not whole for its reader.
-      return this.#end === 'whole' && !this.#isGivenUp
+      // A body that arrived whole and was destroyed before it was read is not whole for its reader.
+      return this.#end === 'whole' && !this.#isDestroyed
         ? Promise.resolve(END)
-        : Promise.reject(new UpstreamBrokenError(this.#reason))
+        : Promise.reject(new ResponseBrokenError(this.#reason))
     }
     this.#idleTimer.refresh()
     return new Promise((resolve, reject) => {
@@ -134,14 +132,14 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     return this
   }
 
-  /** Closes the connection, unless the body has already ended; a pending and any later `next` throws. */
+  /** Closes the connection, unless the body has already ended. A pending `next` and any later one throw. */
   destroy(): void {
-    this.#isGivenUp = true
+    this.#isDestroyed = true
     this.#held.length = 0
     this.#finish('destroyed', 'given up')
   }
 
-  /** Breaks the body off by what its request met, unless the last byte is here already, read or not. */
+  /** Breaks the body off for the given reason, unless its last byte has already arrived. */
   fail(reason: string): void {
     if (!this.#incoming.complete) {
       this.#finish('broken', reason)
@@ -179,7 +177,7 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#finish('whole', this.#reason)
   }
 
-  /** Silence counts while someone waits for a chunk, and before anyone has asked for the first, unless no more is held. */
+  /** Silence counts while the reader waits for a chunk, and before it asks for the first one unless the body is paused. */
   #onIdle(): void {
     if (this.#waiting !== undefined || (!this.#isBegun && !this.#incoming.isPaused())) {
       this.#finish('broken', 'idle timeout')
@@ -193,22 +191,20 @@ export class UpstreamBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#end = end
     this.#reason = reason
     clearTimeout(this.#idleTimer)
-    if (end !== 'whole') {
-      this.#outgoing.destroy()
-    }
     const waiting = this.#waiting
     this.#waiting = undefined
     if (end === 'whole') {
       waiting?.resolve(END)
     } else {
-      waiting?.reject(new UpstreamBrokenError(reason))
+      this.#outgoing.destroy()
+      waiting?.reject(new ResponseBrokenError(reason))
     }
     this.#onStart?.()
     this.#heldUp.end()
     this.#onEnd?.(this.#verdictOn(end))
   }
 
-  /** A cut looks like an end where nothing but the end of its connection ends a body. */
+  /** Where only the end of the connection ends the body, a cut looks like an end. */
   #verdictOn(end: BodyEnd): BodyEnd {
     const { 'content-length': length, 'transfer-encoding': encoding } = this.#incoming.headers
     const mayBeCut = end === 'broken' || (end === 'whole' && length === undefined && encoding === undefined)

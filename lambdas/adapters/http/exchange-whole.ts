@@ -1,0 +1,98 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AddressedRequest, HttpClient } from './http-client.ts'
+import { ResponseBrokenError } from './response-body.ts'
+import type { HttpResponse } from './send-once.ts'
+
+/** The limits of an exchange whose response is read whole, and the kind of connection it uses. */
+export type WholeLimits = {
+  /** Name lookup, TCP and TLS together. */
+  readonly connectMilliseconds: number
+  /** Until the last byte of the response, a replaced connection included. */
+  readonly totalMilliseconds: number
+  /** The largest body that is read. */
+  readonly bytesMax: number
+  /**
+   * `own` opens a connection for this request alone, so that a failure tells whether a byte was sent. `pooled` may find that
+   * the server has closed the connection, and then sends the request again: only for requests that are safe to repeat.
+   */
+  readonly connection: 'own' | 'pooled'
+}
+
+/** One request whose response is read whole. */
+export type WholeRequest = Pick<AddressedRequest, 'method' | 'url' | 'headers' | 'body'> & {
+  readonly limits: WholeLimits
+}
+
+/** `text` is the whole body decoded as UTF-8, including a byte order mark. */
+export type WholeResponse = {
+  readonly kind: 'response'
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+/** The outcome of an exchange. `reason` is an error code or a fixed phrase, and never holds a URL, a key or a body. */
+export type WholeOutcome =
+  | WholeResponse
+  /** No byte of the request was sent: name lookup, refused connection, TLS, connect timeout. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** At least a part of the request was sent, and no whole response came back. The reason is `timeout` when time ran out. */
+  | { readonly kind: 'no_response'; readonly reason: string }
+
+/** Sends a request and reads the whole response. Never rejects. */
+export async function exchangeWhole(client: HttpClient, { limits, ...request }: WholeRequest): Promise<WholeOutcome> {
+  const { connectMilliseconds, totalMilliseconds, bytesMax, connection } = limits
+  const deadline = performance.now() + totalMilliseconds
+  // The time for the whole exchange bounds the head and each pause too.
+  const timeouts = {
+    connectMilliseconds,
+    firstByteMilliseconds: totalMilliseconds,
+    idleMilliseconds: totalMilliseconds,
+  }
+  const outcome = await client.send({
+    ...request,
+    timeouts,
+    deadline,
+    connection,
+    isRepeatable: connection === 'pooled',
+  })
+  switch (outcome.kind) {
+    case 'response':
+      return await readWhole(outcome, bytesMax, deadline)
+    case 'first_byte_timeout':
+      return { kind: 'no_response', reason: 'timeout' }
+    case 'aborted':
+    case 'given_up':
+      // Only a signal causes these, and the request has none.
+      return { kind: 'no_response', reason: 'given up' }
+    default:
+      return outcome
+  }
+}
+
+async function readWhole(
+  { status, headers, body }: HttpResponse,
+  bytesMax: number,
+  deadline: number,
+): Promise<WholeOutcome> {
+  const timer = setTimeout(() => body.fail('timeout'), Math.max(1, deadline - performance.now()))
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length
+      if (bytes > bytesMax) {
+        return { kind: 'no_response', reason: 'answer too large' }
+      }
+      chunks.push(chunk)
+    }
+    return { kind: 'response', status, headers, text: Buffer.concat(chunks, bytes).toString('utf8') }
+  } catch (error) {
+    if (error instanceof ResponseBrokenError) {
+      return { kind: 'no_response', reason: error.reason }
+    }
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,91 @@
+import { credentialFilter } from '#core/without-credentials.ts'
+import type { WholeLimits, WholeOutcome, WholeRequest } from '../../http/exchange-whole.ts'
+import { parseJson } from './json-reading.ts'
+import { isKeyRefused, readUpstreamError } from './upstream-error.ts'
+import type { UpstreamHttp } from './upstream-http.ts'
+
+/** What every video provider needs. */
+export type VideoProviderDependencies = {
+  /** Reads the key of the channel before each call. An empty key is for an upstream that needs none. */
+  readonly credential: () => Promise<string>
+  /**
+   * The key that has replaced the one the upstream refused; undefined when there is none, or none was found in the given
+   * time. Never rejects. Omitted where keys do not change.
+   */
+  readonly renewedCredential?: ((refused: string, millisecondsMax: number) => Promise<string | undefined>) | undefined
+  readonly http: UpstreamHttp
+  /** Unix time in milliseconds, for dates in `Retry-After`. `Date.now` by default. */
+  readonly now?: (() => number) | undefined
+}
+
+/** One call below the base URL of a channel. `path` begins with a slash, and its ids are escaped. */
+type AccountCall = {
+  readonly method: WholeRequest['method']
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: object
+  readonly limits: WholeLimits
+  /** For a submit: reads the id of a new task. A call whose reply holds one is never repeated. */
+  readonly readTaskId?: (body: unknown) => string | undefined
+}
+
+/** Calls the account that it was created for. */
+export type AccountCaller = (call: AccountCall) => Promise<WholeOutcome>
+
+/**
+ * Creates a caller of one upstream account: base URL, bearer key and JSON. Like `UpstreamHttp.send` it never rejects; without
+ * its key a request is not sent.
+ *
+ * When the key was refused and has been replaced since it was read, the request is sent once more. An upstream that refuses a
+ * key has not looked at the request, so this holds for submits too, unless the refusal names a task.
+ *
+ * The upstream's words reach the client in the end, so the keys are removed from every reply.
+ */
+export function createAccountCaller(baseUrl: string, dependencies: VideoProviderDependencies): AccountCaller {
+  const { credential, renewedCredential, http } = dependencies
+  return async (call) => {
+    let key: string
+    try {
+      key = await credential()
+    } catch {
+      return { kind: 'not_sent', reason: 'credential not available' }
+    }
+    const startedAt = performance.now()
+    const first = await http.send(requestOf(baseUrl, call, key))
+    // Both tries and the search for a key share the time of one call, because the caller relies on its limit.
+    const remaining = () => call.limits.totalMilliseconds - (performance.now() - startedAt)
+    const newKey = hasRefusedKey(first, call) ? await renewedCredential?.(key, remaining()) : undefined
+    if (newKey === undefined || remaining() <= 0) {
+      return withoutKeys(first, [key])
+    }
+    const limits = { ...call.limits, totalMilliseconds: remaining() }
+    return withoutKeys(await http.send(requestOf(baseUrl, { ...call, limits }, newKey)), [key, newKey])
+  }
+}
+
+function withoutKeys(outcome: WholeOutcome, keys: readonly string[]): WholeOutcome {
+  return outcome.kind === 'response' ? { ...outcome, text: credentialFilter(keys)(outcome.text) } : outcome
+}
+
+function requestOf(baseUrl: string, { method, path, headers, body, limits }: AccountCall, key: string): WholeRequest {
+  return {
+    limits,
+    method,
+    url: `${baseUrl}${path}`,
+    headers: {
+      ...(key === '' ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
+}
+
+function hasRefusedKey(outcome: WholeOutcome, { readTaskId }: AccountCall): boolean {
+  if (outcome.kind !== 'response') {
+    return false
+  }
+  const body = parseJson(outcome.text)
+  return isKeyRefused(outcome.status, readUpstreamError(body)) && readTaskId?.(body) === undefined
+}
