@@ -1,7 +1,7 @@
 import type { RequestOptions } from 'node:http'
 
 /** The limits of one exchange with streaming, in milliseconds. */
-export type HttpTimeouts = {
+type HttpTimeouts = {
   /** Name lookup, TCP and TLS together. A pooled connection is already open. */
   readonly connectMilliseconds: number
   /** From the open connection to the head of the response. */
