@@ -1,5 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { ResponseBrokenError } from '../http/response-body.ts'
+import type { HttpResponse } from '../http/send-once.ts'
 import {
   DownloadError,
   DownloadIncompleteError,
@@ -7,99 +8,81 @@ import {
   DownloadTooSlowError,
 } from './download-errors.ts'
 
-/** How slow a download may be. Only time spent waiting for the other side counts: a slow reader is not its fault. */
+/** How slow a download may be. Only the time spent waiting for the server counts: a slow reader is not its fault. */
 export type PaceLimits = {
   /** The longest wait for the next bytes. */
   readonly idleMilliseconds: number
-  /** After this much waiting the average must have reached the floor. */
+  /** After this much waiting, the average must have reached the minimum. */
   readonly windowMilliseconds: number
   readonly bytesPerSecondMin: number
 }
 
-/** The pace at which 2 GiB still need more than an hour: below it another try is the better bet. */
+/** At this pace 2 GiB still take more than an hour; below it another try is the better choice. */
 export const DOWNLOAD_PACE: PaceLimits = {
   idleMilliseconds: 30_000,
   windowMilliseconds: 60_000,
   bytesPerSecondMin: 500_000,
 }
 
-type BodyLimits = {
-  readonly contentLength: number | undefined
-  readonly maxBytes: number
-  readonly pace: PaceLimits
-}
+type BodyLimits = { readonly maxBytes: number; readonly pace: Omit<PaceLimits, 'idleMilliseconds'> }
 
 /**
- * The bytes of an answer as a stream that fails, with the matching {@link DownloadError}, when there are too many, too few or
- * when they come too slowly. Destroying the stream closes the connection.
+ * The bytes of a response as a stream that fails with the matching {@link DownloadError} when there are too many or too few, or
+ * when they arrive too slowly. Destroying the stream closes the connection. The longest wait is the body's own limit.
  */
-export function boundBody(response: IncomingMessage, limits: BodyLimits): Readable {
-  const chunks = readBounded(response, limits)
+export function boundBody(body: HttpResponse['body'], limits: BodyLimits): Readable {
+  const pace = new Pace(limits.pace)
+  let received = 0
+  const readChunk = async (): Promise<Buffer | null> => {
+    const waitBegan = performance.now()
+    const { value: chunk } = await body.next()
+    if (chunk === undefined) {
+      return null
+    }
+    received += chunk.length
+    if (received > limits.maxBytes) {
+      throw new DownloadTooLargeError(`the file is larger than ${limits.maxBytes} bytes`)
+    }
+    pace.add(chunk.length, performance.now() - waitBegan)
+    return chunk
+  }
   return new Readable({
     read() {
-      chunks.next().then(
-        (next) => this.push(next.done === true ? null : next.value),
-        (error: Error) => this.destroy(error),
+      readChunk().then(
+        (chunk) => this.push(chunk),
+        (error: unknown) => this.destroy(downloadErrorOf(error)),
       )
     },
-    // Unlike a stream made with Readable.from, this does not wait for the next chunk before it lets go of the connection.
+    // A stream of Readable.from would wait for the next chunk before it closes the connection.
     destroy(error, callback) {
-      response.destroy()
+      body.destroy()
       callback(error)
     },
   })
 }
 
-async function* readBounded(response: IncomingMessage, limits: BodyLimits): AsyncGenerator<Uint8Array> {
-  const { contentLength, maxBytes, pace } = limits
-  const watch = new PaceWatch(pace, (error) => response.destroy(error))
-  const chunks: AsyncIterable<Uint8Array> = response
-  let received = 0
-  try {
-    watch.beginWait()
-    for await (const chunk of chunks) {
-      received += chunk.length
-      if (received > maxBytes) {
-        throw new DownloadTooLargeError(`the file is larger than ${maxBytes} bytes`)
-      }
-      watch.endWait(chunk.length)
-      yield chunk
-      watch.beginWait()
-    }
-  } catch (error) {
-    throw error instanceof DownloadError ? error : new DownloadIncompleteError('the connection broke', { cause: error })
-  } finally {
-    watch.stop()
+function downloadErrorOf(error: unknown): DownloadError {
+  if (error instanceof DownloadError) {
+    return error
   }
-  if (contentLength !== undefined && received !== contentLength) {
-    throw new DownloadIncompleteError(`${received} bytes came, ${contentLength} were announced`)
-  }
+  return error instanceof ResponseBrokenError && error.reason === 'idle timeout'
+    ? new DownloadTooSlowError('no bytes came for too long')
+    : new DownloadIncompleteError('the connection broke', { cause: error })
 }
 
-/** Adds up waiting time and bytes, and ends a download that falls behind {@link PaceLimits}. */
-class PaceWatch {
-  readonly #limits: PaceLimits
-  readonly #giveUp: (error: DownloadTooSlowError) => void
-  #idleTimer: NodeJS.Timeout | undefined = undefined
-  #waitBegan = 0
+/** Adds up waiting time and bytes, window by window. */
+class Pace {
+  readonly #limits: BodyLimits['pace']
   #windowMilliseconds = 0
   #windowBytes = 0
 
-  constructor(limits: PaceLimits, giveUp: (error: DownloadTooSlowError) => void) {
+  constructor(limits: BodyLimits['pace']) {
     this.#limits = limits
-    this.#giveUp = giveUp
   }
 
-  beginWait(): void {
-    this.#waitBegan = performance.now()
-    const idle = () => this.#giveUp(new DownloadTooSlowError('no bytes came for too long'))
-    this.#idleTimer = setTimeout(idle, this.#limits.idleMilliseconds)
-  }
-
-  /** @throws DownloadTooSlowError when a window of waiting ends below the floor. */
-  endWait(bytes: number): void {
-    this.stop()
-    this.#windowMilliseconds += performance.now() - this.#waitBegan
+  /** @throws DownloadTooSlowError when a window of waiting ends below the minimum. */
+  add(bytes: number, waitedMilliseconds: number): void {
+    this.#windowMilliseconds += waitedMilliseconds
     this.#windowBytes += bytes
     if (this.#windowMilliseconds < this.#limits.windowMilliseconds) {
       return
@@ -109,9 +92,5 @@ class PaceWatch {
     }
     this.#windowMilliseconds = 0
     this.#windowBytes = 0
-  }
-
-  stop(): void {
-    clearTimeout(this.#idleTimer)
   }
 }

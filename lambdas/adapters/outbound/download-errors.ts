@@ -1,34 +1,34 @@
-/** Why a result could not be fetched. Messages never hold the path or query of a url: results have signed urls. */
+/** Why a file could not be downloaded. Messages never hold the path or query of a URL, because results have signed URLs. */
 export abstract class DownloadError extends Error {
-  /** Whether another try later may go better. */
+  /** Whether a later try may succeed. */
   abstract readonly isRetryable: boolean
 }
 
-/** The guard does not allow the url, a hop behind it, or the form of the answer. */
+/** The guard refuses the URL, a redirect, or the form of the response. */
 export class DownloadRefusedError extends DownloadError {
   override readonly name = 'DownloadRefusedError'
   readonly isRetryable = false
 }
 
-/** No connection, no answer in time, or another status than 200. */
+/** No connection, no response in time, or another status than 200. */
 export class DownloadUnavailableError extends DownloadError {
   override readonly name = 'DownloadUnavailableError'
   readonly isRetryable = true
 }
 
-/** More bytes than the cap, announced or counted. */
+/** More bytes than the limit, announced or counted. */
 export class DownloadTooLargeError extends DownloadError {
   override readonly name = 'DownloadTooLargeError'
   readonly isRetryable = false
 }
 
-/** The body ended before the length that was announced, or the connection broke on the way. */
+/** The body ended before its announced length, or the connection broke. */
 export class DownloadIncompleteError extends DownloadError {
   override readonly name = 'DownloadIncompleteError'
   readonly isRetryable = true
 }
 
-/** Nothing came for too long, or too little for a longer time. */
+/** No bytes arrived for too long, or too few over a longer time. */
 export class DownloadTooSlowError extends DownloadError {
   override readonly name = 'DownloadTooSlowError'
   readonly isRetryable = true

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http'
 import { addAbortSignal, type Readable } from 'node:stream'
+import type { HttpResponse } from '../http/send-once.ts'
 import { boundBody, DOWNLOAD_PACE, type PaceLimits } from './bounded-body.ts'
 import { DownloadTooLargeError, DownloadUnavailableError } from './download-errors.ts'
 import { getGuarded, refuseContentCoding } from './guarded-get.ts'
 import type { OutboundNetwork } from './outbound-network.ts'
 
-/** Which file to download, and its bounds: bytes, pace, and the signal that ends it. */
+/** Which file to download, its limits, and the signal that ends the download. */
 export type DownloadCommand = {
   readonly url: string
   /** Origins (`http://127.0.0.1:9400`) that may be private or plain http. */
@@ -15,17 +15,16 @@ export type DownloadCommand = {
   readonly pace?: PaceLimits
 } & Partial<OutboundNetwork>
 
-/** A download whose head has come: its body, and the length in bytes where it was announced. */
+/** A download whose head has arrived: its body, and the announced length in bytes, if any. */
 export type OpenDownload = {
-  /** Fails with DownloadTooLargeError, DownloadIncompleteError or DownloadTooSlowError; must be read to its end or destroyed. */
+  /** Fails with DownloadTooLargeError, DownloadIncompleteError or DownloadTooSlowError. Read it to its end or destroy it. */
   readonly body: Readable
   readonly contentLength: number | undefined
 }
 
 /**
- * Opens a generated video at its upstream. The url is data from outside: https to public addresses only, unless its origin is
- * trusted, with at most three redirects, and neither credentials nor content coding.
- * @throws DownloadRefusedError, DownloadUnavailableError or DownloadTooLargeError (announced length) before any byte is given.
+ * Opens a generated video at its upstream, as {@link getGuarded} does: the URL came from outside.
+ * @throws DownloadRefusedError, DownloadUnavailableError or DownloadTooLargeError (by the announced length).
  */
 export async function openDownload(command: DownloadCommand): Promise<OpenDownload> {
   const { pace = DOWNLOAD_PACE } = command
@@ -35,23 +34,22 @@ export async function openDownload(command: DownloadCommand): Promise<OpenDownlo
   )
 }
 
-function openBody(response: IncomingMessage, command: DownloadCommand): OpenDownload {
+function openBody(response: HttpResponse, command: DownloadCommand): OpenDownload {
   try {
     const contentLength = checkHead(response, command.maxBytes)
     const { maxBytes, signal, pace = DOWNLOAD_PACE } = command
-    const body = boundBody(response, { contentLength, maxBytes, pace })
+    const body = boundBody(response.body, { maxBytes, pace })
     return { body: signal === undefined ? body : addAbortSignal(signal, body), contentLength }
   } catch (error) {
-    response.destroy()
+    response.body.destroy()
     throw error
   }
 }
 
-/** The announced length, where there is one. */
-function checkHead(response: IncomingMessage, maxBytes: number): number | undefined {
-  const { statusCode, headers } = response
-  if (statusCode !== 200) {
-    throw new DownloadUnavailableError(`the upstream said ${statusCode}`)
+/** The announced length, if any. */
+function checkHead({ status, headers }: HttpResponse, maxBytes: number): number | undefined {
+  if (status !== 200) {
+    throw new DownloadUnavailableError(`the upstream said ${status}`)
   }
   refuseContentCoding(headers)
   const announced = headers['content-length']

@@ -1,27 +1,28 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { HttpResponse } from '../http/send-once.ts'
 import { DownloadRefusedError, DownloadUnavailableError } from './download-errors.ts'
 import { RequestRefusedError, sendGuardedRequest } from './guarded-request.ts'
 import type { OutboundNetwork } from './outbound-network.ts'
 
-/** How many redirects a file may go through; each hop passes the whole guard. */
+/** Each hop of a redirect passes the whole guard. */
 const DOWNLOAD_REDIRECTS_MAX = 3
 
-/** Signed urls have one to two thousand characters. */
+/** Signed URLs have one to two thousand characters. */
 const DOWNLOAD_URL_CHARACTERS_MAX = 8_192
 
 const REDIRECT_STATUSES: readonly number[] = [301, 302, 303, 307, 308]
 
-/** Which file to ask for, whom to trust, and how long to wait for an answer. */
+/** Which file to request, which origins to trust, and how long to wait. */
 export type GuardedGet = {
   readonly url: string
   /** Origins (`http://127.0.0.1:9400`) that may be private or plain http. */
   readonly trustedOrigins: readonly string[]
   /**
-   * Who named the url, and with it the hosts that may redirect. Trust is for what an upstream names; a client's own host must
-   * not lead into a trusted origin, so of a client's url trust ends at the first hop that is not trusted.
+   * Who named the URL, and so the hosts that may redirect. An upstream may redirect into a trusted origin. A client's host must
+   * not, so the trust in a client's URL ends at the first hop that is not trusted.
    */
   readonly namedBy: 'upstream' | 'client'
-  /** Of each hop, from its open connection to the head of its answer. */
+  /** For each hop, from its open connection to the head of its response, and the longest pause after that. */
   readonly answerMilliseconds: number
   /** `bytes=0-65535`, for a part of the file. */
   readonly range?: string
@@ -29,27 +30,28 @@ export type GuardedGet = {
 } & Partial<OutboundNetwork>
 
 /**
- * Asks for a file at a url that came from outside: https to public addresses only, unless its origin is trusted, with at most
- * three redirects, and neither credentials nor content coding. The answer is no redirect; its body must be read or destroyed.
+ * Requests a file at a URL that came from outside: https to public addresses only, unless its origin is trusted, with at most
+ * three redirects, and without credentials or content coding. The response is never a redirect, and the caller reads its body to
+ * the end or destroys it.
  * @throws DownloadRefusedError, DownloadUnavailableError.
  */
-export async function getGuarded(command: GuardedGet): Promise<IncomingMessage> {
+export async function getGuarded(command: GuardedGet): Promise<HttpResponse> {
   let url = parseUrl(command.url)
   let mayTrust = true
   for (let redirects = 0; redirects <= DOWNLOAD_REDIRECTS_MAX; redirects += 1) {
     const isTrustedOrigin: boolean = mayTrust && isTrusted(url, command)
     const response = await get(url, isTrustedOrigin, command)
-    if (!REDIRECT_STATUSES.includes(response.statusCode ?? 0)) {
+    if (!REDIRECT_STATUSES.includes(response.status)) {
       return response
     }
-    response.destroy()
+    response.body.destroy()
     mayTrust = command.namedBy === 'upstream' || isTrustedOrigin
     url = parseUrl(response.headers.location ?? '', url)
   }
   throw new DownloadRefusedError(`more than ${DOWNLOAD_REDIRECTS_MAX} redirects`)
 }
 
-/** @throws DownloadRefusedError for a body that is not the file's own bytes. */
+/** @throws DownloadRefusedError for a compressed body, whose bytes are not those of the file. */
 export function refuseContentCoding(headers: IncomingHttpHeaders): void {
   const contentCoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
   if (contentCoding !== '' && contentCoding !== 'identity') {
@@ -72,7 +74,7 @@ function isTrusted(url: URL, { trustedOrigins }: GuardedGet): boolean {
   return trustedOrigins.some((origin) => URL.parse(origin)?.origin === url.origin)
 }
 
-async function get(url: URL, isTrustedOrigin: boolean, command: GuardedGet): Promise<IncomingMessage> {
+async function get(url: URL, isTrustedOrigin: boolean, command: GuardedGet): Promise<HttpResponse> {
   const { signal, answerMilliseconds, range, resolve, dial } = command
   try {
     return await sendGuardedRequest({

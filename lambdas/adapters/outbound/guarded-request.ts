@@ -1,43 +1,46 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
+import { type HttpResponse, type SendOutcome, sendOnce } from '../http/send-once.ts'
 import { isGlobalUnicast } from './global-address.ts'
 import { type OutboundNetwork, systemNetwork } from './outbound-network.ts'
 
-/** Time for name, TCP and TLS together; a host that is there takes well under one second. */
+/** Name lookup, TCP and TLS together. A reachable host takes well under one second. */
 const CONNECT_MILLISECONDS = 5_000
 
-/** The guard said no: nothing was sent, and trying again will not help. The message never holds a path or query. */
+/** The guard refused the request: nothing was sent, and a retry will not help. The message never holds a path or query. */
 export class RequestRefusedError extends Error {
   override readonly name = 'RequestRefusedError'
 }
 
-/** The name, the connection, TLS or the answer failed. The message never holds a path or query. */
+/** The name lookup, the connection, TLS or the response failed. The message never holds a path or query. */
 export class RequestFailedError extends Error {
   override readonly name = 'RequestFailedError'
 }
 
-/** One request to a url that came from outside. */
+/** One request to a URL that came from outside. */
 export type GuardedRequest = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
-  /** The operator named this origin: plain http and private addresses are fine. Everything else is https to public hosts. */
+  /** The operator named this origin: plain http and private addresses are allowed. All others need https and a public host. */
   readonly isTrustedOrigin: boolean
-  /** From the open connection to the head of the answer. */
+  /** From the open connection to the head of the response, and the longest pause after it. */
   readonly answerMilliseconds: number
+  /** Ends the request at any time, also while its body is read. */
   readonly signal?: AbortSignal | undefined
 } & Partial<OutboundNetwork>
 
 /**
- * Sends one request over one connection of its own and gives the answer as it comes, redirects included.
- * The name is resolved once, every address is checked, the connection goes to a checked address, and not one byte is written
- * before the connected address was checked too. TLS certificates are always verified.
- * @throws RequestRefusedError when the guard says no; RequestFailedError for everything that the network does.
+ * Sends one request over its own connection and returns the response as it arrives, a redirect included. The reader reads the
+ * body to its end or destroys it.
+ *
+ * The name is resolved once, every address is checked, the connection goes to a checked address, and no byte is written before
+ * the connected address was checked too. TLS certificates are always verified.
+ * @throws RequestRefusedError when the guard refuses; RequestFailedError for every failure of the network.
  */
-export async function sendGuardedRequest(command: GuardedRequest): Promise<IncomingMessage> {
+export async function sendGuardedRequest(command: GuardedRequest): Promise<HttpResponse> {
   checkUrl(command.url, command.isTrustedOrigin)
   try {
     const socket = await openSocket(command)
@@ -50,7 +53,7 @@ export async function sendGuardedRequest(command: GuardedRequest): Promise<Incom
   }
 }
 
-/** The part of the guard that needs no network; an address in the url is checked here, because no lookup will see it. */
+/** The part of the guard that needs no network. */
 function checkUrl(url: URL, isTrustedOrigin: boolean): void {
   if (url.protocol !== 'https:' && !(isTrustedOrigin && url.protocol === 'http:')) {
     throw new RequestRefusedError('only https is allowed')
@@ -60,7 +63,7 @@ function checkUrl(url: URL, isTrustedOrigin: boolean): void {
   }
 }
 
-/** Resolves a host once. All answers must be public: a name with one private address is not trusted with the others. */
+/** Resolves a host once, or takes the address in the URL. A name with one private address is refused with all its addresses. */
 async function resolveChecked(command: GuardedRequest): Promise<readonly LookupAddress[]> {
   const hostname = bareHostname(command.url)
   const family = isIP(hostname)
@@ -98,41 +101,62 @@ async function openSocket(command: GuardedRequest): Promise<Socket> {
   }
 }
 
-function exchange(socket: Socket, command: GuardedRequest): Promise<IncomingMessage> {
+async function exchange(socket: Socket, command: GuardedRequest): Promise<HttpResponse> {
   const { url, method, headers, body, signal, answerMilliseconds } = command
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      // With a connection of our own no agent takes part: no pool, no keep-alive, no proxy.
-      createConnection: () => socket,
+  // Without an agent there is no pool, no keep-alive and no proxy.
+  const options = { createConnection: () => socket, path: `${url.pathname}${url.search}` }
+  const { outcome } = await sendOnce(
+    { isTls: false, options },
+    {
       method,
-      path: `${url.pathname}${url.search}`,
       headers: { ...headers, host: url.host },
-      ...(signal === undefined ? {} : { signal }),
-    })
-    const timer = setTimeout(() => request.destroy(new RequestFailedError('no answer in time')), answerMilliseconds)
-    const fail = (error: Error) => {
-      clearTimeout(timer)
-      reject(error)
-    }
-    request.once('response', (response) => {
-      clearTimeout(timer)
-      // Whoever reads the answer hears its errors; one that comes before that must not end the process.
-      response.on('error', () => {})
-      resolve(response)
-    })
-    request.on('error', fail)
-    // A change of protocol (101) is neither an answer nor an error, and a closed request hears no timer and no signal.
-    request.once('close', () => fail(new RequestFailedError('the connection closed without an answer')))
-    request.end(body)
-  })
+      body,
+      timeouts: {
+        connectMilliseconds: answerMilliseconds,
+        firstByteMilliseconds: answerMilliseconds,
+        idleMilliseconds: answerMilliseconds,
+      },
+      givenUp: signal,
+    },
+  )
+  if (outcome.kind !== 'response') {
+    socket.destroy()
+    throw new RequestFailedError(failureOf(outcome))
+  }
+  endWith(signal, outcome.body)
+  return outcome
 }
 
-/** Gives up waiting when the signal fires; a name look-up itself cannot be called back. */
+const OUT_OF_TIME = 'the time for the whole request is over'
+
+function failureOf(outcome: Exclude<SendOutcome, HttpResponse>): string {
+  switch (outcome.kind) {
+    case 'first_byte_timeout':
+      return 'no answer in time'
+    case 'aborted':
+    case 'given_up':
+      return OUT_OF_TIME
+    default:
+      // A change of protocol (101) is neither a response nor an error.
+      return outcome.reason === 'connection closed'
+        ? 'the connection closed without an answer'
+        : `the network said ${outcome.reason}`
+  }
+}
+
+/** Breaks the body off when the signal fires before its end. */
+function endWith(signal: AbortSignal | undefined, body: HttpResponse['body']): void {
+  const end = () => body.fail('given up')
+  signal?.addEventListener('abort', end, { once: true })
+  body.onceOver(() => signal?.removeEventListener('abort', end))
+}
+
+/** Stops waiting when the signal fires. A name lookup itself cannot be cancelled. */
 async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted()
   const settled = new AbortController()
   const aborted = once(signal, 'abort', { signal: settled.signal }).then(() => Promise.reject(signal.reason))
-  // Whichever loses the race may reject later, unheard.
+  // The loser of the race may reject later.
   aborted.catch(() => {})
   promise.catch(() => {})
   try {
@@ -142,7 +166,7 @@ async function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal)
   }
 }
 
-/** `[::1]` is `::1` to everything but a url. */
+/** Only a URL writes `::1` as `[::1]`. */
 function bareHostname(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '')
 }
@@ -151,10 +175,10 @@ function defaultPort(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80
 }
 
-/** Error codes say enough; messages may quote more of a url than a log should hold. */
+/** A message with a code only: Node's own messages may quote more of a URL than a log should hold. */
 function describeFailure(error: unknown, signal: AbortSignal | undefined): string {
   if (signal?.aborted === true) {
-    return 'the time for the whole request is over'
+    return OUT_OF_TIME
   }
   if (typeof error !== 'object' || error === null) {
     return 'the request failed'

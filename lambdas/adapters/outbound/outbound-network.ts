@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls } from 'node:tls'
 import { resolveName } from './resolve-name.ts'
 
-/** Where to connect: the addresses are settled, nothing is looked up any more. */
+/** Where to connect. The addresses are resolved, and nothing is looked up again. */
 export type DialTarget = {
   /** Host name or IP address without brackets; TLS verifies the certificate against it. */
   readonly hostname: string
@@ -12,15 +12,15 @@ export type DialTarget = {
   readonly addresses: readonly LookupAddress[]
 }
 
-/** The two doors to the network, so that tests can answer for names and hosts that do not exist. */
+/** The two ways to the network, which tests replace to stand in for names and hosts that do not exist. */
 export type OutboundNetwork = {
   /** All addresses of a host name. */
   resolve(hostname: string): Promise<readonly LookupAddress[]>
-  /** Begins a connection; the socket says `connect`, or with TLS `secureConnect`, when it is open. */
+  /** Begins a connection. The socket emits `connect`, or with TLS `secureConnect`, when it is open. */
   dial(target: DialTarget): Socket
 }
 
-/** The machine's own resolver and sockets. Proxies named in the environment are not used: none of this reads them. */
+/** The machine's own resolver and sockets. They do not use the environment's proxies. */
 export const systemNetwork: OutboundNetwork = {
   resolve: (hostname) => resolveName(hostname),
   dial: ({ hostname, port, isTls, addresses }) => {
@@ -28,13 +28,13 @@ export const systemNetwork: OutboundNetwork = {
     if (!isTls) {
       return connectTcp(common)
     }
-    // Said explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot switch it off. SNI has no form for addresses.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable the verification. SNI has no form for addresses.
     const serverName = isIP(hostname) === 0 ? { servername: hostname } : {}
     return connectTls({ ...common, ...serverName, rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] })
   },
 }
 
-/** A `lookup` that hands out addresses which were resolved and checked before; it never asks anyone. */
+/** A `lookup` that returns the addresses that were resolved and checked before. */
 function answerWith(addresses: readonly LookupAddress[]): LookupFunction {
   return (_hostname, options, callback) => {
     const [first] = addresses

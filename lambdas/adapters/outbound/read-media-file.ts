@@ -1,33 +1,32 @@
-import type { IncomingMessage } from 'node:http'
-import { addAbortSignal } from 'node:stream'
 import type { FileFacts } from '#core/catalogue/reference-violation.ts'
 import type { FileWindow, WantedBytes } from '#core/media/file-window.ts'
 import { type MediaFacts, readMediaFacts } from '#core/media/read-media-facts.ts'
+import type { HttpResponse } from '../http/send-once.ts'
 import { DownloadError, DownloadRefusedError, DownloadUnavailableError } from './download-errors.ts'
 import { type GuardedGet, getGuarded, refuseContentCoding } from './guarded-get.ts'
 
-/** What is asked for first: an image's header, or a video's first boxes and often its movie box. */
+/** The first request: an image's header, or a video's first boxes and often its movie box. */
 const HEAD_BYTES = 65_536
 
-/** Two more places of a file: its movie box behind the media data, or a picture behind large metadata. */
+/** Two more places in a file: the movie box behind the media data, or a picture behind large metadata. */
 const REQUESTS_MAX = 3
 
-/** Read of an answer that is the whole file, because its server knows no ranges. */
+/** How much is read of a whole file from a server that ignores ranges. */
 const WHOLE_FILE_BYTES_MAX = 262_144
 
-/** As for any guarded GET; the ranges are chosen here. */
+/** As for any guarded GET. The ranges are chosen here. */
 export type MediaFileCommand = Omit<GuardedGet, 'range' | 'namedBy'>
 
-/** What is known of a file, and why not everything is. The reason never holds a path or query. */
+/** What is known of a file, and why something is missing. The reason never holds a path or query. */
 export type MediaFile = { readonly facts: FileFacts; readonly unreadBecause?: string }
 
 /** One piece of a file. */
 type Piece = { readonly window: FileWindow; readonly isRange: boolean; readonly sizeBytes: number | undefined }
 
 /**
- * Reads what the header of a file tells, by a few ranges and nothing of the rest. The url is a client's and passes the
- * guard, as that of a download does; a redirect into a trusted origin counts only from another one. Whatever cannot be read is missing from the answer; `signal` bounds it all. Never throws
- * for what a network or a file may do.
+ * Reads the header of a file by a few ranges, and nothing of the rest. The URL is a client's and passes the guard, like that of
+ * a download; only a trusted origin may redirect into a trusted origin. Facts that cannot be read are missing from the result.
+ * `signal` bounds the whole. Never throws for anything that a network or a file does.
  */
 export async function readMediaFile(command: MediaFileCommand): Promise<MediaFile> {
   const windows: FileWindow[] = []
@@ -56,7 +55,7 @@ export function readMediaBytes(bytes: Uint8Array): MediaFile {
   return isTold(facts) ? { facts } : { facts, unreadBecause: 'its header does not tell' }
 }
 
-/** Everything that a limit may be about; of a format that is not measured, the format. */
+/** Whether every fact that a limit may concern is known; for a format that is not measured, the format suffices. */
 function isTold({ format, width, seconds, framesPerSecond }: MediaFacts): boolean {
   switch (format) {
     case undefined:
@@ -73,7 +72,7 @@ function isTold({ format, width, seconds, framesPerSecond }: MediaFacts): boolea
   }
 }
 
-/** Neither behind the end of the file, nor what was just asked for and did not come. */
+/** Whether the bytes lie inside the file and are not those that were just requested in vain. */
 function isNew(next: WantedBytes | undefined, last: WantedBytes, sizeBytes: number | undefined): boolean {
   return (
     next !== undefined &&
@@ -82,25 +81,25 @@ function isNew(next: WantedBytes | undefined, last: WantedBytes, sizeBytes: numb
   )
 }
 
-/** @throws DownloadError when these bytes cannot be had. */
+/** @throws DownloadError when the bytes cannot be read. */
 async function readPiece({ offset, length }: WantedBytes, command: MediaFileCommand): Promise<Piece> {
   const response = await getGuarded({ ...command, namedBy: 'client', range: `bytes=${offset}-${offset + length - 1}` })
   try {
     refuseContentCoding(response.headers)
-    const isRange = response.statusCode === 206
-    if (!(isRange || (response.statusCode === 200 && offset === 0))) {
-      throw new DownloadUnavailableError(`the server said ${response.statusCode}`)
+    const isRange = response.status === 206
+    if (!(isRange || (response.status === 200 && offset === 0))) {
+      throw new DownloadUnavailableError(`the server said ${response.status}`)
     }
     const sizeBytes = isRange ? rangeSize(response, offset) : wholeNumber(response.headers['content-length'])
-    const bytes = await readUpTo(isRange ? length : WHOLE_FILE_BYTES_MAX, response, command.signal)
+    const bytes = await readUpTo(isRange ? length : WHOLE_FILE_BYTES_MAX, response.body)
     return { window: { offset, bytes }, isRange, sizeBytes }
   } finally {
-    response.destroy()
+    response.body.destroy()
   }
 }
 
-/** @throws DownloadRefusedError for another range than the one that was asked for. */
-function rangeSize({ headers }: IncomingMessage, offset: number): number | undefined {
+/** @throws DownloadRefusedError for another range than the requested one. */
+function rangeSize({ headers }: HttpResponse, offset: number): number | undefined {
   const [, start, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/i.exec(headers['content-range'] ?? '') ?? []
   if (wholeNumber(start) !== offset) {
     throw new DownloadRefusedError('the server sent another range')
@@ -112,15 +111,11 @@ function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 
-async function readUpTo(
-  length: number,
-  response: IncomingMessage,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array> {
+async function readUpTo(length: number, body: HttpResponse['body']): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let received = 0
   try {
-    for await (const chunk of signal === undefined ? response : addAbortSignal(signal, response)) {
+    for await (const chunk of body) {
       chunks.push(chunk)
       received += chunk.length
       if (received >= length) {

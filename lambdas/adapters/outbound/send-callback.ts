@@ -1,18 +1,18 @@
-import type { IncomingMessage } from 'node:http'
 import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
+import type { HttpResponse } from '../http/send-once.ts'
 import { RequestFailedError, RequestRefusedError, sendGuardedRequest } from './guarded-request.ts'
 import type { OutboundNetwork } from './outbound-network.ts'
 
-/** From the first look-up to the last byte that is read (Standard Webhooks asks for 15 to 30 s). */
+/** From the name lookup to the last byte that is read (Standard Webhooks asks for 15 to 30 s). */
 const CALLBACK_TOTAL_MILLISECONDS = 15_000
 
-/** How much of an answer is read, and thrown away, before the connection is closed. */
+/** How much of a response is read and discarded before the connection is closed. */
 export const CALLBACK_ANSWER_BYTES_MAX = 4_096
 
-/** One callback to send: where to, its signed bytes, and the time for all of it. */
+/** One callback: its URL, its signed bytes, and the time for all of it. */
 export type CallbackCommand = {
   readonly url: string
-  /** Checked again here: it may have shrunk since the job was created. */
+  /** Checked again here, because it may have shrunk since the job was created. */
   readonly allowlist: readonly string[]
   /** The bytes that were signed. */
   readonly body: string | Uint8Array
@@ -20,14 +20,14 @@ export type CallbackCommand = {
   readonly totalMilliseconds?: number
 } & Partial<OutboundNetwork>
 
-/** What came of the one attempt. Reasons never hold the url's path or query. */
+/** The outcome of the one attempt. Reasons never hold the URL's path or query. */
 export type CallbackDelivery =
   | { readonly outcome: 'delivered'; readonly status: number }
   | { readonly outcome: 'failed'; readonly status: number | undefined; readonly reason: string }
 
 /**
- * Sends a callback: one POST, at most once, no redirect followed. Delivered means a 2xx answer. Never throws.
- * The caller claims the delivery before it calls this, so that a crash in between means none, never two.
+ * Sends a callback: one POST, at most once, and no redirect is followed. Delivered means a 2xx response. Never throws.
+ * The caller claims the delivery first, so a crash in between means no callback, never two.
  */
 export async function sendCallback(command: CallbackCommand): Promise<CallbackDelivery> {
   const { url, allowlist, body, headers, totalMilliseconds = CALLBACK_TOTAL_MILLISECONDS, ...network } = command
@@ -47,8 +47,8 @@ export async function sendCallback(command: CallbackCommand): Promise<CallbackDe
       answerMilliseconds: totalMilliseconds,
       signal,
     })
-    await discard(response)
-    return judge(response.statusCode ?? 0)
+    await discard(response.body)
+    return judge(response.status)
   } catch (error) {
     return { outcome: 'failed', status: undefined, reason: failureReason(error) }
   }
@@ -66,20 +66,18 @@ function judge(status: number): CallbackDelivery {
   }
 }
 
-/** Lets a short answer end in good order and cuts a long one. The status has decided already, so errors do not count. */
-async function discard(response: IncomingMessage): Promise<void> {
+/** Lets a short response end in good order and cuts a long one. The status has already decided, so errors do not count. */
+async function discard(body: HttpResponse['body']): Promise<void> {
   let bytes = 0
   try {
-    for await (const chunk of response) {
-      bytes += Buffer.byteLength(chunk)
+    for await (const chunk of body) {
+      bytes += chunk.length
       if (bytes >= CALLBACK_ANSWER_BYTES_MAX) {
-        break
+        return
       }
     }
   } catch {
     // Reset or out of time after the status line: the receiver has the callback.
-  } finally {
-    response.destroy()
   }
 }
 

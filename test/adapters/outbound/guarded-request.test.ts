@@ -1,7 +1,8 @@
-import { once } from 'node:events'
+import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:https'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import {
   type GuardedRequest,
   RequestFailedError,
@@ -28,8 +29,12 @@ function get(url: string, more: Partial<GuardedRequest> = {}): GuardedRequest {
 }
 
 async function read(command: GuardedRequest): Promise<string> {
-  const response = await sendGuardedRequest(command)
-  return (await response.toArray()).join('')
+  const { body } = await sendGuardedRequest(command)
+  const chunks: Buffer[] = []
+  for await (const chunk of body) {
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
 }
 
 describe('sendGuardedRequest', () => {
@@ -144,12 +149,28 @@ describe('sendGuardedRequest', () => {
         socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
       }),
     )
-    const response = await sendGuardedRequest(get(`${server.origin}/`, { isTrustedOrigin: true }))
+    const { body } = await sendGuardedRequest(get(`${server.origin}/`, { isTrustedOrigin: true }))
     server.sockets[0]?.resetAndDestroy()
-    if (!response.closed) {
-      await once(response, 'close').catch(() => {})
-    }
-    await expect(response.toArray()).rejects.toThrow()
+    expect(await new Promise((resolve) => body.onceOver(resolve))).toBe('broken')
+    expect(await body.next()).toMatchObject({ value: Buffer.from('abc') })
+    await expect(body.next()).rejects.toThrow(ResponseBrokenError)
+  })
+
+  it('ends a body when its signal fires, and closes the connection', async () => {
+    const server = stopLater(
+      await listenTcp((socket) => {
+        socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
+      }),
+    )
+    const controller = new AbortController()
+    const command = get(`${server.origin}/`, { isTrustedOrigin: true, signal: controller.signal })
+    const { body } = await sendGuardedRequest(command)
+    expect(await body.next()).toMatchObject({ value: Buffer.from('abc') })
+    const pending = body.next()
+    controller.abort()
+    await expect(pending).rejects.toThrow(ResponseBrokenError)
+    expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
+    await server.allClosed()
   })
 })
 
