@@ -51,7 +51,7 @@ const ENDING = ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObje
 
 const folders = functions.map(({ properties }) => folderOf(properties))
 
-describe('what a function may reach', () => {
+describe('function-needs: what a function may reach', () => {
   it.each(folders)('%s has the table actions that its code uses, and no other', (folder) => {
     const { table, queriesIndex } = usageOf(folder)
     expect(actionsOf(folder, 'dynamodb')).toEqual([...table, ...(queriesIndex ? ['Query /index/GSI1'] : [])].sort())
@@ -118,36 +118,8 @@ describe('what a function may reach', () => {
   })
 })
 
-describe('what a function is told', () => {
+describe('function-needs: what a function gets', () => {
   const common = ['LOG_LEVEL', 'POWERTOOLS_METRICS_NAMESPACE', 'POWERTOOLS_SERVICE_NAME']
-  const signing = ['CDN_BASE_URL', 'CDN_KEY_PAIR_ID', 'CDN_SIGNING_KEY_SECRET_ARN']
-
-  it.each([
-    ['api/create-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
-    ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
-    ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
-    ['api/delete-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['api/list-models', ['TABLE_NAME']],
-    ['api/get-model', ['TABLE_NAME']],
-    ['api/create-chat-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['api/create-completion', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['api/create-embedding', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['api/create-image', ['CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['api/get-openapi-document', []],
-    ['api/get-health', []],
-    ['api/fallback', []],
-    ['pipeline/submit-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['pipeline/poll-video-job', ['BUCKET_NAME', 'CHANNEL_SECRET_ARN', 'TABLE_NAME']],
-    ['pipeline/store-video', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['pipeline/settle-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['pipeline/fail-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
-    ['pipeline/notify', [...signing, 'TABLE_NAME']],
-    ['pipeline/reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
-    ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
-  ])('%s has these variables and no other', (folder, names) => {
-    const variables = Object.keys(functionOf(folder).properties.Environment.Variables)
-    expect(variables.sort()).toEqual([...common, ...names].sort())
-  })
 
   it.each(folders)('%s is told nothing that its code does not ask for', (folder) => {
     const told = Object.keys(functionOf(folder).properties.Environment.Variables)
@@ -168,10 +140,6 @@ describe('what a function is told', () => {
 
   it.each(Object.entries(needsByFolder()))('%s gets the OpenAPI document if its code reads it', (folder, needs) => {
     expect(needs.shipsOpenapi ?? false).toBe(usageOf(folder).readsOpenapi)
-  })
-
-  it('never holds a secret itself', () => {
-    expect(JSON.stringify(functions)).not.toMatch(/PRIVATE KEY|resolve:secretsmanager/)
   })
 })
 

@@ -1,12 +1,14 @@
 import { nearestName } from '../../terminal/nearest-name.ts'
-import type { AdminContext } from '../command-line/command.ts'
 import { readDeployedConfig } from './deployed-config.ts'
 
 /**
- * A sentence for each model that the deployed configuration does not know. No refusal: the model may come with the next
- * deployment. Empty where the configuration cannot be read.
+ * One sentence per model that the deployed configuration does not have. These are warnings, not errors: the next deployment may
+ * bring the model. Empty when the configuration cannot be read.
  */
-export async function unknownModels(context: AdminContext, models: readonly string[] | null): Promise<string[]> {
+export async function unknownModels(
+  context: Parameters<typeof readDeployedConfig>[0],
+  models: readonly string[] | null,
+): Promise<string[]> {
   if (models === null) {
     return []
   }

@@ -10,7 +10,7 @@ import type { Command } from '../command-line/command.ts'
 import { readCredits } from '../command-line/read-credits.ts'
 import { requireName } from '../command-line/read-name.ts'
 import { OPEN_JOBS_DEFAULT } from '../default-limits.ts'
-import { readOpenJobs } from '../read-open-jobs.ts'
+import { readOpenJobs } from './read-open-jobs.ts'
 
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 

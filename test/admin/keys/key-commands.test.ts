@@ -42,7 +42,7 @@ const row = async (id: string) => (await list()).find((key: { id: string }) => k
 const callerOf = (key: string, inMilliseconds = 0) =>
   findCaller(table, sha256Hex(key), Math.trunc((Date.now() + inMilliseconds) / 1000))
 
-describe('a new key', () => {
+describe('key-commands: a new key', () => {
   it('without limits is told with the four members that it always had', async () => {
     const made = await create({ rate: 'none' })
     expect(made).toEqual({ id: expect.any(String), key: expect.any(String), tenant, models: null })
@@ -103,7 +103,7 @@ describe('a new key', () => {
   })
 })
 
-describe('the list of keys', () => {
+describe('key-commands: the list of keys', () => {
   it('is of one tenant when told so, and says what a request with each key meets', async () => {
     const other = (await openTenant(table)).tenantId
     const revoked = await create()
@@ -120,7 +120,7 @@ describe('the list of keys', () => {
   })
 })
 
-describe('the keys of a tenant', () => {
+describe('key-commands: the keys of a tenant', () => {
   it('are an error when there is no such tenant, and not an empty list', async () => {
     await expect(list({ tenant: 'nope' })).rejects.toThrow('no tenant nope')
   })
@@ -131,59 +131,5 @@ describe('the keys of a tenant', () => {
     const warn = (sentence: string) => void warnings.push(sentence)
     await runCommand(keyCreate, { table, options: { tenant }, warn })
     expect(warnings).toEqual([`tenant ${tenant} is suspended: the key is refused until \`tenant resume\``])
-  })
-})
-
-describe('a rotated key', () => {
-  it('has a successor with its name, models, rate and lifetime, and works on for the overlap alone', async () => {
-    const old = await create({ name: 'shop', models: 'a', rate: '7', expires: '90d' })
-    const made = await rotate(old.id, { overlap: '1h' })
-    expect(made).toMatchObject({ tenant, models: ['a'], name: 'shop', rate_per_minute: 7, replaces: old.id })
-    expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
-    expect(await callerOf(old.key, 3_500_000)).toBeDefined()
-    expect(await callerOf(old.key, 3_700_000)).toBeUndefined()
-    expect(await callerOf(made.key, 3_700_000)).toMatchObject({ tenantId: tenant, ratePerMinute: 7 })
-    expect((await row(old.id)).expires_at).toBe(made.old_expires_at)
-  })
-
-  it('that never ended has a successor that never ends, or ends when told so', async () => {
-    const first = await rotate((await create()).id)
-    expect(first.expires_at).toBeUndefined()
-    expect(Math.abs(Date.parse(first.old_expires_at) - Date.now() - DAY)).toBeLessThan(60_000)
-    const second = await rotate(first.id, { expires: '2099-01-01' })
-    expect(second.expires_at).toBe('2099-01-01T00:00:00.000Z')
-  })
-
-  it('is not rotated again unasked, and its end is never put off', async () => {
-    const old = await create()
-    const { old_expires_at } = await rotate(old.id, { overlap: '1h' })
-    const confirm = () => Promise.reject(new Error('asked'))
-    await expect(runCommand(keyRotate, { table, confirm, options: { key: old.id } })).rejects.toThrow('asked')
-    expect(await list({ tenant })).toHaveLength(3)
-    const again = await rotate(old.id, { overlap: '7d' })
-    expect(again.old_expires_at).toBe(old_expires_at)
-    expect(again.expires_at).toBeUndefined()
-  })
-
-  it('has a second successor with the lifetime that it had before the first', async () => {
-    const old = await create({ expires: '90d' })
-    await rotate(old.id, { overlap: '1h' })
-    const { expires_at } = await rotate(old.id)
-    expect(Math.abs(Date.parse(expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
-  })
-
-  it('that ends within the overlap anyway ends no later, and nobody is asked', async () => {
-    const old = await create({ expires: '2h' })
-    const confirm = () => Promise.reject(new Error('asked'))
-    const made = await runCommand(keyRotate, { table, confirm, options: { key: old.id, overlap: '24h' } })
-    expect(made.json).toMatchObject({ old_expires_at: old.expires_at })
-  })
-
-  it('that is revoked or unknown is refused', async () => {
-    const old = await create()
-    await runCommand(keyRevoke, { table, options: { key: old.id } })
-    await expect(rotate(old.id)).rejects.toThrow(`key ${old.id} is revoked: nobody uses it`)
-    await expect(rotate('nothing')).rejects.toThrow('no key nothing')
-    expect(await list({ tenant })).toHaveLength(2)
   })
 })

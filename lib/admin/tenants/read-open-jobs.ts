@@ -1,4 +1,4 @@
-import { UsageError } from '../terminal/usage-error.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
 
 /** A limit of open video jobs, from 0; null for `none`. @throws UsageError for anything else. */
 export function readOpenJobs(text: string): number | null {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals'
+import { describeFindings } from '../../../lib/admin/health/describe-findings.ts'
+import { fine, wrong } from '../../../lib/admin/health/finding.ts'
+
+const good = fine('table', 'is there')
+const bad = wrong('alarms', 'one rings', 'Look.')
+
+describe('describe-findings', () => {
+  it('is ok when every finding is', () => {
+    expect(describeFindings([good])).toEqual({
+      json: { ok: true, findings: [good] },
+      text: 'ok  table  is there',
+      isOk: true,
+    })
+  })
+
+  it('has what to do below what is wrong, and is not ok', () => {
+    const { json, text, isOk } = describeFindings([good, bad])
+    expect(isOk).toBe(false)
+    expect(json).toEqual({ ok: false, findings: [good, bad] })
+    expect(text.split('\n').map((line) => line.trim())).toEqual([
+      'ok     table   is there',
+      'WRONG  alarms  one rings',
+      expect.stringMatching(/-> Look\.$/),
+    ])
+  })
+})

@@ -1,0 +1,22 @@
+import { describe, expect, it } from '@jest/globals'
+import { fine, runCheck, wrong } from '../../../lib/admin/health/finding.ts'
+
+describe('finding', () => {
+  it('has advice exactly where something is wrong', () => {
+    expect(fine('table', 'is there')).toEqual({ check: 'table', ok: true, message: 'is there', advice: null })
+    expect(wrong('table', 'is gone', 'Deploy.')).toMatchObject({ ok: false, advice: 'Deploy.' })
+  })
+
+  it('is what a check found', async () => {
+    const findings = [fine('table', 'is there')]
+    expect(await runCheck({ name: 'table', run: async () => findings })).toBe(findings)
+  })
+
+  it.each([
+    [new Error('boom'), 'could not be checked: Error: boom'],
+    [new Error('Region is missing'), 'could not be checked: no AWS region is set'],
+  ])('says that a check failed with %s', async (error, sentence) => {
+    const findings = await runCheck({ name: 'table', run: () => Promise.reject(error) })
+    expect(findings).toMatchObject([{ check: 'table', ok: false, message: expect.stringContaining(sentence) }])
+  })
+})

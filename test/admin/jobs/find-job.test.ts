@@ -1,0 +1,51 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { findJob } from '../../../lib/admin/jobs/find-job.ts'
+import { UsageError } from '../../../lib/terminal/usage-error.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  tenant = await openTenant(table)
+})
+afterAll(() => engine.close())
+
+describe('find-job', () => {
+  it('finds a job by its id alone, among more tenants than one request holds', async () => {
+    const { jobId } = await reserveJob(table, tenant)
+    const others = Array.from({ length: 105 }, (_, index) => tableKeys.tenant(`other-${index}`))
+    await Promise.all(
+      others.map((key) =>
+        table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, name: '', webhookSecret: '' } })),
+      ),
+    )
+    expect(await findJob(table, jobId, undefined)).toMatchObject({ jobId, tenantId: tenant.tenantId })
+  })
+
+  it('finds a job of the named tenant only', async () => {
+    const { jobId } = await reserveJob(table, tenant)
+    const { tenantId } = await openTenant(table)
+    expect(await findJob(table, jobId, tenant.tenantId)).toMatchObject({ jobId })
+    await expect(findJob(table, jobId, tenantId)).rejects.toThrow(`tenant ${tenantId} has no job ${jobId}`)
+  })
+
+  it('says how many tenants it has asked, and how long records are kept', async () => {
+    const unknown = '0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c'
+    await expect(findJob(table, unknown, undefined)).rejects.toThrow(
+      `none of the 1 tenants has a job ${unknown}; records are kept 30 days`,
+    )
+  })
+
+  it('refuses what is no job id', async () => {
+    await expect(findJob(table, 'x', undefined)).rejects.toThrow(UsageError)
+  })
+})

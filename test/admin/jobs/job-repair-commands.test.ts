@@ -1,0 +1,71 @@
+import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import type { Table } from '#adapters/store/table/table.ts'
+import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
+import { jobCancel, jobRedrive } from '../../../lib/admin/jobs/job-repair-commands.ts'
+import { captureTelemetry } from '../../engines/counted-facts.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+import { failedJob } from './failed-job.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  captureTelemetry()
+  process.env.AWS_REGION = 'us-east-1'
+  mockClient(SFNClient)
+    .on(DescribeExecutionCommand)
+    .rejects(new ExecutionDoesNotExist({ message: '', $metadata: {} }))
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  tenant = await openTenant(table)
+})
+afterAll(() => engine.close())
+
+const outputs = { StateMachineArn: LOCAL_STATE_MACHINE_ARN, BucketName: 'videos' }
+
+describe('job-repair-commands: job cancel', () => {
+  it('asks first, says what will be lost, and changes nothing without a yes', async () => {
+    const job = await reserveJob(table, tenant)
+    const asked: string[] = []
+    const confirm = async (sentence: string) => {
+      asked.push(sentence)
+      throw new Error('no')
+    }
+    await expect(runCommand(jobCancel, { table, outputs, confirm, options: { job: job.jobId } })).rejects.toThrow('no')
+    expect(asked).toEqual([
+      `Job ${job.jobId} of tenant ${tenant.tenantId} is queued and no upstream has it. It will fail and its reservation will be given back`,
+    ])
+    expect((await requireReservation(table, job)).state).toBe('held')
+  })
+
+  it('answers what became of the job, and that a second time changes nothing', async () => {
+    const job = await reserveJob(table, tenant)
+    const cancel = () => runCommand(jobCancel, { table, outputs, options: { job: job.jobId } })
+    const expected = { id: job.jobId, tenant: tenant.tenantId, status: 'failed', error: 'cancelled by the operator' }
+    expect(await cancel()).toMatchObject({ json: { ...expected, changed: true }, isOk: true })
+    expect(await cancel()).toMatchObject({ json: { ...expected, changed: false }, isOk: true })
+  })
+
+  it('of a job that ended otherwise asks nothing, changes nothing and is not ok', async () => {
+    const job = await failedJob(table, tenant)
+    const confirm = () => Promise.reject(new Error('asked'))
+    const answer = await runCommand(jobCancel, { table, outputs, confirm, options: { job: job.jobId } })
+    expect(answer).toMatchObject({ json: { status: 'failed', changed: false }, isOk: false })
+    expect(answer.text).toBe(`job ${job.jobId} had ended before: failed; nothing was changed`)
+  })
+})
+
+describe('job-repair-commands: job redrive', () => {
+  it('refuses a job that has ended', async () => {
+    const job = await failedJob(table, tenant)
+    await expect(runCommand(jobRedrive, { table, outputs, options: { job: job.jobId } })).rejects.toThrow(
+      'there is nothing left to do',
+    )
+  })
+})

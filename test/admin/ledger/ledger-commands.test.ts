@@ -1,0 +1,62 @@
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { ledgerShow, ledgerVerify } from '../../../lib/admin/ledger/ledger-commands.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+let table: Table
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  tenant = await openTenant(table)
+})
+afterAll(() => engine.close())
+
+describe('ledger-commands: ledger', () => {
+  it('shows the newest entries of the tenant, as many as asked for', async () => {
+    const job = await reserveJob(table, tenant, { createdAt: Math.trunc(Date.now() / 1000) + 60 })
+    const options = { tenant: tenant.tenantId }
+    const all = await runCommand(ledgerShow, { table, options })
+    expect(all.json).toMatchObject({
+      entries: [
+        { kind: 'reserve', job: job.jobId },
+        { kind: 'grant', amount: '100' },
+      ],
+    })
+    expect(all.text.split('\n')[0]).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB$/)
+    const newest = await runCommand(ledgerShow, { table, options: { ...options, limit: '1' } })
+    expect(newest.json).toMatchObject({ entries: [{ kind: 'reserve' }] })
+    expect(newest.text.split('\n')).toHaveLength(2)
+  })
+
+  it('refuses a tenant that does not exist', async () => {
+    await expect(runCommand(ledgerShow, { table, options: { tenant: 'nobody' } })).rejects.toThrow('no tenant nobody')
+  })
+})
+
+describe('ledger-commands: ledger verify', () => {
+  it('is ok where every invariant holds', async () => {
+    await reserveJob(table, tenant)
+    const answer = await runCommand(ledgerVerify, { table })
+    expect(answer).toMatchObject({ json: { ok: true, broken: [] }, text: 'every invariant holds', isOk: true })
+  })
+
+  it('names what is broken and its tenant, of one tenant if asked, and is not ok', async () => {
+    const job = await reserveJob(table, tenant)
+    await table.client.send(
+      new DeleteCommand({ TableName: table.name, Key: tableKeys.ledgerReserve(tenant.tenantId, job.jobId) }),
+    )
+    const answer = await runCommand(ledgerVerify, { table, options: { tenant: tenant.tenantId } })
+    expect(answer).toMatchObject({ json: { ok: false }, isOk: false })
+    expect(answer.text).toContain(`${tenant.tenantId}: `)
+    const other = (await openTenant(table)).tenantId
+    expect(await runCommand(ledgerVerify, { table, options: { tenant: other } })).toMatchObject({ isOk: true })
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals'
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { type AlarmDefinition, createAlarm } from '#aws/alarm-definition.ts'
+import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
+
+const metric = new Metric({ namespace: 'Test', metricName: 'failed' })
+const DEFINITION = { name: 'JobsFail', meaning: 'Jobs fail.', metric, threshold: 5 }
+
+function alarmOf(changes: Partial<AlarmDefinition> = {}) {
+  const template = synthesizeAlone((stack) => createAlarm(stack, { ...DEFINITION, ...changes }))
+  return resourcesOf(template, 'AWS::CloudWatch::Alarm')[0]?.properties
+}
+
+describe('alarm-definition: createAlarm', () => {
+  it('rings from its threshold on after one period, and not where nothing comes', () => {
+    expect(alarmOf()).toMatchObject({
+      ComparisonOperator: 'GreaterThanOrEqualToThreshold',
+      EvaluationPeriods: 1,
+      Threshold: 5,
+      TreatMissingData: 'notBreaching',
+    })
+  })
+
+  it('rings below its threshold where silence is bad', () => {
+    expect(alarmOf({ isSilenceBad: true, periods: 3 })).toMatchObject({
+      ComparisonOperator: 'LessThanThreshold',
+      EvaluationPeriods: 3,
+      TreatMissingData: 'missing',
+    })
+  })
+
+  it.each([
+    [{}, 'Alone-JobsFail', 'Jobs fail. Runbook: '],
+    [{ part: 2 }, 'Alone-JobsFail2', 'Jobs fail. Runbook: '],
+    [{ channel: 'main' }, 'Alone-JobsFail-main', 'Jobs fail. Channel: main. Runbook: '],
+  ])('with %j is named %s, and leads to the entry of its name in the runbook', (changes, name, description) => {
+    const alarm = alarmOf(changes)
+    expect(alarm?.AlarmName).toBe(name)
+    expect(alarm?.AlarmDescription).toMatch(new RegExp(`^${description}docs/.*\\.md#jobsfail$`))
+  })
+})

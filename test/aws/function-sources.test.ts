@@ -1,0 +1,22 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { Stack } from 'aws-cdk-lib'
+import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
+import { createApp, shippedConfiguration } from './synthesize-stack.ts'
+
+describe('function-sources', () => {
+  it('starts from the checkout of this file', () => {
+    expect(existsSync(join(REPOSITORY_ROOT, 'package.json'))).toBe(true)
+  })
+
+  it('writes one configuration file per stack into the cloud assembly', () => {
+    const app = createApp()
+    const [dev, prod] = ['dev', 'prod'].map((name) =>
+      writeConfigurationFile(new Stack(app, name), shippedConfiguration.config),
+    )
+    expect(dev).not.toBe(prod)
+    expect(dev?.startsWith(app.outdir)).toBe(true)
+    expect(JSON.parse(readFileSync(String(dev), 'utf8'))).toEqual(shippedConfiguration.config)
+  })
+})

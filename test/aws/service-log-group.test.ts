@@ -1,0 +1,19 @@
+import { describe, expect, it } from '@jest/globals'
+import { ServiceLogGroup } from '#aws/service-log-group.ts'
+import { synthesizeAlone } from './synthesize-stack.ts'
+
+function logGroupOf(name?: string) {
+  const template = synthesizeAlone((stack) => new ServiceLogGroup(stack, 'Logs', name))
+  return Object.values(template.findResources('AWS::Logs::LogGroup'))[0]
+}
+
+describe('service-log-group', () => {
+  it('keeps its events for a month and goes with the stack', () => {
+    expect(logGroupOf()).toMatchObject({ DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } })
+  })
+
+  it('has a name only where the service that writes to it asks for one', () => {
+    expect(logGroupOf()?.Properties).not.toHaveProperty('LogGroupName')
+    expect(logGroupOf('/aws/vendedlogs/x')?.Properties).toHaveProperty('LogGroupName', '/aws/vendedlogs/x')
+  })
+})

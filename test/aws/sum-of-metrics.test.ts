@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals'
+import { Duration } from 'aws-cdk-lib'
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { METRICS_MAX, sumOfMetrics } from '#aws/sum-of-metrics.ts'
+
+const metricsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => new Metric({ namespace: 'Test', metricName: `m-${index}` }))
+const PERIOD = Duration.minutes(5)
+
+describe('sum-of-metrics', () => {
+  it('adds metrics up, and counts missing ones as zero', () => {
+    const { mathExpression } = sumOfMetrics(metricsOf(2), PERIOD).toMetricConfig()
+    expect(mathExpression?.expression).toBe('FILL(m0, 0) + FILL(m1, 0)')
+    expect(Object.keys(mathExpression?.usingMetrics ?? {})).toEqual(['m0', 'm1'])
+  })
+
+  it('takes as many as an alarm may look at, and refuses one more', () => {
+    expect(() => sumOfMetrics(metricsOf(METRICS_MAX), PERIOD)).not.toThrow()
+    expect(() => sumOfMetrics(metricsOf(METRICS_MAX + 1), PERIOD)).toThrow(RangeError)
+  })
+})
