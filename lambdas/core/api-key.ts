@@ -1,22 +1,22 @@
 /**
- * API keys: `rg_live_` + 8 base62 (public id) + `_` + 32 base62 (secret) + 6 base62 (CRC32 of all before it).
- * The checksum lets a mistyped or made-up key be refused without a read. Digests are the caller's business: core has no crypto.
+ * API keys: `rg_live_` + 8 base62 (public id) + `_` + 32 base62 (secret) + 6 base62 (CRC32 of everything before). The checksum
+ * makes it possible to refuse a mistyped or invented key without a read of the table.
  */
 const PREFIX = 'rg_live_'
 const KEY_PATTERN = /^rg_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/
 const CHECKSUM_CHARACTERS = 6
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** No key is longer; anything more is not worth hashing. */
+/** Longer than any key; a longer string is refused before it is hashed. */
 const KEY_CHARACTERS_MAX = 512
 
-/** Reads `Authorization: Bearer <key>`; the scheme is case-insensitive, exactly one space, visible ASCII only. */
+/** Reads `Authorization: Bearer <key>`: a case-insensitive scheme, exactly one space, and a key of visible ASCII. */
 export function bearerKey(header: string | undefined): string | undefined {
   const key = /^bearer ([\x21-\x7e]+)$/i.exec(header ?? '')?.[1]
   return key !== undefined && key.length <= KEY_CHARACTERS_MAX ? key : undefined
 }
 
-/** False for a key that claims to be ours and has a wrong shape or checksum. Keys of other shapes may exist (local testing). */
+/** False for a key with the gateway's prefix and a wrong form or checksum. Keys without the prefix exist in local testing. */
 export function isPlausibleKey(key: string): boolean {
   if (!key.startsWith(PREFIX)) {
     return true
@@ -24,18 +24,22 @@ export function isPlausibleKey(key: string): boolean {
   return KEY_PATTERN.test(key) && key.endsWith(checksum(key.slice(0, -CHECKSUM_CHARACTERS)))
 }
 
-/** The public id inside a key of ours; undefined for other shapes. */
+/** The public id in a key; undefined for a key of another form. */
 export function keyIdOf(key: string): string | undefined {
   return KEY_PATTERN.exec(key)?.[1]
 }
 
-/** Puts a key together from random base62 parts of 8 and 32 characters. */
+/** Builds a key from random base62 parts of 8 and 32 characters. */
 export function formatApiKey(keyId: string, secret: string): string {
   const body = `${PREFIX}${keyId}_${secret}`
   return body + checksum(body)
 }
 
-/** `count` base62 characters from random bytes; bytes from 248 on are skipped so that every character is equally likely. */
+/**
+ * Makes `count` base62 characters from random bytes. Bytes of 248 and above are skipped, so that all characters are equally
+ * likely.
+ * @throws RangeError if too few bytes are left.
+ */
 export function base62FromBytes(bytes: Uint8Array, count: number): string {
   const usable = Array.from(bytes).filter((byte) => byte < 248)
   if (usable.length < count) {
@@ -57,7 +61,7 @@ function checksum(text: string): string {
   return result
 }
 
-/** CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) of ASCII text. */
+/** CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) of an ASCII string. */
 function crc32(text: string): number {
   let crc = 0xffffffff
   for (const character of text) {

@@ -1,7 +1,7 @@
-/** Ids are tokens: they become a header of the calls to upstreams and receivers, and a member of log lines. */
+/** A safe header value and log field. */
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
-/** Whether a text can be an id of a request. API Gateway lets clients choose theirs, and upstreams send what they like. */
-export function isRequestId(text: unknown): text is string {
-  return typeof text === 'string' && REQUEST_ID.test(text)
+/** Whether a value is a safe request id. Clients of API Gateway can choose theirs, and upstreams may send anything. */
+export function isRequestId(value: unknown): value is string {
+  return typeof value === 'string' && REQUEST_ID.test(value)
 }

@@ -1,5 +1,5 @@
 /**
- * Tells SDKs, which try 408, 409, 429 and 5xx again by themselves, that a second try could be billed too (the header is
- * that of the `openai` packages, for node and for python).
+ * Stops SDKs, which retry 408, 409, 429 and 5xx, from a retry that could be billed twice. The `openai` packages for Node and
+ * Python read this header.
  */
 export const DO_NOT_RETRY = { 'x-should-retry': 'false' } as const

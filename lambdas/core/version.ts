@@ -1,2 +1,2 @@
-/** The version that is deployed: of the package, of the OpenAPI document, and what the health check answers. A test holds it to package.json. */
+/** The version of the package, of the OpenAPI document and in the health check; a test compares it with package.json. */
 export const VERSION = '0.2.0'

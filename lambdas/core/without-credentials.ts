@@ -1,19 +1,18 @@
-/** What stands in the place of a credential. */
 const LABEL = '[redacted]'
 
-/** A shorter one is no key of a real upstream, and would be found inside ordinary words. */
+/** Real upstream keys are longer; a shorter string could occur in ordinary words. */
 const CREDENTIAL_CHARACTERS_MIN = 8
 
-/** Nobody escapes deeper than this; without a bound, a text of nothing but backslashes would take for ever. */
+/** Deepest nesting of escapes; bounds the search in a text of backslashes. */
 const ESCAPES_MAX = 8
 
-/** Puts a label in the place of every credential of one call. */
+/** Replaces the credentials of a call by a label. */
 export type CredentialFilter = (text: string) => string
 
 /**
- * For the credentials that a channel was called with: an upstream, or a proxy in front of it, may repeat the headers of a
- * request in its error. They are found as they are, with any character escaped as in JSON or percent-encoded as in a url,
- * also several times over. Bytes given as text, one character for each, will do as well.
+ * Creates a filter for the credentials of a channel, because the error of an upstream, or of a proxy, may repeat the headers of
+ * the request. It finds credentials as they are and with any character escaped as in JSON or percent-encoded as in a url, also
+ * repeatedly. Text may hold one character per byte.
  */
 export function credentialFilter(credentials: readonly string[]): CredentialFilter {
   const sought = credentials.filter(({ length }) => length >= CREDENTIAL_CHARACTERS_MIN)

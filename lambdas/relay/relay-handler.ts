@@ -8,7 +8,7 @@ import {
   ModelNotFoundError,
   RequestBodyTooLargeError,
 } from '#core/errors.ts'
-import { repeatedMember } from '#core/json/json-members.ts'
+import { repeatedField } from '#core/json/json-fields.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
 import { readJsonBody } from '#middleware/json-body.ts'
@@ -148,7 +148,7 @@ async function limitRate(exchange: RelayExchange, { rates }: RelayContext): Prom
 /** @throws RequestBodyTooLargeError, InvalidRequestError */
 async function jsonBody(exchange: RelayExchange): Promise<void> {
   const { text, json } = await readJsonBody(exchange.event, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
-  const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedMember(text) : undefined
+  const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedField(text) : undefined
   if (repeated !== undefined) {
     throw new InvalidRequestError([
       { path: repeated.slice(0, 64), message: 'each field of the body must appear only once' },

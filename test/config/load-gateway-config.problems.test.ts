@@ -79,7 +79,7 @@ describe('a problem', () => {
       'a key in place of its name',
       'api_key: ${P1_API_KEY}',
       'api_key: sk-live-1',
-      'channels[0].api_key: write ${NAME}: the environment variable locally, the entry of the channel secret on AWS',
+      'channels[0].api_key: write ${NAME}: an environment variable of the local host, an entry of the channel secret on AWS',
     ],
     [
       'an upstream that is no url',
@@ -98,7 +98,7 @@ describe('a problem', () => {
           `an upstream with somebody's name in its url: ${url}`,
           'base_url: ${P1_BASE_URL:-simulator}',
           `base_url: ${url}`,
-          'channels[0].base_url: a url with a user name or a password shows them to whoever reads the configuration: put the secret into `api_key`',
+          'channels[0].base_url: leave the user name and password out of the url, which is not secret: put the secret into `api_key`',
         ] as const,
     ),
     ...['Authorization', 'authorization', 'Content-Type', 'HOST', 'x-client-request-id', 'Transfer-Encoding'].map(
@@ -107,7 +107,7 @@ describe('a problem', () => {
           `the gateway's own header ${header} for asynchronous mode`,
           'async_header: ${P1_ASYNC_HEADER:-X-Provider-Async}',
           `async_header: ${header}`,
-          'channels[0].async_header: the gateway or the connection sets this header: use the name of the one that asks for asynchronous mode',
+          'channels[0].async_header: the gateway or the connection sets this header: use the header for asynchronous mode of this upstream',
         ] as const,
     ),
     [
@@ -120,13 +120,13 @@ describe('a problem', () => {
       'a trusted origin with a path',
       'trusted_origins: []',
       'trusted_origins: ["http://127.0.0.1:9400/"]',
-      'trusted_origins[0]: use an origin such as http://127.0.0.1:9400, without path or final slash',
+      'trusted_origins[0]: use an origin such as http://127.0.0.1:9400, without a path or a trailing slash',
     ],
     [
       'a duplicate id of a channel',
       'id: p2-direct',
       'id: p1-main',
-      'channels[1].id: "p1-main" is used twice; every id is unique',
+      'channels[1].id: "p1-main" is used twice; every id must be unique',
     ],
     [
       'a channel with an unknown model',
@@ -150,19 +150,19 @@ describe('a problem', () => {
       'an input video without a longest length',
       'input_video_seconds_max: 60',
       'input_video_seconds_max: 0',
-      'models[4].input_video_seconds_max: a model that takes a reference video needs its longest length, or the estimate is no upper bound',
+      'models[4].input_video_seconds_max: a model that takes a reference video needs its longest length in seconds for the estimate',
     ],
     [
       'durations the wrong way round',
       'durations: { min: 3, max: 10 }',
       'durations: { min: 10, max: 3 }',
-      'models[1].durations: min is above max',
+      'models[1].durations: min must be at most max',
     ],
     [
       'counts the wrong way round',
       'images: { min: 0, max: 1 }',
       'images: { min: 1, max: 0 }',
-      'models[1].images: min is above max',
+      'models[1].images: min must be at most max',
     ],
     [
       'half of a pair of upstream models',

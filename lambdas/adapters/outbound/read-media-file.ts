@@ -1,5 +1,5 @@
 import type { FileFacts } from '#core/catalogue/reference-violation.ts'
-import type { FileWindow, WantedBytes } from '#core/media/file-window.ts'
+import type { FileWindow, WantedBytes } from '#core/media/file-bytes.ts'
 import { type MediaFacts, readMediaFacts } from '#core/media/read-media-facts.ts'
 import type { HttpResponse } from '../http/send-once.ts'
 import { DownloadError, DownloadRefusedError, DownloadUnavailableError } from './download-errors.ts'

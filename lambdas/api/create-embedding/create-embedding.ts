@@ -1,7 +1,7 @@
 import { boundInputTokens } from '#adapters/tokens/bound-input-tokens.ts'
 import type { EmbeddingModel } from '#core/catalogue/model.ts'
 import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
-import { replaceMembers } from '#core/json/json-members.ts'
+import { replaceFields } from '#core/json/json-fields.ts'
 import { keepPassingFields } from '#core/parameters/keep-passing-fields.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
 import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
@@ -41,7 +41,7 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
         const passing = passingFields('embeddings', channel.pass_members.embeddings)
         const { text, ignored } = keepPassingFields(body.text, passing)
         exchange.tellIgnored(ignored)
-        return replaceMembers(text, new Map([['model', JSON.stringify(upstreamModel)]]))
+        return replaceFields(text, new Map([['model', JSON.stringify(upstreamModel)]]))
       },
     })
     exchange.noteReply(reply)

@@ -3,26 +3,26 @@ import type { RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 import type { Model, RelayModel, VideoModel } from './model.ts'
 
-/** Look-ups over one validated configuration. */
+/** Lookups in a validated configuration. */
 export type Catalogue = {
   readonly config: GatewayConfig
-  /** An enabled video model that at least one channel serves. */
+  /** Finds an enabled video model that has a channel. */
   findVideoModel(id: string): VideoModel | undefined
   findVideoChannel(id: string): VideoChannel | undefined
-  /** Channels that serve the model, lowest priority number first. `directOnly` keeps the direct route. */
+  /** The channels of a model, lowest priority number first; with `directOnly`, only those that take reference audio and video. */
   videoChannels(modelId: string, options: { directOnly: boolean }): readonly VideoChannel[]
-  /** An enabled model of one kind. @param allowed ids that a key is limited to; null for all. */
+  /** Finds an enabled model of a kind. @param allowed ids that the key may use; null for all. */
   findRelayModel<Kind extends RelayModel['kind']>(
     id: string,
     options: { kind: Kind; allowed: readonly string[] | null },
   ): Extract<RelayModel, { kind: Kind }> | undefined
-  /** Channels that a relayed model may go to, in the order of the configuration. */
+  /** The channels of a relayed model, in the order of the configuration. */
   relayChannels(modelId: string): readonly RelayChannel[]
-  /** Every enabled model of every kind that a key may use, in the order of the configuration. */
+  /** Every enabled model that a key may use, in the order of the configuration. */
   listModels(allowed: readonly string[] | null): readonly Model[]
 }
 
-/** Makes the look-ups; the configuration has been validated. */
+/** Creates the lookups of a validated configuration. */
 export function createCatalogue(config: GatewayConfig): Catalogue {
   const channels = config.channels.filter((channel) => channel.provider !== 'openai')
   const byPriority = channels.toSorted((left, right) => left.priority - right.priority)
@@ -36,7 +36,7 @@ export function createCatalogue(config: GatewayConfig): Catalogue {
       models.set(model.id, model)
     }
   }
-  const relay = relayLookUps(config)
+  const relay = relayLookups(config)
   return {
     config,
     ...relay,
@@ -49,7 +49,7 @@ export function createCatalogue(config: GatewayConfig): Catalogue {
   }
 }
 
-function relayLookUps(config: GatewayConfig): Pick<Catalogue, 'findRelayModel' | 'relayChannels' | 'listModels'> {
+function relayLookups(config: GatewayConfig): Pick<Catalogue, 'findRelayModel' | 'relayChannels' | 'listModels'> {
   const enabled = config.models.filter((model) => model.enabled)
   const byId = new Map(enabled.map((model) => [model.id, model]))
   const channels = new Map(
@@ -78,17 +78,20 @@ function isAllowed(id: string, allowed: readonly string[] | null): boolean {
   return allowed === null || allowed.includes(id)
 }
 
-/** Reference audio and video of family A exist on the direct route only; family B edits go through P1 as they are. */
+/** Only P1, and of P2 only the direct route, take reference audio and video. */
 function servesMultimodal(channel: VideoChannel): boolean {
   return channel.provider === 'p1' || channel.route === 'direct'
 }
 
-/** Whether the references of a request force the direct route. */
+/** Whether the references of a request require a channel that takes reference audio and video. */
 export function needsDirectRoute(request: Pick<VideoJobRequest, 'audio_urls' | 'video_urls'>): boolean {
   return request.audio_urls.length > 0 || request.video_urls.length > 0
 }
 
-/** The upstream's id for a model on a channel; some upstreams have one id for text and one for image input. */
+/**
+ * The upstream's id of a model on a channel; some upstreams have separate ids for text and for image input.
+ * @throws RangeError if the channel does not serve the model.
+ */
 export function upstreamModelId(channel: VideoChannel, request: Pick<VideoJobRequest, 'model' | 'image_urls'>): string {
   const id = channel.models[request.model]
   if (id === undefined) {

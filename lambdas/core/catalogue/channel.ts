@@ -3,28 +3,24 @@ import { OUTPUT_LIMIT_FIELDS } from '../parameters/output-limit.ts'
 import { passMembers } from './pass-members.ts'
 import { strictObject } from './strict-object.ts'
 
-/** An id that appears in logs, metrics and table keys. */
+/** Appears in logs, metrics and table keys. */
 const channelId = z.string().regex(/^[a-z0-9][a-z0-9-]{1,62}$/, 'use 2 to 63 lower-case letters, digits and hyphens')
 
-/** Something before an at sign, where a host begins; browsers and Node read a backslash there as a slash. */
+/** User name and password before the host. Browsers and Node read a backslash as a slash there. */
 const USERINFO = /^https?:\/\/[^/\\]*@/
 
-/**
- * Where an upstream listens: an http(s) origin with an optional path, or the word `simulator`
- * for one that the local host starts (left out of a deployment).
- */
+/** An http(s) origin with an optional path, or `simulator` for an upstream that the local host simulates. */
 const baseUrl = z
   .string()
   .refine((text) => text === 'simulator' || /^https?:\/\/[^\s?#]+$/.test(text), {
     message: 'use an http(s) url without query, or the word simulator',
   })
   .refine((text) => !USERINFO.test(text), {
-    message:
-      'a url with a user name or a password shows them to whoever reads the configuration: put the secret into `api_key`',
+    message: 'leave the user name and password out of the url, which is not secret: put the secret into `api_key`',
   })
   .transform((text) => text.replace(/\/+$/, ''))
 
-/** Public model id to the upstream's own; two ids where the upstream splits text-only from image input. */
+/** The upstream's model id by public model id; two ids if the upstream separates text from image input. */
 const upstreamModels = z.record(
   z.string(),
   z.union([z.string().min(1), strictObject({ text: z.string().min(1), image: z.string().min(1) })]),
@@ -38,7 +34,7 @@ const poll = strictObject({
     .positive()
     .max(1000)
     .optional()
-    .meta({ description: 'Polls that all jobs of this channel together may send.' }),
+    .meta({ description: 'Polls of all jobs of this channel together.' }),
 })
 
 const common = {
@@ -48,8 +44,8 @@ const common = {
     .string()
     .regex(
       /^(\$\{[A-Z][A-Z0-9_]*\})?$/,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
-      'write ${NAME}: the environment variable locally, the entry of the channel secret on AWS',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the operator writes exactly this.
+      'write ${NAME}: an environment variable of the local host, an entry of the channel secret on AWS',
     )
     .default('')
     .meta({ description: 'Never the key itself.' }),
@@ -66,7 +62,7 @@ const video = {
 
 const referenceChecks = z
   .boolean()
-  .meta({ description: 'Looks at reference files before a submit; what breaks `reference_limits` fails the job.' })
+  .meta({ description: 'Checks reference files before a submit. A file that breaks `reference_limits` fails the job.' })
 
 const proxyPaths = strictObject({
   submit: z.string().startsWith('/').default('/v1/video/generations'),
@@ -80,7 +76,7 @@ const proxyPaths = strictObject({
 /** A field name is a token (RFC 9110, 5.1 and 5.6.2). */
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/
 
-/** Headers that the gateway itself sends, or that belong to the connection: the word `enable` in their place breaks every request. */
+/** Headers of the gateway or of the connection. A channel that set one of them to `enable` would break every request. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['authorization', 'accept', 'accept-encoding', 'user-agent', 'x-client-request-id', 'cookie'],
   ...['content-type', 'content-length', 'content-encoding', 'host', 'connection', 'keep-alive', 'expect', 'date'],
@@ -95,10 +91,9 @@ const p1Channel = strictObject({
     .string()
     .regex(HEADER_NAME, 'use a header name')
     .refine((name) => !OWN_HEADERS.has(name.toLowerCase()), {
-      message:
-        'the gateway or the connection sets this header: use the name of the one that asks for asynchronous mode',
+      message: 'the gateway or the connection sets this header: use the header for asynchronous mode of this upstream',
     })
-    .meta({ description: 'The header that asks this upstream for asynchronous mode; sent with the value enable.' }),
+    .meta({ description: 'The header that requests asynchronous mode; its value is always enable.' }),
   reference_checks: referenceChecks.default(true),
 })
 
@@ -112,14 +107,14 @@ const p2Channel = strictObject({
 })
 
 const timeouts = strictObject({
-  connect_seconds: z.number().positive().max(60).default(5).meta({ description: 'Until the connection stands.' }),
+  connect_seconds: z.number().positive().max(60).default(5).meta({ description: 'Until the connection is open.' }),
   first_byte_seconds: z
     .number()
     .positive()
     .max(280)
     .default(240)
-    .meta({ description: 'Until the answer begins; API Gateway gives up a silent answer after 300.' }),
-  idle_seconds: z.number().positive().max(280).default(120).meta({ description: 'Between two pieces of an answer.' }),
+    .meta({ description: 'Until the response begins. API Gateway ends a silent response after 300 seconds.' }),
+  idle_seconds: z.number().positive().max(280).default(120).meta({ description: 'Between two pieces of a response.' }),
 })
 
 const breaker = strictObject({
@@ -129,38 +124,38 @@ const breaker = strictObject({
     .min(0)
     .max(1000)
     .default(5)
-    .meta({ description: 'Failures in a row that open it; 0: it never opens, as tests want it.' }),
+    .meta({ description: 'Consecutive failures that open the breaker; 0: it never opens.' }),
   pause_seconds: z
     .number()
     .positive()
     .max(3600)
     .default(10)
-    .meta({ description: 'How long an open channel rests before one request tries it.' }),
+    .meta({ description: 'How long the breaker stays open before one request tries the channel.' }),
 })
 
 const openaiChannel = strictObject({
   ...common,
-  models: z.record(z.string(), z.string().min(1)).meta({ description: 'Public model id to the upstream’s own.' }),
+  models: z.record(z.string(), z.string().min(1)).meta({ description: 'The upstream’s model id by public model id.' }),
   provider: z.literal('openai'),
   timeouts: timeouts.default({ connect_seconds: 5, first_byte_seconds: 240, idle_seconds: 120 }),
   breaker: breaker.default({ failures: 5, pause_seconds: 10 }),
   output_limit_member: z
     .enum(OUTPUT_LIMIT_FIELDS)
     .optional()
-    .meta({ description: 'Under which name this upstream takes the most tokens of a completion.' }),
+    .meta({ description: 'The field by which this upstream limits the tokens of a completion.' }),
   pass_members: passMembers.default({ chat: [], embeddings: [], images: [] }),
 })
 
-/** One upstream account under one base url. */
+/** An upstream account at a base url. */
 export const channelSchema = z.discriminatedUnion('provider', [p1Channel, p2Channel, openaiChannel])
 
-/** An upstream account, validated and with its defaults filled in. */
+/** A validated channel with its defaults. */
 export type Channel = z.infer<typeof channelSchema>
-/** A channel of the first video provider. */
+/** A channel of the provider P1. */
 export type P1Channel = z.infer<typeof p1Channel>
-/** A channel of the second video provider. */
+/** A channel of the provider P2. */
 export type P2Channel = z.infer<typeof p2Channel>
-/** An upstream that generates videos. */
+/** A channel that generates videos. */
 export type VideoChannel = P1Channel | P2Channel
-/** An upstream that chat, completions, embeddings and images are relayed to. */
+/** A channel that chat, completions, embeddings and images are relayed to. */
 export type RelayChannel = z.infer<typeof openaiChannel>

@@ -3,10 +3,10 @@ import { findImagePrice, imagePriceTiers } from './image-price.ts'
 import type { ChatModel, EmbeddingModel, ImageModel, Model, VideoModel } from './model.ts'
 import { findVideoPrice } from './video-price.ts'
 
-/** One fault of the configuration: where, and a sentence. */
+/** A problem of the configuration. */
 export type ConfigIssue = { path: (string | number)[]; message: string }
 
-/** What no single row of the configuration shows: references between rows, and prices without gaps. */
+/** Checks what the schema of a single row cannot: unique ids, references between rows, and prices without gaps. */
 export function crossCheck(config: { channels: readonly Channel[]; models: readonly Model[] }): ConfigIssue[] {
   return [
     ...duplicates(config.channels, 'channels'),
@@ -24,7 +24,7 @@ function duplicates(rows: readonly { id: string }[], section: string): ConfigIss
     const isRepeated = seen.has(row.id)
     seen.add(row.id)
     return isRepeated
-      ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id is unique` }]
+      ? [{ path: [section, index, 'id'], message: `"${row.id}" is used twice; every id must be unique` }]
       : []
   })
 }
@@ -62,7 +62,7 @@ function modelIssues(model: Model): ConfigIssue[] {
 function videoModelIssues(model: VideoModel): ConfigIssue[] {
   const issues: ConfigIssue[] = []
   if (model.durations.min > model.durations.max) {
-    issues.push({ path: ['durations'], message: 'min is above max' })
+    issues.push({ path: ['durations'], message: 'min must be at most max' })
   }
   if (!model.resolutions.includes(model.default_resolution)) {
     issues.push({
@@ -73,7 +73,7 @@ function videoModelIssues(model: VideoModel): ConfigIssue[] {
   if (model.videos.max > 0 && model.input_video_seconds_max === 0) {
     issues.push({
       path: ['input_video_seconds_max'],
-      message: 'a model that takes a reference video needs its longest length, or the estimate is no upper bound',
+      message: 'a model that takes a reference video needs its longest length in seconds for the estimate',
     })
   }
   return [...issues, ...unpricedCells(model).map((message) => ({ path: ['prices'], message }))]
@@ -91,8 +91,8 @@ function unpricedCells(model: VideoModel): string[] {
 }
 
 /**
- * Every size at every quality has a price, and no row is for a size or a quality that the model has not: a typing error
- * there would leave another row to set the price. Paths begin at the model.
+ * Checks that each size at each quality has a price, and that each row is for a size and a quality of the model: after a typing
+ * error another row would set the price. Paths begin at the model.
  */
 export function imageModelIssues(model: ImageModel): ConfigIssue[] {
   const unpriced = imagePriceTiers(model)
@@ -110,12 +110,12 @@ function rowIssues(path: (string | number)[], value: string, offered: readonly s
   return allowed.includes(value) ? [] : [{ path, message: `not allowed; allowed: ${allowed.join(', ')}` }]
 }
 
-function outputLimitIssues({ default_max_output_tokens: unsaid, max_output_tokens: most }: ChatModel): ConfigIssue[] {
+function outputLimitIssues({ default_max_output_tokens: fallback, max_output_tokens: most }: ChatModel): ConfigIssue[] {
   const message = `above max_output_tokens; allowed: 1 to ${most}`
-  return unsaid === undefined || unsaid <= most ? [] : [{ path: ['default_max_output_tokens'], message }]
+  return fallback === undefined || fallback <= most ? [] : [{ path: ['default_max_output_tokens'], message }]
 }
 
-/** The form of a row decides what is billed: it must say the same as `billing`. */
+/** The form of a price row must match `billing`, because the form decides what is billed. */
 function billingIssues({ billing, prices }: ChatModel | EmbeddingModel): ConfigIssue[] {
   const message = billing === 'token' ? 'billing token needs prices per million' : 'billing per_request needs one price'
   const others = [...prices.entries()].filter(([, row]) => 'price' in row !== (billing === 'per_request'))

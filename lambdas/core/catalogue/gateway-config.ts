@@ -8,25 +8,25 @@ const HOST_LABEL = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
 const HOST_ENTRY = new RegExp(`^(\\*\\.)?(${HOST_LABEL}\\.)+[a-z][a-z0-9-]*$`)
 const ORIGIN = /^https?:\/\/[^\s/?#@\\]+$/
 
-/** A port above 65535, say, would be an entry that never matches anything. */
+/** Refuses origins that could never match, such as one with a port above 65535. */
 function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text)
 }
 
-const ORIGIN_WANTED = 'use an origin such as http://127.0.0.1:9400, without path or final slash'
+const ORIGIN_MESSAGE = 'use an origin such as http://127.0.0.1:9400, without a path or a trailing slash'
 
-/** Two rules with one sentence, of which one speaks at a time; the pattern alone is what an editor sees. */
+/** Editors see the pattern alone. The second rule applies only to what the first accepts, so that one issue is reported. */
 const origin = z
   .string()
-  .regex(ORIGIN, ORIGIN_WANTED)
-  .refine((text) => !ORIGIN.test(text) || isOrigin(text), { message: ORIGIN_WANTED })
+  .regex(ORIGIN, ORIGIN_MESSAGE)
+  .refine((text) => !ORIGIN.test(text) || isOrigin(text), { message: ORIGIN_MESSAGE })
 
 const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || isOrigin(text), {
   message:
     'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
 })
 
-/** The whole of `config/gateway.yaml`, after `${NAME}` was filled in. */
+/** `config/gateway.yaml` after the substitution of `${NAME}`. */
 export const gatewayConfigSchema = strictObject({
   $schema: z.string().optional(),
   unit: z.literal('credit').default('credit'),
@@ -35,7 +35,7 @@ export const gatewayConfigSchema = strictObject({
   submit_wait_seconds: z.number().min(0).max(25).default(10),
   answer_seconds: z.number().min(1).max(290).default(290).meta({
     description:
-      'How long a relayed request may send its client nothing: all channels and the body of a whole answer together.',
+      'Longest silence towards the client of a relayed request: all channels and the body of a whole response together.',
   }),
   queue_minutes: z.number().min(1).max(360).default(60),
   max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
@@ -47,5 +47,5 @@ export const gatewayConfigSchema = strictObject({
   }
 })
 
-/** The configuration, validated and with its defaults filled in. */
+/** The validated configuration with its defaults. */
 export type GatewayConfig = z.infer<typeof gatewayConfigSchema>

@@ -1,9 +1,9 @@
 import type { ImageModel } from './model.ts'
 
-/** What decides the price row of an image. `quality` is undefined for a model that has none. */
+/** What selects the price row of an image. `quality` is undefined for a model without qualities. */
 export type ImagePriceTier = { readonly size: string; readonly quality: string | undefined }
 
-/** The first row that matches the tier; rows hold `any` where a dimension does not count. */
+/** The first row that matches the tier; `any` matches every value. */
 export function findImagePrice(
   prices: ImageModel['prices'],
   { size, quality }: ImagePriceTier,
@@ -13,7 +13,7 @@ export function findImagePrice(
   )
 }
 
-/** Every tier that a model offers: the cells of its price table. */
+/** Every tier of a model: the cells of its price table. */
 export function imagePriceTiers({ sizes, qualities }: Pick<ImageModel, 'sizes' | 'qualities'>): ImagePriceTier[] {
   const offered = qualities.length === 0 ? [undefined] : qualities
   return sizes.flatMap((size) => offered.map((quality) => ({ size, quality })))

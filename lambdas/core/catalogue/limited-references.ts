@@ -2,16 +2,16 @@ import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import type { VideoModel } from './model.ts'
 import type { FileLimits } from './reference-violation.ts'
 
-/** A reference of a request that the model has limits for. */
+/** A reference for which the model has limits. */
 export type LimitedReference = {
-  /** Where it stands in the request: `image_urls[0]`. */
+  /** Its place in the request: `image_urls[0]`. */
   readonly place: string
-  /** A link, or `data:image/...;base64` with the image itself. */
+  /** A link, or the image itself as `data:image/...;base64`. */
   readonly url: string
   readonly limits: FileLimits
 }
 
-/** The references that can be held against limits of the model, in the order of the request; audio has none. */
+/** The references for which the model has limits, in the order of the request. There are no limits for audio. */
 export function limitedReferences(
   request: Pick<VideoJobRequest, 'image_urls' | 'video_urls'>,
   model: Pick<VideoModel, 'reference_limits' | 'input_video_seconds_max'>,

@@ -4,7 +4,7 @@ import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../param
 import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
 
-/** A decimal string in credits. Prices are strings so that no float ever holds money. */
+/** A decimal string in credits, so that no floating-point number holds money. */
 const price = z.string({ message: 'write the price as a decimal string in credits, such as "0.14"' }).refine(
   (text) => {
     try {
@@ -26,7 +26,7 @@ const common = {
 const range = (highest: number) =>
   strictObject({ min: z.number().int().min(0).max(highest), max: z.number().int().min(0).max(highest) }).refine(
     ({ min, max }) => min <= max,
-    { message: 'min is above max' },
+    { message: 'min must be at most max' },
   )
 
 const tier = z.literal([true, false, 'any']).default('any')
@@ -57,20 +57,19 @@ const videoModel = strictObject({
     .min(0)
     .max(INPUT_VIDEO_SECONDS_MAX)
     .default(0)
-    .meta({ description: 'Longest reference video that the upstream accepts; part of the estimate.' }),
+    .meta({ description: 'Longest reference video that the upstream accepts. The estimate includes it.' }),
   reference_limits: referenceLimits
     .optional()
-    .meta({ description: 'What the upstream takes as references; looked at on channels with reference_checks.' }),
+    .meta({ description: 'Limits of the upstream for references, checked on channels with reference_checks.' }),
   output_follows_input: z
     .boolean()
     .default(false)
-    .meta({ description: 'An edit: the length follows the input video, `duration` is only a wish.' }),
-  prompt_flags: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'The upstream obeys flags such as `--rs 1080p` inside a prompt; they are neutralised.' }),
+    .meta({ description: 'For edits: the input video decides the length, and `duration` has no effect.' }),
+  prompt_flags: z.boolean().default(false).meta({
+    description: 'The upstream obeys flags such as `--rs 1080p` in a prompt, so the gateway neutralises them.',
+  }),
   billing: z.enum(['token', 'per_second', 'per_request']),
-  prices: z.array(videoPrice).min(1).meta({ description: 'The first row that matches counts.' }),
+  prices: z.array(videoPrice).min(1).meta({ description: 'The first matching row counts.' }),
 })
 
 const chatModel = strictObject({
@@ -84,7 +83,7 @@ const chatModel = strictObject({
     .int()
     .positive()
     .optional()
-    .meta({ description: 'Most tokens of a completion whose client says none: locked and sent upstream.' }),
+    .meta({ description: 'Limit of a completion whose client sets none: reserved, and sent upstream.' }),
   image_tokens: z.number().int().min(0).default(1500),
   prices: z
     .array(z.union([strictObject({ input_per_million: price, output_per_million: price }), strictObject({ price })]))
@@ -113,20 +112,20 @@ const imageModel = strictObject({
   prices: z.array(strictObject({ size: z.string().default('any'), quality: z.string().default('any'), price })).min(1),
 })
 
-/** One row of the catalogue; `kind` decides the rest of its members. */
+/** A model of the catalogue; `kind` decides its other fields. */
 export const modelSchema = z.discriminatedUnion('kind', [videoModel, chatModel, embeddingModel, imageModel])
 
-/** A row of the catalogue, validated and with its defaults filled in. */
+/** A validated model with its defaults. */
 export type Model = z.infer<typeof modelSchema>
-/** A model that generates videos, as jobs. */
+/** A model that generates videos as jobs. */
 export type VideoModel = z.infer<typeof videoModel>
-/** A row of a video model's prices: what it is for, and the price as decimal text in credits. */
+/** A price row of a video model: its tier, and the price as a decimal string in credits. */
 export type VideoPrice = z.infer<typeof videoPrice>
-/** A model that chat, and completions made of chats, are relayed to. */
+/** A model for chat and legacy completions. */
 export type ChatModel = z.infer<typeof chatModel>
-/** A model that embeddings are relayed to. */
+/** A model for embeddings. */
 export type EmbeddingModel = z.infer<typeof embeddingModel>
-/** A model that image requests are relayed to. */
+/** A model for images. */
 export type ImageModel = z.infer<typeof imageModel>
-/** A model whose requests are relayed as they come, in contrast to video, which is a job. */
+/** A model whose requests are relayed. */
 export type RelayModel = ChatModel | EmbeddingModel | ImageModel

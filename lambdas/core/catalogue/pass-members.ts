@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { listedFields, type PassingFields, type RelayedApi } from '../parameters/passing-fields.ts'
 import { strictObject } from './strict-object.ts'
 
-/** No body of any upstream has more. */
+/** More than the fields of any upstream's API. */
 const ADDED_MAX = 100
 
 const FIELD_PATH = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})*$/
@@ -11,7 +11,7 @@ const fieldPath = z
   .string()
   .regex(
     FIELD_PATH,
-    'use names of letters, digits, underscores and hyphens, with dots between them: messages.content.cache_control',
+    'use names of letters, digits, underscores and hyphens, separated by dots, such as messages.content.cache_control',
   )
 
 function added(api: RelayedApi, routes: string) {
@@ -27,10 +27,10 @@ function added(api: RelayedApi, routes: string) {
       }
     })
     .default([])
-    .meta({ description: `Fields that pass to this upstream besides those of the OpenAI API: ${routes}.` })
+    .meta({ description: `Fields that pass to this upstream in addition to those of the OpenAI API: ${routes}.` })
 }
 
-/** What a channel lets pass of a request besides the listed fields; a dotted path for a field of an inner object. */
+/** The fields that pass to a channel in addition to the listed ones; a dotted path for a field of an inner object. */
 export const passMembers = strictObject({
   chat: added('chat', 'chat and legacy completions'),
   embeddings: added('embeddings', 'embeddings'),
@@ -38,10 +38,10 @@ export const passMembers = strictObject({
 })
 
 /**
- * Names by which upstreams let a client choose another model than the one that is priced, or more output than is locked.
- * They stay with the gateway, whatever a channel says.
+ * Fields by which a client could choose another model than the one it pays for, or more output than is reserved. No channel can
+ * add them.
  */
-const GATEWAYS_OWN: readonly string[] = [
+const BILLED_FIELDS: readonly string[] = [
   'models',
   'fallbacks',
   'fallback_models',
@@ -58,7 +58,7 @@ const GATEWAYS_OWN: readonly string[] = [
   'suffix',
 ]
 
-/** Why a channel cannot add a field; undefined when it can. */
+/** Why a channel cannot add a field; undefined if it can. */
 function addedFieldProblem(api: RelayedApi, earlier: readonly string[], path: string): string | undefined {
   const names = path.split('.')
   const parent = names
@@ -72,32 +72,32 @@ function addedFieldProblem(api: RelayedApi, earlier: readonly string[], path: st
   }
   const name = names.at(-1) ?? ''
   if (parent.fields.has(name)) {
-    return `${path} passes anyway; leave it out`
+    return `${path} already passes; leave it out`
   }
   const taken = [...parent.fields.keys()].find((known) => folded(known) === folded(name))
   if (taken !== undefined) {
-    return `an upstream that ignores case and underscores takes ${path} for ${taken}, which passes as it is listed; leave it out`
+    return `an upstream that ignores case and underscores reads ${path} as ${taken}, which already passes; leave it out`
   }
-  if (parent.path === '' && GATEWAYS_OWN.some((own) => folded(own) === folded(name))) {
+  if (parent.path === '' && BILLED_FIELDS.some((own) => folded(own) === folded(name))) {
     return `${path} would let a client change the model or the amount that is billed; leave it out`
   }
   const twice = earlier.find((other) => folded(other) === folded(path))
   return twice === undefined
     ? undefined
-    : `${path} and ${twice} are one name to an upstream that ignores case and underscores; leave one out`
+    : `${path} and ${twice} are the same name to an upstream that ignores case and underscores; leave one out`
 }
 
 function innerFields({ path, fields }: PassingFields, name: string): PassingFields | string {
   const inner = fields.get(name)
   const here = path === '' ? name : `${path}.${name}`
   if (inner === 'whole') {
-    return `${here} passes whole, with every field in it; leave this out`
+    return `${here} already passes with all of its fields; leave this out`
   }
   const objects = [...fields].flatMap(([known, value]) => (value === 'whole' ? [] : [known]))
   return inner ?? `${here} is no listed object; write ${here} alone, or one of ${objects.join(', ')} before the dot`
 }
 
-/** What names have in common that loose upstreams take for one: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
+/** Maps names to one form that lenient upstreams may treat alike: `maxTokens`, `MAX_TOKENS` and `max-tokens`. */
 function folded(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }

@@ -6,8 +6,12 @@ const bytesMax = z.number().int().min(1).optional().meta({ description: 'Largest
 
 const images = strictObject({
   formats: z.array(z.enum(IMAGE_FORMATS)).min(1).default(['jpeg', 'png', 'webp']),
-  short_side_min: z.number().int().min(1).optional().meta({ description: 'Pixels of the shorter side, at least.' }),
-  aspect_ratio_max: z.number().min(1).optional().meta({ description: 'Longer side by shorter side, at most.' }),
+  short_side_min: z.number().int().min(1).optional().meta({ description: 'Fewest pixels of the shorter side.' }),
+  aspect_ratio_max: z
+    .number()
+    .min(1)
+    .optional()
+    .meta({ description: 'Largest ratio of the longer to the shorter side.' }),
   bytes_max: bytesMax,
 })
 
@@ -18,12 +22,12 @@ const videos = strictObject({
 })
 
 /**
- * What an upstream takes as references of a model, looked at before a job is submitted over a channel with `reference_checks`.
- * Kinds and members that are left out are not looked at; the longest video is `input_video_seconds_max`.
+ * Limits of an upstream for the references of a model, checked before a submit over a channel with `reference_checks`. Missing
+ * kinds and fields are not checked. The longest video is in `input_video_seconds_max`.
  */
 export const referenceLimits = strictObject({ images: images.optional(), videos: videos.optional() })
 
-/** What a model takes as reference images; lengths in pixels, sizes in bytes. */
+/** Limits of reference images; lengths in pixels, sizes in bytes. */
 export type ImageLimits = z.infer<typeof images>
-/** What a model takes as reference videos. */
+/** Limits of reference videos; sizes in bytes. */
 export type VideoLimits = z.infer<typeof videos>

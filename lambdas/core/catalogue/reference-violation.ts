@@ -2,28 +2,28 @@ import type { MediaFormat } from '../media/media-format.ts'
 import type { MediaFacts } from '../media/read-media-facts.ts'
 import type { ImageLimits, VideoLimits } from './reference-limits.ts'
 
-/** What is known of one file: what its bytes tell, and its size where the server told it. */
+/** The known facts of a file: those in its bytes, and its size if the server reported it. */
 export type FileFacts = MediaFacts & { readonly sizeBytes?: number }
 
-/** The limits of its kind; of a video also the longest length, 0 for none. */
+/** The limits for the kind of a file; for a video also its longest length, 0 for no limit. */
 export type FileLimits = (ImageLimits | VideoLimits) & { readonly secondsMax?: number }
 
-/** The limit that a file breaks, and the rest of a sentence that begins with the file. */
+/** The limit that a file breaks. `words` continues a sentence that begins with the name of the file. */
 export type Violation = {
   readonly limit: 'format' | 'size' | 'pixels' | 'aspect_ratio' | 'length' | 'frame_rate'
   readonly words: string
 }
 
 /**
- * Lengths and frame rates are no whole numbers in practice: 30 fps is often 29.97, and sound goes on a little longer than
- * its pictures. Up to a hundredth beyond a limit is left to the upstream.
+ * Lengths and frame rates are rarely exact: 30 fps is often 29.97, and sound often outlasts the pictures. The upstream decides
+ * about a file that is up to one per cent beyond a limit.
  */
 const MEASURING_TOLERANCE = 0.01
 
-/** Makes 1.78 the same as 1.78 computed from pixels. */
+/** Absorbs the floating-point error of a ratio that is computed from pixels. */
 const RATIO_TOLERANCE = 1e-9
 
-/** Megabytes of 2^20 bytes: the larger meaning of the word, so that what is refused breaks the limit in either. */
+/** 2^20 bytes: a file that breaks a limit in this unit also breaks it in megabytes of 10^6 bytes. */
 const MEGABYTE = 1_048_576
 
 const FORMAT_NAMES: Readonly<Record<MediaFormat, string>> = {
@@ -31,7 +31,7 @@ const FORMAT_NAMES: Readonly<Record<MediaFormat, string>> = {
   ...{ mp4: 'MP4', mov: 'MOV', webm: 'WEBM', avi: 'AVI' },
 }
 
-/** The first limit that a file breaks for certain. What is not known breaks none, and a value at its limit is fine. */
+/** The first limit that a file certainly breaks. Unknown facts and values at a limit break none. */
 export function findViolation(file: FileFacts, limits: FileLimits): Violation | undefined {
   return (
     formatViolation(file, limits) ??

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** An object that refuses unknown keys and says which it knows: a typing slip in a configuration must not pass in silence. */
+/** An object schema that refuses unknown keys and lists the allowed ones, so that a typing error in a configuration is found. */
 export function strictObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ')
   return z.strictObject(shape, {

@@ -1,10 +1,10 @@
 import type { Resolution } from '../parameters/video-parameters.ts'
 import type { VideoPrice } from './model.ts'
 
-/** What decides the price row of a video: asked for at creation, reported by the upstream at settlement. */
+/** What selects the price row of a video: the request at creation, the upstream's report at settlement. */
 export type VideoPriceTier = { readonly resolution: Resolution; readonly audio: boolean; readonly videoInput: boolean }
 
-/** The first row that matches the tier; rows hold `any` where a dimension does not count. */
+/** The first row that matches the tier; `any` matches every value. */
 export function findVideoPrice(prices: readonly VideoPrice[], tier: VideoPriceTier): VideoPrice | undefined {
   return prices.find(
     (row) =>

@@ -2,8 +2,7 @@ import * as z from 'zod'
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { ImageModel } from '../catalogue/model.ts'
 import { InvalidRequestError, ModelNotFoundError, type RequestIssue } from '../errors.ts'
-import { withoutMembers } from '../json/json-members.ts'
-import { spliceInjected } from '../json/passthrough.ts'
+import { spliceInjected, withoutFields } from '../json/json-fields.ts'
 import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
 import type { PassingFields } from '../parameters/passing-fields.ts'
 import { parseBody } from './request-issues.ts'
@@ -95,7 +94,7 @@ export function imageRequestBody(bodyText: string, { upstreamModel, image, passi
   const { model, count, size, quality } = image
   const passed = keepPassingFields(bodyText, passing)
   const unknown = CHOICES_WITH_DEFAULT.filter((path) => model[OFFERED_IN[path]].length === 0)
-  const text = unknown.length === 0 ? passed.text : withoutMembers(passed.text, new Set(unknown))
+  const text = unknown.length === 0 ? passed.text : withoutFields(passed.text, new Set(unknown))
   return { text: spliceInjected(text, { model: upstreamModel, n: count, size, quality }), ignored: passed.ignored }
 }
 

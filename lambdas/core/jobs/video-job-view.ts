@@ -1,4 +1,4 @@
-import { type InjectedMembers, type RawNumber, spliceInjected } from '../json/passthrough.ts'
+import { type InjectedFields, type RawNumber, spliceInjected } from '../json/json-fields.ts'
 import type { VideoJob } from './video-job.ts'
 
 /** What a reader of a job needs besides the record. */
@@ -10,7 +10,7 @@ export type ViewContext = {
   readonly signUrl: (job: VideoJob) => string
 }
 
-function identityMembers(job: VideoJob, status: string): InjectedMembers {
+function identityFields(job: VideoJob, status: string): InjectedFields {
   return {
     id: job.jobId,
     object: 'video.generation',
@@ -23,23 +23,23 @@ function identityMembers(job: VideoJob, status: string): InjectedMembers {
 
 /** The body of the 201: the submit answer with status `queued`, whatever has happened since. */
 export function createdJobBody(job: VideoJob, submitText: string | undefined): string {
-  return spliceInjected(submitText, identityMembers(job, 'queued'))
+  return spliceInjected(submitText, identityFields(job, 'queued'))
 }
 
 /** The body of a GET, also one element of a list: the latest upstream answer with the injected members spliced in. */
 export function videoJobBody(job: VideoJob, context: ViewContext): string {
   if (context.nowSeconds >= job.expiresAt) {
-    return spliceInjected(context.upstreamText, identityMembers(job, 'expired'))
+    return spliceInjected(context.upstreamText, identityFields(job, 'expired'))
   }
-  return spliceInjected(context.upstreamText, { ...identityMembers(job, job.status), ...outcomeMembers(job, context) })
+  return spliceInjected(context.upstreamText, { ...identityFields(job, job.status), ...outcomeFields(job, context) })
 }
 
 /** The callback payload: exactly the interface's members. */
 export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'>): string {
-  return spliceInjected(undefined, { id: job.jobId, status: job.status, ...outcomeMembers(job, context) })
+  return spliceInjected(undefined, { id: job.jobId, status: job.status, ...outcomeFields(job, context) })
 }
 
-function outcomeMembers(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedMembers {
+function outcomeFields(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedFields {
   if (job.status === 'succeeded') {
     return { url: signUrl(job), duration_secs: durationMember(job.durationSeconds) }
   }

@@ -1,31 +1,31 @@
-import { closingQuote } from './json-members.ts'
+import { closingQuote } from './json-scan.ts'
 
-/** How much a JSON text may hold, so that reading it does not keep a process busy for long. */
+/** Limits of a JSON text, so that parsing it does not block a process for long. */
 export type JsonBounds = {
-  /** Levels of objects and lists inside each other. */
+  /** Levels of nested objects and arrays. */
   readonly depthMax: number
-  /** Fields of the object that the text is. */
+  /** Top-level fields. */
   readonly fieldsMax: number
-  /** Strings (the names of fields among them), objects and lists together. Numbers cost next to nothing. */
+  /** Strings (names of fields included), objects and arrays together. Numbers cost next to nothing. */
   readonly elementsMax: number
 }
 
-/** Quotes and brackets: nothing else of a JSON text opens or closes anything. */
+/** The characters that open or close strings, objects and arrays. */
 const STRUCTURE = /["[\]{}]/g
 
-/** What follows the name of a field. */
+/** Follows the name of a field. */
 const COLON = /[\t\n\r ]*:/y
 
 /**
- * The first bound that a JSON text is found to be above; undefined when it is within all. Looks at quotes and brackets alone,
- * before anything is parsed: linear, without recursion.
+ * The first bound that a JSON text exceeds; undefined if there is none. Reads quotes and brackets alone, before the text is
+ * parsed, in linear time and without recursion.
  */
 export function exceededBound(text: string, bounds: JsonBounds): keyof JsonBounds | undefined {
   let depth = 0
   let fields = 0
   let elements = 0
   STRUCTURE.lastIndex = 0
-  // A text that closes more than it opened is no JSON: its parser will say so.
+  // A negative depth is no JSON; the parser reports that.
   while (depth >= 0 && STRUCTURE.test(text)) {
     const index = STRUCTURE.lastIndex - 1
     const character = text[index]

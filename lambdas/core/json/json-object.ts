@@ -1,12 +1,12 @@
-/** A parsed JSON object whose members nobody has checked. */
+/** A parsed JSON object with unchecked fields. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** True for a JSON object: not for an array or null. */
+/** Whether a value is a JSON object: no array and not null. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** JSON text as an object; undefined for what is no JSON, and for JSON that is no object. Never throws. */
+/** Parses a JSON object; undefined for any other text. Never throws. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)

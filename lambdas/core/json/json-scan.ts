@@ -1,13 +1,15 @@
-import { closingQuote } from './json-members.ts'
-
 const QUOTE = 0x22
 const COMMA = 0x2c
 const OPEN_BRACKET = 0x5b
+const BACKSLASH = 0x5c
 const CLOSE_BRACKET = 0x5d
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** A walk over a text that is known to be valid JSON: nothing here looks for mistakes. Linear in the length of the text. */
+/**
+ * A cursor over a JSON text. It does not check the text: malformed JSON yields meaningless positions, but every loop of the
+ * form `while (!scan.isOver())` ends. Takes linear time. Text may hold one character per byte, because only ASCII matters.
+ */
 export class JsonScan {
   readonly text: string
   index = 0
@@ -16,18 +18,28 @@ export class JsonScan {
     this.text = text
   }
 
-  /** Whether an object or a list begins at the next character that is no whitespace. */
+  /** Whether an object or a list begins at the next character that is not white space. */
   nextKind(): 'object' | 'list' | 'other' {
     const code = this.#nextCode()
     return code === OPEN_BRACE ? 'object' : code === OPEN_BRACKET ? 'list' : 'other'
   }
 
-  /** Whether the list or object ends here; then it is left. */
+  /** Whether the current list or object ends here; if so, the cursor moves past the bracket. */
   isOver(): boolean {
     const code = this.#nextCode()
-    const isOver = code === CLOSE_BRACE || code === CLOSE_BRACKET
-    this.index += isOver ? 1 : 0
-    return isOver
+    const isClosing = code === CLOSE_BRACE || code === CLOSE_BRACKET
+    this.index += isClosing ? 1 : 0
+    return isClosing || this.isAtEnd
+  }
+
+  /** Whether no text is left. */
+  get isAtEnd(): boolean {
+    return this.index >= this.text.length
+  }
+
+  /** Moves past white space. */
+  skipSpace(): void {
+    this.#nextCode()
   }
 
   skipComma(): void {
@@ -36,7 +48,7 @@ export class JsonScan {
     }
   }
 
-  /** Goes from the name of a field to its value. @returns the name, decoded. */
+  /** Moves from the name of a field to its value. @returns the decoded name. */
   readName(): string {
     this.#nextCode()
     const start = this.index
@@ -48,7 +60,7 @@ export class JsonScan {
     return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
   }
 
-  /** Goes behind the value that begins here. */
+  /** Moves past the value that begins here. */
   skipValue(): void {
     const code = this.#nextCode()
     if (code === QUOTE) {
@@ -60,7 +72,7 @@ export class JsonScan {
     }
   }
 
-  /** Goes to the next character that is no whitespace. */
+  /** Moves to the next character that is not white space. @returns NaN at the end of the text. */
   #nextCode(): number {
     let code = this.text.charCodeAt(this.index)
     while (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
@@ -88,7 +100,7 @@ export class JsonScan {
         depth -= 1
       }
       this.index += 1
-    } while (depth > 0)
+    } while (depth > 0 && !this.isAtEnd)
   }
 
   /** A number, true, false or null. */
@@ -99,4 +111,33 @@ export class JsonScan {
       code = this.text.charCodeAt(this.index)
     }
   }
+}
+
+/**
+ * The index of the quote that ends the string that begins at `start`; the length of the text if there is none. A search for the
+ * first quote makes long strings cheap. From an escaped quote on, it goes character by character, because a string may hold
+ * millions of escapes.
+ */
+export function closingQuote(text: string, start: number): number {
+  const first = text.indexOf('"', start + 1)
+  if (first === -1) {
+    return text.length
+  }
+  if (!isEscaped(text, first)) {
+    return first
+  }
+  let index = first + 1
+  while (index < text.length && text.charCodeAt(index) !== QUOTE) {
+    index += text.charCodeAt(index) === BACKSLASH ? 2 : 1
+  }
+  return Math.min(index, text.length)
+}
+
+/** Whether an odd number of backslashes precedes the character; an even number are escaped backslashes. */
+function isEscaped(text: string, index: number): boolean {
+  let first = index
+  while (text.charCodeAt(first - 1) === BACKSLASH) {
+    first -= 1
+  }
+  return (index - first) % 2 === 1
 }

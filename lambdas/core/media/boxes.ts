@@ -1,22 +1,22 @@
-import { asciiAt, viewOf } from './bytes.ts'
+import { asciiAt, viewOf } from './file-bytes.ts'
 
-/** A box of an MP4 or MOV file (ISO/IEC 14496-12, 4.2), its type and what it holds. */
+/** A box of an MP4 or MOV file (ISO/IEC 14496-12, 4.2). */
 export type Box = {
   readonly type: string
-  /** Cut off where the bytes at hand end. */
+  /** As much of the content as the given bytes hold. */
   readonly content: Uint8Array
-  /** Whether all of its content is at hand. */
+  /** Whether the given bytes hold all of the content. */
   readonly isWhole: boolean
 }
 
-/** The head of a box, in bytes; `end` is infinite for a box that goes on to the end of the file. */
+/** The head of a box; positions in bytes. `end` is infinite for a box that extends to the end of the file. */
 export type BoxHead = { readonly type: string; readonly contentStart: number; readonly end: number }
 
-/** What a head takes at most: size, type and, where the size says 1, a 64-bit size. */
+/** Longest head: size, type, and a 64-bit size if the size is 1. */
 export const BOX_HEAD_BYTES_MAX = 16
 const BOX_HEAD_BYTES = 8
 
-/** Reads the head of the box that begins at `start`. Undefined when bytes are missing or the size makes no sense. */
+/** Reads the head of the box at `start`; undefined if bytes are missing or the size is invalid. */
 export function boxHeadAt(bytes: Uint8Array, start = 0): BoxHead | undefined {
   if (bytes.length - start < BOX_HEAD_BYTES) {
     return
@@ -36,7 +36,7 @@ export function boxHeadAt(bytes: Uint8Array, start = 0): BoxHead | undefined {
   return size < BOX_HEAD_BYTES ? undefined : { type, contentStart: start + BOX_HEAD_BYTES, end: start + size }
 }
 
-/** The boxes that lie side by side in these bytes, until one makes no sense; each is eight bytes long at least. */
+/** Yields adjacent boxes up to the first invalid one. Each is at least eight bytes long. */
 export function* boxesIn(bytes: Uint8Array): Generator<Box> {
   let start = 0
   while (start < bytes.length) {

@@ -1,21 +1,20 @@
-import { asciiAt, viewOf } from './bytes.ts'
-import { bytesAt, type FileWindow, type WantedBytes } from './file-window.ts'
+import { asciiAt, bytesAt, type FileWindow, viewOf, type WantedBytes } from './file-bytes.ts'
 
-/** Pixels as stored: a rotation noted in EXIF would swap the two, which no limit here can tell. */
+/** Pixels as stored. A rotation in EXIF would swap the sides, which makes no difference to the limits. */
 type PixelSize = { readonly width: number; readonly height: number }
 
-/** What could be read, and otherwise which bytes would tell more. */
+/** The size if it was found, else the bytes that may hold it. */
 export type PixelReading = { readonly size?: PixelSize; readonly wants?: WantedBytes }
 
-/** A marker, the length of its segment, and of a frame header the precision, height and width behind it (ITU-T T.81, B.2.2). */
+/** A marker and the length of its segment; in a frame header, precision, height and width follow (ITU-T T.81, B.2.2). */
 const JPEG_SEGMENT_BYTES = 4
 const JPEG_FRAME_BYTES = 9
-/** Segments are at most 64 KB long, so this much holds the next one as a rule. */
+/** Segments are at most 64 KB long, so a window of this size usually holds the next one. */
 const JPEG_WINDOW_BYTES = 65_536
-/** Far more than any camera writes; a file of two-byte segments is none. */
+/** Far more than any camera writes; bounds the loop for a file of tiny segments. */
 const JPEG_SEGMENTS_MAX = 2_000
 
-/** The size in the header chunk, which comes first (PNG, 5.6). */
+/** Reads the header chunk, which comes first (PNG, 5.6). */
 export function pngSize(windows: readonly FileWindow[]): PixelReading {
   const head = bytesAt(windows, { offset: 0, length: 24 })
   if (head === undefined || asciiAt(head, 12, 4) !== 'IHDR') {
@@ -25,7 +24,7 @@ export function pngSize(windows: readonly FileWindow[]): PixelReading {
   return sized(view.getUint32(16), view.getUint32(20))
 }
 
-/** The canvas of an extended file, moving ones included, else the size of the one frame (RFC 9649, 2.5 to 2.7). */
+/** Reads the canvas of an extended file, also of an animation, else the size of the only frame (RFC 9649, 2.5 to 2.7). */
 export function webpSize(windows: readonly FileWindow[]): PixelReading {
   const head = bytesAt(windows, { offset: 0, length: 30 })
   if (head === undefined) {
@@ -48,7 +47,7 @@ export function webpSize(windows: readonly FileWindow[]): PixelReading {
   }
 }
 
-/** The size in the frame header, wherever it lies behind the segments of metadata, which are passed over unread. */
+/** Reads the frame header and skips the metadata segments before it. */
 export function jpegSize(windows: readonly FileWindow[]): PixelReading {
   let offset = 2
   for (let segments = 0; segments < JPEG_SEGMENTS_MAX; segments += 1) {
@@ -67,7 +66,7 @@ export function jpegSize(windows: readonly FileWindow[]): PixelReading {
     } else if (isFrameHeader(marker)) {
       return jpegFrameSize(windows, offset)
     } else if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xda) || view.getUint16(2) < 2) {
-      // No segment, or the picture itself: a frame header would have come before.
+      // No segment, or image data, which only follows a frame header.
       return {}
     } else {
       offset += 2 + view.getUint16(2)
@@ -76,7 +75,7 @@ export function jpegSize(windows: readonly FileWindow[]): PixelReading {
   return {}
 }
 
-/** SOF0 to SOF15, without the three markers between them that mean tables (DHT, JPG, DAC). */
+/** SOF0 to SOF15, except for the markers DHT, JPG and DAC in that range. */
 function isFrameHeader(marker: number): boolean {
   return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 }
@@ -94,7 +93,7 @@ function threeBytes(view: DataView, offset: number): number {
   return view.getUint16(offset, true) + view.getUint8(offset + 2) * 0x1_00_00
 }
 
-/** A side of nothing is no size: of a JPEG it comes later, elsewhere it is a fault. */
+/** Treats a side of 0 as an unknown size: a JPEG may define it later; elsewhere it is an error. */
 function sized(width: number, height: number): PixelReading {
   return width > 0 && height > 0 ? { size: { width, height } } : {}
 }

@@ -1,22 +1,22 @@
-import { asciiAt, viewOf } from './bytes.ts'
+import { asciiAt, viewOf } from './file-bytes.ts'
 
-/** Image formats that are told apart, allowed or not. */
+/** Image formats that the gateway recognises. */
 export const IMAGE_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'bmp', 'tiff', 'avif', 'heic'] as const
-/** Video formats that are told apart; Matroska and WebM begin alike. */
+/** Video formats that the gateway recognises. Matroska counts as WebM, because both begin alike. */
 export const VIDEO_FORMATS = ['mp4', 'mov', 'webm', 'avi'] as const
 
 type ImageFormat = (typeof IMAGE_FORMATS)[number]
 type VideoFormat = (typeof VIDEO_FORMATS)[number]
-/** A format that is told by the first bytes of a file. */
+/** A format that the first bytes of a file identify. */
 export type MediaFormat = ImageFormat | VideoFormat
 
-/** Enough for every signature below. */
+/** Length that covers every signature below. */
 const SIGNATURE_BYTES = 32
 
 const PNG_SIGNATURE = '\x89PNG\r\n\x1a\n'
-/** Sizes of the second header of a bitmap, by version. */
+/** Sizes of the second header of a bitmap in its versions. */
 const BITMAP_HEADER_BYTES: readonly number[] = [12, 40, 52, 56, 64, 108, 124]
-/** Brands of an `ftyp` box (ISO/IEC 14496-12) that say image, and which. */
+/** Image formats by the brand of an `ftyp` box (ISO/IEC 14496-12). */
 const IMAGE_BRANDS: ReadonlyMap<string, ImageFormat> = new Map([
   ['avif', 'avif'],
   ['avis', 'avif'],
@@ -26,12 +26,12 @@ const IMAGE_BRANDS: ReadonlyMap<string, ImageFormat> = new Map([
   ['heis', 'heic'],
   ['hevc', 'heic'],
 ])
-/** Brands of images whose coding another brand tells. */
+/** Brands of images whose coding is in another brand. */
 const OPEN_BRANDS: readonly string[] = ['mif1', 'msf1', 'miaf']
-/** What a QuickTime file older than `ftyp` begins with. */
+/** First boxes of a QuickTime file without `ftyp`. */
 const QUICKTIME_BOXES: readonly string[] = ['moov', 'mdat', 'wide', 'pnot']
 
-/** The format that the first bytes of a file declare; undefined for everything that is not known here. */
+/** The format that the first bytes of a file declare; undefined for an unknown one. */
 export function mediaFormatOf(head: Uint8Array): MediaFormat | undefined {
   if (head.length < SIGNATURE_BYTES) {
     return

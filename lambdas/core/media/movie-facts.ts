@@ -1,19 +1,18 @@
 import { type Box, boxesIn, findBox } from './boxes.ts'
-import { asciiAt, viewOf } from './bytes.ts'
+import { asciiAt, viewOf } from './file-bytes.ts'
 
-/** What a movie box tells; a member is missing where the box does not tell it for certain. */
+/** Facts from a movie box; a field is missing if the box does not define it with certainty. */
 export type MovieFacts = { readonly seconds?: number; readonly framesPerSecond?: number }
 
-/** One row of `stts`: so many frames in a row that each last so long. */
+/** A row of `stts`: a number of consecutive frames, and the length of each. */
 type FrameRun = { readonly frames: number; readonly length: number }
 
 const FRAME_RUN_BYTES = 8
 
 /**
- * Length and frame rate of a movie, each the kindest reading of what the box says: the shorter of the movie's length and its
- * longest video track's, edits included, and the rate of the closest two frames of the quickest video track. A fragmented
- * movie tells neither here.
- * @param movie content of the `moov` box, which may be cut off
+ * Reads length and frame rate of a movie in the client's favour: the shorter of the movie's length and its longest video
+ * track's, edits included, and the rate of the closest two frames of the fastest video track. A fragmented movie yields neither.
+ * @param movie content of the `moov` box, which may be incomplete.
  */
 export function readMovieFacts(movie: Uint8Array): MovieFacts {
   const boxes = [...boxesIn(movie)]
@@ -45,12 +44,12 @@ function movieSeconds(header: Box, tracks: readonly Box[]): number | undefined {
   return Math.min(movie.duration, longest ?? movie.duration) / movie.timescale
 }
 
-/** In the movie's timescale, edits included. Unlike the other headers a track's has no timescale of its own. */
+/** In the movie's timescale, edits included: unlike the other headers, a track header has no timescale. */
 function trackLength(header: Box | undefined): number | undefined {
   return header && readTimes(header.content, { duration: [20, 28] })?.duration
 }
 
-/** Undefined unless every part of the answer is at hand. */
+/** Undefined if any of the needed boxes is missing. */
 function frameRate({ content }: Box): number | undefined {
   const media = findBox(content, 'mdia')?.content
   const times = readTimes(findBox(media, 'mdhd')?.content, { timescale: [12, 20], duration: [16, 24] })
@@ -59,10 +58,10 @@ function frameRate({ content }: Box): number | undefined {
   if (times === undefined || runs === undefined) {
     return
   }
-  // How long the last frame stays says nothing of the rate.
+  // The length of the last frame does not depend on the rate.
   const last = runs.at(-1)
-  const telling = last?.frames === 1 && runs.length > 1 ? runs.slice(0, -1) : runs
-  const lengths = telling.filter(({ frames, length }) => frames > 0 && length > 0).map(({ length }) => length)
+  const relevant = last?.frames === 1 && runs.length > 1 ? runs.slice(0, -1) : runs
+  const lengths = relevant.filter(({ frames, length }) => frames > 0 && length > 0).map(({ length }) => length)
   return lengths.length === 0 ? undefined : times.timescale / lengths.reduce((least, each) => Math.min(least, each))
 }
 
@@ -81,10 +80,10 @@ function readFrameRuns(box: Box | undefined): readonly FrameRun[] | undefined {
   }))
 }
 
-/** Places of a field in the two versions of a header: with 32-bit times, and with 64-bit ones. */
+/** Offsets of a field in the two versions of a header: with 32-bit times, and with 64-bit times. */
 type FieldPlaces = readonly [version0: number, version1: number]
 
-/** Times of `mvhd`, `tkhd` or `mdhd`. Undefined where bytes are missing, or the length is nothing or all ones: not known. */
+/** Times of `mvhd`, `tkhd` or `mdhd`; undefined if bytes are missing or the duration is 0 or all ones, which means unknown. */
 function readTimes(
   content: Uint8Array | undefined,
   places: { readonly timescale?: FieldPlaces; readonly duration: FieldPlaces },

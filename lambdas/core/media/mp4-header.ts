@@ -1,49 +1,46 @@
 import { divideHalfUp } from '../money/money.ts'
 
-/** `pending` until the first box header has passed. */
+/** `pending` until the first box header is complete. */
 type Mp4Verdict = 'pending' | 'mp4' | 'not_mp4'
 
-/** What the bytes of a file told. */
+/** Facts from the bytes of a file. */
 export type Mp4Header = {
-  /** The file begins with an `ftyp` box, as every MP4 file does. */
+  /** Whether the file begins with an `ftyp` box, as every MP4 file does. */
   readonly isMp4: boolean
-  /** A movie box came: without one no player knows what the bytes are. */
+  /** Whether the file has a movie box, which every player needs. */
   readonly hasMovie: boolean
-  /** The last box lacks bytes, or the boxes make no sense: the file broke off. */
+  /** Whether the last box lacks bytes or a box is invalid: the file is incomplete. */
   readonly isCut: boolean
-  /** Length of the movie in seconds: decimal text with at most three places. Undefined where the file does not tell. */
+  /** Length of the movie in seconds: a decimal string with at most three places; undefined if unknown. */
   readonly durationSeconds: string | undefined
 }
 
 /**
- * Reads the header of a video while its bytes stream by. `boxes.ts` and `movie-facts.ts` look into a file of which they can
- * ask for any part. Of a result that is being stored each byte passes once, `moov` may come after hundreds of megabytes of
- * media, and memory holds none of it; so this one follows the boxes as they come, and tells too whether the file broke off.
+ * Reads the header of a video from a stream. `boxes.ts` and `movie-facts.ts` read files with random access, but each byte of a
+ * result that is being stored passes once, and `moov` may follow hundreds of megabytes of media. So the scanner follows the
+ * boxes as they arrive, keeps none of the media in memory, and finds out whether the file is complete.
  */
 export type Mp4Scanner = {
   push(chunk: Uint8Array): void
-  /** Final after a few bytes, so that a download which is no video can be stopped at once. */
+  /** Final after a few bytes, so that the download of a file that is no video stops early. */
   verdict(): Mp4Verdict
   finish(): Mp4Header
 }
 
-/** Size and type of a box; a 64-bit size follows where the size says 1 (ISO/IEC 14496-12, 4.2). */
+/** Size and type of a box; a 64-bit size follows if the size is 1 (ISO/IEC 14496-12, 4.2). */
 const BOX_HEADER_BYTES = 8
 const LARGE_BOX_HEADER_BYTES = 16
 
-/** `ftyp` holds at least a major brand and its version behind the box header. */
+/** The box header, a major brand and its version. */
 const FILE_TYPE_BOX_BYTES_MIN = 16
 
-/** The fields of `mvhd` up to the duration, in its longer version 1; nothing longer is ever kept in memory. */
+/** The fields of `mvhd` up to the duration in the longer version 1; the most that is kept in memory. */
 const MOVIE_HEADER_BYTES = 32
 
 /** Durations are written in whole milliseconds. */
 const MILLISECONDS_PER_SECOND = 1000n
 
-/**
- * Makes a scanner that keeps at most 32 bytes, wherever `moov` lies (before or after the media data) and however large it is.
- * It never throws: bytes that make no sense end the search for the duration.
- */
+/** Creates a scanner. It never throws: invalid bytes end the search for the duration. */
 export function createMp4Scanner(): Mp4Scanner {
   const scanner = new BoxScanner()
   return {
@@ -66,16 +63,16 @@ class BoxScanner {
   #keptBytes = 0
   #wantedBytes = BOX_HEADER_BYTES
   #reading: 'box' | 'movie header' | 'nothing' = 'box'
-  /** Bytes of the current box that are of no interest. */
+  /** Bytes of the current box to skip. */
   #skipBytes = 0
-  /** Position in the file, and where the surrounding `moov` ends (0 outside of one). */
+  /** Position in the file, and the end of the surrounding `moov` (0 outside of one). */
   #position = 0
   #movieEnd = 0
   hasMovie = false
-  /** Where the outermost box that is being read ends; infinite for one that goes on to the end of the file. */
+  /** The end of the current outermost box; infinite for a box that extends to the end of the file. */
   #boxEnd = 0
 
-  /** A few bytes behind the last box, too few for another one, are padding. */
+  /** Bytes behind the last box that are too few for another header count as padding. */
   get isCut(): boolean {
     const seen = this.#position - (this.#reading === 'box' ? this.#keptBytes : 0)
     return this.#reading === 'nothing' || (this.#boxEnd !== Number.POSITIVE_INFINITY && seen !== this.#boxEnd)
@@ -122,7 +119,7 @@ class BoxScanner {
     }
   }
 
-  /** Bytes behind the box header; a size of 0 means to the end of the file. */
+  /** Bytes behind the box header; a size of 0 extends to the end of the file. */
   #contentBytes(size: number): number {
     if (size === 0) {
       return Number.POSITIVE_INFINITY
@@ -148,7 +145,7 @@ class BoxScanner {
     }
   }
 
-  /** A movie box is looked into until the length is known. */
+  /** Movie boxes are entered until the length is known; others are skipped. */
   #enterOuterBox(type: string, end: number): void {
     const isOfInterest = type === 'moov' && this.durationSeconds === undefined
     this.#boxEnd = end
@@ -163,7 +160,7 @@ class BoxScanner {
     this.#skipBytes = bytes
   }
 
-  /** Version 0 has 32-bit times, version 1 64-bit ones; all bits set means that the length is not known. */
+  /** Version 0 has 32-bit times, version 1 has 64-bit times; all bits set means an unknown length. */
   #readDuration(): string | undefined {
     const version = this.#view.getUint8(0)
     if (version > 1) {
@@ -179,7 +176,7 @@ class BoxScanner {
   }
 }
 
-/** `5040n` is `"5.04"`. A movie without length (a fragmented file) does not tell its length here. */
+/** `5040n` becomes `"5.04"`. A length of 0 is that of a fragmented file and means unknown. */
 function formatMilliseconds(milliseconds: bigint): string | undefined {
   if (milliseconds === 0n) {
     return undefined

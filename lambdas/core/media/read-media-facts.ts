@@ -1,10 +1,10 @@
 import { BOX_HEAD_BYTES_MAX, boxHeadAt } from './boxes.ts'
-import { bytesFrom, type FileWindow, type WantedBytes } from './file-window.ts'
+import { bytesFrom, type FileWindow, type WantedBytes } from './file-bytes.ts'
 import { jpegSize, type PixelReading, pngSize, webpSize } from './image-size.ts'
 import { type MediaFormat, mediaFormatOf } from './media-format.ts'
 import { readMovieFacts } from './movie-facts.ts'
 
-/** What the bytes of a file tell about it; a member is missing where they do not. */
+/** Facts from the bytes of a file; a field is missing if unknown. */
 export type MediaFacts = {
   readonly format?: MediaFormat
   readonly width?: number
@@ -13,19 +13,19 @@ export type MediaFacts = {
   readonly framesPerSecond?: number
 }
 
-/** `wants` names the bytes that would tell more; it is missing when no further bytes would. */
+/** `wants` names the bytes that may hold more facts; missing if no further bytes are needed. */
 export type MediaReading = { readonly facts: MediaFacts; readonly wants?: WantedBytes }
 
 /** Signature and first box heads. */
 const HEAD_BYTES = 64
-/** The movie box of a minute of video, tables included; what lies behind is not read. */
+/** Most bytes of a movie box that are read; enough for a minute of video. */
 const MOVIE_BYTES_MAX = 1_048_576
-/** Boxes beside the movie box; files have a handful. */
+/** Most boxes beside the movie box; files have a handful. */
 const OUTER_BOXES_MAX = 200
 
 /**
- * Reads format, pixels of an image, length and frame rate of a video from the windows of a file that are at hand. Never throws,
- * whatever the bytes are, and takes time in proportion to them.
+ * Reads the format, the pixels of an image, and the length and frame rate of a video from some windows of a file. Never throws,
+ * and takes linear time.
  */
 export function readMediaFacts(windows: readonly FileWindow[]): MediaReading {
   const format = mediaFormatOf(bytesFrom(windows, 0, HEAD_BYTES) ?? new Uint8Array())
@@ -50,7 +50,7 @@ function imageReading(format: MediaFormat, { size, wants }: PixelReading): Media
   return { facts: { format, ...size }, ...(wants === undefined ? {} : { wants }) }
 }
 
-/** Walks over the outer boxes to the movie box, wherever it lies. */
+/** Skips the outer boxes up to the movie box. */
 function movieReading(format: MediaFormat, windows: readonly FileWindow[]): MediaReading {
   const facts = { format }
   let offset = 0
@@ -71,7 +71,7 @@ function movieReading(format: MediaFormat, windows: readonly FileWindow[]): Medi
       }
     }
     offset += head.end
-    // A box to the end of the file, or one that ends where no file does and a number is no longer exact.
+    // The box extends to the end of the file, or to an offset that a number cannot hold exactly.
     if (!Number.isSafeInteger(offset + MOVIE_BYTES_MAX)) {
       return { facts }
     }

@@ -1,21 +1,21 @@
-/** A short name with an extension, as people give to files. Anything else may be a secret that stands in for a key. */
+/** A short name with an extension, as people name files. Anything else may be a secret. */
 const FILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._ -]{0,78}\.[A-Za-z0-9]{2,5}$/
 
 /**
- * How a client is told which reference is meant: its place in the request and, of a link, the file's name. Nothing else of a
- * url is shown, because links may be signed in their query, and in their path.
+ * Names a reference for the client: its place in the request and, for a link, the name of the file. The rest of a url is not
+ * shown, because its query and its path may hold a signature.
  */
 export function referenceName(place: string, url: string): string {
   const fileName = fileNameOf(url)
   return fileName === undefined ? place : `${place} (${fileName})`
 }
 
-/** What `referenceName` begins with, the name apart. */
+/** The output of `referenceName`; the place is captured without the name of the file. */
 const NAMED_PLACE = /^((?:image|video)_urls\[\d+\]) \([A-Za-z0-9][A-Za-z0-9._ -]*\)/
 
 /**
- * A sentence that begins with the name of a reference, with its place alone: for operators and logs, because a file's name may
- * be a secret of its client. Any other sentence is left as it is.
+ * Removes the name of the file from a sentence that begins with a reference, because the name may be a client's secret, and
+ * operators and logs must not show it. Any other sentence stays as it is.
  */
 export function withoutFileName(sentence: string): string {
   return sentence.replace(NAMED_PLACE, '$1')

@@ -1,6 +1,6 @@
 /**
- * Money is counted in integers: one *microcredit* is a millionth of a credit.
- * Decimal strings exist only at the edges (configuration, answers); floating point never touches an amount.
+ * Money is counted in integers: one *microcredit* is a millionth of a credit. Decimal strings exist only at the edges
+ * (configuration, responses), and no amount is ever a floating-point number.
  */
 declare const brand: unique symbol
 
@@ -10,20 +10,20 @@ export type Microcredits = bigint & { readonly [brand]: 'Microcredits' }
 /** Millionths in one credit: the resolution of every amount (docs/decisions/0027). */
 const MICROCREDITS_PER_CREDIT = 1_000_000n
 
-/** The largest single amount that is accepted anywhere: a thousand million credits. Keeps sums far inside DynamoDB's 38 digits. */
+/** The largest single amount: a billion credits. Keeps sums far below DynamoDB's 38 digits. */
 export const AMOUNT_MICROCREDITS_MAX = 1_000_000_000_000_000n
 
 /** No credits. */
 export const ZERO = 0n as Microcredits
 
-/** Thrown for text or numbers that are not an amount of credits. */
+/** A string or a number is not an amount of credits. */
 export class InvalidAmountError extends Error {
   override readonly name = 'InvalidAmountError'
 }
 
 /**
- * Brands an integer as an amount. Storage hands back numbers or bigints.
- * @throws InvalidAmountError when the value is not an integer.
+ * Brands an integer as an amount. Storage returns numbers or bigints.
+ * @throws InvalidAmountError if the value is not an integer.
  */
 export function microcredits(value: bigint | number): Microcredits {
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
@@ -32,14 +32,14 @@ export function microcredits(value: bigint | number): Microcredits {
   return BigInt(value) as Microcredits
 }
 
-/** Digits of {@link AMOUNT_MICROCREDITS_MAX} before the point: longer texts are not even counted. */
+/** Digits of {@link AMOUNT_MICROCREDITS_MAX} before the point. A longer string is refused before it is parsed. */
 const WHOLE_DIGITS_MAX = 10
 
 const DECIMAL_CREDITS = /^(\d+)(?:\.(\d{1,6}))?$/
 
 /**
  * Reads a decimal string such as `"0.14"` (at most six places, not negative).
- * @throws InvalidAmountError when the text is anything else or larger than {@link AMOUNT_MICROCREDITS_MAX}.
+ * @throws InvalidAmountError if the string has another form or is larger than {@link AMOUNT_MICROCREDITS_MAX}.
  */
 export function parseCredits(text: string): Microcredits {
   const match = DECIMAL_CREDITS.exec(text)
@@ -59,7 +59,7 @@ export function parseCredits(text: string): Microcredits {
   return amount as Microcredits
 }
 
-/** Writes an amount as a decimal string in credits, without trailing zeros: `140000n` is `"0.14"`. */
+/** Formats an amount as a decimal string in credits without trailing zeros: `140000n` becomes `"0.14"`. */
 export function formatCredits(amount: Microcredits): string {
   const sign = amount < 0n ? '-' : ''
   const magnitude = amount < 0n ? -amount : amount
@@ -67,15 +67,12 @@ export function formatCredits(amount: Microcredits): string {
   return `${sign}${magnitude / MICROCREDITS_PER_CREDIT}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** Divides two non-negative integers, rounding half up: the one rounding at the end of a price formula. */
+/** Divides two non-negative integers and rounds half up. A price formula rounds once, at its end. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return (2n * numerator + denominator) / (2n * denominator)
 }
 
-/**
- * What a use of a priced model costs: a millionth at least, however little was used, so that what rounds to nothing is not
- * free for ever.
- */
+/** Raises the cost of a priced model to at least one microcredit, so that usage that rounds to zero is not free. */
 export function atLeastOne(cost: Microcredits, isFree: boolean): Microcredits {
   return isFree || cost > 0n ? cost : (1n as Microcredits)
 }

@@ -1,21 +1,20 @@
 import { JsonScan } from '../json/json-scan.ts'
 import { type PassingFields, pathOf } from './passing-fields.ts'
 
-/** A body of which only listed fields are left, and the paths of the others, none twice. */
+/** A body reduced to the listed fields, and the distinct paths of the removed fields. */
 export type PassedBody = { readonly text: string; readonly ignored: readonly string[] }
 
-/** More names than a response header carries are not remembered. */
+/** Most paths that are kept; a response header holds no more. */
 const IGNORED_MAX = 20
 
-/** Enough of a name that a client made up to find it again. */
+/** Longer names are cut. */
 const NAME_CHARACTERS_MAX = 64
 
 /**
- * Leaves out every field whose name is not on the list. Names are compared decoded and exactly: `"\u006dodel"` is `model`,
- * `Model` is not. Of a name written twice the last one passes, which is the one that was validated. Of a content part passes
- * what its type names, and what a channel adds. Every other byte stays.
- * Linear in the length of the text.
- * @param text one valid JSON object.
+ * Removes every field that is not on the list. Names are decoded and must match exactly: `"\u006dodel"` is `model`, `Model` is
+ * not. Of a repeated name the last one passes, which is the one that was validated. Of a content part, the field that its type
+ * names and the fields that a channel adds pass. Every other byte stays. Takes linear time.
+ * @param text a valid JSON object.
  */
 export function keepPassingFields(text: string, passing: PassingFields): PassedBody {
   const ignored: IgnoredNames = new Map()
@@ -24,10 +23,10 @@ export function keepPassingFields(text: string, passing: PassingFields): PassedB
   return { text: passed ?? text, ignored: paths.slice(0, IGNORED_MAX) }
 }
 
-/** By the path of the object that they stood in. */
+/** By the path of their object. */
 type IgnoredNames = Map<string, Set<string>>
 
-/** Goes behind the next value. @returns what is to stand in its place; undefined for the value as it is. */
+/** Moves past the next value. @returns its replacement; undefined for an unchanged value. */
 function passValue(scan: JsonScan, passing: PassingFields | 'whole', ignored: IgnoredNames): string | undefined {
   const kind = scan.nextKind()
   if (passing === 'whole' || kind === 'other') {
@@ -53,7 +52,7 @@ function passList(scan: JsonScan, passing: PassingFields, ignored: IgnoredNames)
   return pieces.length === 0 ? undefined : pieces.join('') + scan.text.slice(writtenTo, scan.index)
 }
 
-/** Where a field that passes stands, from the end of what precedes it, and what its value becomes. */
+/** The place of a field that passes, from the end of the text before it, and the replacement of its value. */
 type Kept = {
   readonly position: number
   readonly start: number
@@ -93,7 +92,7 @@ function passObject(scan: JsonScan, passing: PassingFields, ignored: IgnoredName
   return isChanged ? writeObject(kept.values(), scan.text, scan.text.slice(end, scan.index)) : undefined
 }
 
-/** Fields that are there, and of another type than the object says to be. One without a type was refused before. */
+/** Fields of a content part that belong to another type. Validation has refused a part without a type. */
 function fieldsOfOtherTypes(text: string, kept: ReadonlyMap<string, Kept>, { ofType }: PassingFields): string[] {
   const type = kept.get('type')
   if (ofType === undefined || type === undefined) {

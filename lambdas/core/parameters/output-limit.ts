@@ -1,28 +1,25 @@
-/** The names under which upstreams take the limit of one completion: the older, which most know, and OpenAI's own newer one. */
+/** The fields by which upstreams limit a completion: the older one, which most know, and the newer one of OpenAI. */
 export const OUTPUT_LIMIT_FIELDS = ['max_tokens', 'max_completion_tokens'] as const
 /** One of {@link OUTPUT_LIMIT_FIELDS}. */
 export type OutputLimitField = (typeof OUTPUT_LIMIT_FIELDS)[number]
 
-/** What a client wrote, by name; null and undefined are no limit. */
+/** The client's limits; null and undefined mean no limit. */
 export type AskedLimits = Readonly<Partial<Record<OutputLimitField, number | null | undefined>>>
 
-/** How the limit of a body changes on its way. */
+/** A change to the limit in a body. */
 export type LimitChange = {
   readonly write?: { readonly name: OutputLimitField; readonly tokens: number }
   readonly leaveOut?: OutputLimitField
 }
 
 type Upstream = {
-  /** The name that the channel wants; undefined where the client's own will do. */
+  /** The field that the channel needs; undefined if the client's will do. */
   readonly wanted: OutputLimitField | undefined
-  /** What is sent where the client wrote no limit; undefined to leave it to the upstream. */
+  /** The limit for a client that sets none; undefined to leave the limit to the upstream. */
   readonly fallback: number | undefined
 }
 
-/**
- * What becomes of the limit of a request. A limit that stands under the right name keeps its bytes. Of two limits the
- * smaller one is sent, which keeps what both promise.
- */
+/** Adapts the limit of a request to an upstream. A limit in the right field keeps its bytes; of two limits, the smaller counts. */
 export function changeOutputLimit(asked: AskedLimits, { wanted, fallback }: Upstream): LimitChange {
   const limits = OUTPUT_LIMIT_FIELDS.flatMap((name) => asked[name] ?? [])
   const tokens = limits.length === 0 ? fallback : Math.min(...limits)

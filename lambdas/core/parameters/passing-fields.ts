@@ -1,24 +1,24 @@
 /**
- * Fields of an object that pass, by their exact names: each whole, or an object (or a list of objects) of which again only
- * some fields pass. `path` is dotted and has no indexes: `messages.content`; empty for the body itself.
+ * The fields of an object that pass, by exact name: each whole, or an object (or a list of objects) of which some fields pass.
+ * `path` is dotted and without indexes, such as `messages.content`; empty for the body.
  */
 export type PassingFields = {
   readonly path: string
   readonly fields: ReadonlyMap<string, PassingFields | 'whole'>
-  /** Of these only the one passes that the object names as its `type`. */
+  /** Of these fields, only the one that `type` names passes. */
   readonly ofType?: ReadonlySet<string>
 }
 
 type FieldSpec = { readonly [name: string]: true | FieldSpec }
 
-/** What a request body is written for. Legacy completions become chat calls: what a channel adds to chat holds there too. */
+/** The APIs of upstreams. Legacy completions become chat calls, so the fields that a channel adds to chat pass there too. */
 export type RelayedApi = 'chat' | 'embeddings' | 'images'
 
 const FUNCTION = { name: true, description: true, parameters: true, strict: true } as const
 const CALLED_FUNCTION = { name: true, arguments: true } as const
 const NAMED_FUNCTION = { type: true, function: { name: true } } as const
 
-/** Audio has token prices of its own, and an explicit cache breakpoint makes the prompt dearer: both are left out. */
+/** Without audio, which has its own token prices, and without cache breakpoints, which raise the price of the prompt. */
 const CONTENT_PART = {
   type: true,
   text: true,
@@ -27,11 +27,11 @@ const CONTENT_PART = {
   refusal: true,
 } as const
 
-/** An upstream may go by the field that it finds and not by the type, and the bound of the prompt goes by the type. */
+/** The bound of the prompt depends on the type, but an upstream may read any field that it finds. */
 const FIELDS_OF_PARTS: ReadonlySet<string> = new Set(['text', 'image_url', 'file', 'refusal'])
 const PARTS_PATH = 'messages.content'
 
-/** Whether a part of this type has a listed field of its name, which holds what the part is about. */
+/** Whether the list has a field of this name, which holds the content of a part of this type. */
 export function isListedPart(type: string): boolean {
   return FIELDS_OF_PARTS.has(type)
 }
@@ -46,7 +46,7 @@ const MESSAGE = {
   function_call: CALLED_FUNCTION,
 } as const
 
-/** What chat and legacy completions share (OpenAI API reference, as the types of `openai` 7.55 list it). */
+/** Fields that chat and legacy completions share (OpenAI API reference, from the types of `openai` 7.55). */
 const SAMPLING = {
   model: true,
   n: true,
@@ -114,7 +114,7 @@ const PASSING = {
   },
 } as const satisfies Readonly<Record<RelayedApi | 'completions', FieldSpec>>
 
-/** A list of fields that comes with the gateway. */
+/** Name of a built-in list. */
 export type PassingList = keyof typeof PASSING
 
 function toPassingFields(spec: FieldSpec, path = ''): PassingFields {
@@ -136,12 +136,12 @@ const LISTS: Readonly<Record<PassingList, PassingFields>> = {
   images: toPassingFields(PASSING.images),
 }
 
-/** The list that comes with the gateway. */
+/** A built-in list. */
 export function listedFields(list: PassingList): PassingFields {
   return LISTS[list]
 }
 
-/** The fields of a content part that any of these lists adds, by name. */
+/** The names of the fields that any of these lists adds to a content part. */
 export function addedPartFields(lists: readonly (readonly string[])[]): ReadonlySet<string> {
   const inner = lists.flat().filter((path) => path.startsWith(`${PARTS_PATH}.`))
   return new Set(inner.map((path) => path.slice(PARTS_PATH.length + 1)).filter((name) => !name.includes('.')))
@@ -150,8 +150,8 @@ export function addedPartFields(lists: readonly (readonly string[])[]): Readonly
 const extended = new WeakMap<readonly string[], Map<PassingList, PassingFields>>()
 
 /**
- * A list with the fields that a channel adds. Made once for each list of a configuration.
- * @param added dotted paths whose parents are in the list; others have no meaning here and are passed over.
+ * A built-in list with the fields that a channel adds; computed once per channel.
+ * @param added dotted paths; those without a parent in the list are skipped.
  */
 export function passingFields(list: PassingList, added: readonly string[]): PassingFields {
   if (added.length === 0) {

@@ -1,7 +1,7 @@
-/** Bytes of text for one token, roughly. */
+/** A rough average of common tokenizers. */
 const BYTES_PER_TOKEN = 4
 
-/** An estimate of the tokens in a text whose tokens nobody has counted: one for every four bytes, rounded up. */
+/** Estimates the tokens of a text by its length, rounded up. */
 export function tokensByLength(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }

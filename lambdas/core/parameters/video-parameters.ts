@@ -1,22 +1,20 @@
-/** The closed sets of the video interface ("POST /v1/video/generations", body table). */
-
-/** Canonical spelling inside and in prices; any case is accepted from a client. */
+/** Canonical spelling, as in prices; clients may use any case (interface, "POST /v1/video/generations"). */
 export const RESOLUTIONS = ['480P', '720P', '1080P'] as const
-/** Lines of the picture, in canonical spelling. */
+/** Lines of the video, in canonical spelling. */
 export type Resolution = (typeof RESOLUTIONS)[number]
 
-/** Width to height, as a client writes it. */
+/** Width to height (interface, "POST /v1/video/generations"). */
 export const ASPECT_RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'] as const
 /** Width to height of the output video. */
 export type AspectRatio = (typeof ASPECT_RATIOS)[number]
 
-/** Seconds of output video, before a model's own limits. */
+/** Seconds of the output video, before the limits of its model. */
 export const DURATION_SECONDS = { min: 3, max: 15, default: 5 } as const
 
-/** Seconds of a reference video, before a model's own limit. */
+/** Most seconds of a reference video, before the limit of its model. */
 export const INPUT_VIDEO_SECONDS_MAX = 600
 
-/** A video job as a client asked for it, every default filled in. Wire names; `callback_url` never leaves for an upstream. */
+/** A client's request for a video job with all defaults, in wire names. `callback_url` is never sent to an upstream. */
 export type VideoJobRequest = {
   readonly model: string
   readonly prompt: string

@@ -3,10 +3,10 @@ import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../mo
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
 import type { ChatUsage } from './token-usage.ts'
 
-/** Tokens that one token price buys. */
+/** Token prices are per million tokens. */
 const TOKENS_PER_PRICE = 1_000_000n
 
-/** What bounds the cost of one chat call. */
+/** Bounds of one chat call. */
 export type ChatBounds = {
   readonly promptTokensMax: number
   readonly outputTokensMax: number
@@ -14,8 +14,8 @@ export type ChatBounds = {
 }
 
 /**
- * Tokens times prices, rounded half up once at the end, a millionth at least where there is a price; or the fixed price of
- * a request.
+ * Tokens times prices, rounded half up once at the end, and at least one microcredit if the model has a price; or the fixed
+ * price of a request.
  */
 export function chatCost(model: ChatModel, { promptTokens, completionTokens }: ChatUsage): Microcredits {
   const [row] = model.prices
@@ -30,7 +30,7 @@ export function chatCost(model: ChatModel, { promptTokens, completionTokens }: C
   return atLeastOne(divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits, isFree(model))
 }
 
-/** What is locked before a chat call: an upper bound of what its usage can come to. */
+/** The amount to reserve before a chat call: an upper bound of its cost. */
 export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits {
   return chatCost(model, {
     promptTokens: bounds.promptTokensMax,
@@ -38,7 +38,7 @@ export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits 
   })
 }
 
-/** Whether every price of a model is nothing. */
+/** Whether every price of a model is zero. */
 function isFree({ prices }: ChatModel): boolean {
   return prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
 }
@@ -50,8 +50,8 @@ type BrokenStream = {
 }
 
 /**
- * What is billed for a stream that its upstream broke off without a word about usage: the part that was relayed, counted
- * by its length, and what its prompt probably came to; never more than was locked.
+ * The cost of a stream that its upstream broke off without reporting usage: the relayed text, counted by its length, and the
+ * estimated prompt; never more than was reserved.
  */
 export function brokenStreamCost(
   model: ChatModel,

@@ -4,11 +4,11 @@ import { tokensByLength } from '../parameters/tokens-by-length.ts'
 import { type ChatBounds, chatCost, chatCostMax } from './chat-cost.ts'
 import type { ChatUsage } from './token-usage.ts'
 
-/** What bounds the cost of one prompt. */
+/** Bounds of one prompt. */
 export type PromptBounds = ChatBounds & {
-  /** How often its chat call may be made, where an upstream gives fewer completions than it is asked for. */
+  /** Most chat calls of the prompt: an upstream may return fewer completions than requested. */
   readonly callsMax: number
-  /** Length of the chat call in UTF-8. */
+  /** Bytes of the chat call in UTF-8. */
   readonly bodyBytes: number
 }
 
@@ -16,38 +16,38 @@ export type PromptBounds = ChatBounds & {
 export type PromptEnd =
   /** No upstream was called. */
   | { readonly kind: 'unsent' }
-  /** Has all its completions. */
+  /** All completions arrived. */
   | { readonly kind: 'whole'; readonly usage: ChatUsage | undefined }
-  /** Has not: each of its calls is billed by how it ended. */
+  /** Completions are missing: each call is billed by how it ended. */
   | { readonly kind: 'partial'; readonly calls: readonly CallEnd[] }
 
 /** How one of the calls for a prompt ended. */
 export type CallEnd = {
   /**
    * `ended`: with completions. `broken`: a stream failed, or was given up because another prompt failed. `abandoned`: a stream
-   * was not read to its end, because the client had left. `unread`: a whole answer did not come for the same reason. `cut`:
-   * it was larger than what is held.
+   * was not read to its end because the client had left. `unread`: a whole reply did not arrive for the same reason. `cut`: a
+   * reply was larger than the gateway holds.
    */
   readonly kind: 'ended' | 'broken' | 'abandoned' | 'unread' | 'cut'
   readonly usage: ChatUsage | undefined
-  /** Generated text that has come of it, in UTF-8. */
+  /** Bytes of the generated text that arrived, in UTF-8. */
   readonly textBytes: number
 }
 
-/** Each prompt has chat calls of its own, so the bound is the sum of theirs. */
+/** The amount to reserve before a completion: the sum of the bounds of its prompts, which have separate chat calls. */
 export function completionCostMax(model: ChatModel, prompts: readonly PromptBounds[]): Microcredits {
   return sum(prompts.map((bounds) => promptCostMax(model, bounds)))
 }
 
-/** Every call bills the prompt; all of them together bill the completions once. */
+/** Each call bills the prompt; all calls together bill the completions once. */
 function promptCostMax(model: ChatModel, { promptTokensMax, callsMax, ...bounds }: PromptBounds): Microcredits {
   return chatCostMax(model, { ...bounds, promptTokensMax: promptTokensMax * callsMax })
 }
 
 /**
- * What a legacy completion is billed: the sum of what the upstreams reported. A prompt without a reported usage counts at
- * its share of the reservation; one without all its completions by the usage of each of its calls, or by the text that came.
- * @returns also whether any prompt was billed without its upstream's word.
+ * The cost of a legacy completion: the sum of the reported usage. A prompt without reported usage costs its share of the
+ * reservation. A prompt with missing completions costs the usage of each call, or an estimate from the text that arrived.
+ * @returns also whether any prompt was billed without reported usage.
  */
 export function completionCost(
   model: ChatModel,
@@ -77,7 +77,7 @@ function promptCost(model: ChatModel, bounds: PromptBounds, end: PromptEnd): Cos
   return { actual: promptCostMax(model, bounds), isEstimated: true }
 }
 
-/** The usage of the calls that reported one, and what came of the others by its length, in one price: rounded once. */
+/** Adds up the reported usage and the estimates for the other calls, and rounds once. */
 function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly CallEnd[]): Cost {
   const billed = calls.filter(isBilled)
   if (billed.length === 0) {
@@ -98,7 +98,7 @@ function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly Cal
   return { actual: isUnread || used > most ? most : used, isEstimated: true }
 }
 
-/** A call that failed before anything of it came costs nothing. */
+/** A call that failed before any text arrived is not billed. */
 function isBilled({ kind, usage, textBytes }: CallEnd): boolean {
   return kind !== 'broken' || usage !== undefined || textBytes > 0
 }

@@ -2,15 +2,16 @@ import type { EmbeddingModel } from '../catalogue/model.ts'
 import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import { NoPriceError } from './video-cost.ts'
 
-/** Tokens that one token price buys. */
+/** Token prices are per million tokens. */
 const TOKENS_PER_PRICE = 1_000_000n
 
-/** What billing needs of an embedding model. */
+/** The fields of an embedding model that billing needs. */
 type EmbeddingPrices = Pick<EmbeddingModel, 'id' | 'prices'>
 
 /**
- * Tokens times price, rounded half up once at the end, a millionth at least where there is a price; or the fixed price of a
- * request, whatever its tokens.
+ * Tokens times price, rounded half up once at the end, and at least one microcredit if the model has a price; or the fixed price
+ * of a request.
+ * @throws NoPriceError if the model has no price.
  */
 export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): Microcredits {
   const [row] = prices
@@ -25,8 +26,8 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
 }
 
 /**
- * What is locked before the call: an upper bound of what its usage can come to.
- * @param tokenBounds the most tokens that each input can have, as `boundInputTokens` gives them.
+ * The amount to reserve before the call: an upper bound of its cost.
+ * @param tokenBounds the most tokens of each input, from `boundInputTokens`.
  */
 export function embeddingCostMax(model: EmbeddingPrices, tokenBounds: readonly number[]): Microcredits {
   const tokens = tokenBounds.reduce((sum, bound) => sum + bound, 0)
@@ -36,7 +37,7 @@ export function embeddingCostMax(model: EmbeddingPrices, tokenBounds: readonly n
 /** What is billed for an embedding answer. */
 export type EmbeddingSettlement = {
   readonly amount: Microcredits
-  /** The upstream reported no usage, or none that can be believed: the locked estimate is billed. */
+  /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
   readonly billedAtEstimate: boolean
 }
 

@@ -5,7 +5,7 @@ import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import { videoCost, wholeQuantity } from './video-cost.ts'
 import { longestQuantity } from './video-quantity.ts'
 
-/** The price tier that a request asks for. */
+/** The price tier of a request. */
 export function requestedTier(request: VideoJobRequest): VideoPriceTier {
   return {
     resolution: request.resolution,
@@ -15,8 +15,8 @@ export function requestedTier(request: VideoJobRequest): VideoPriceTier {
 }
 
 /**
- * What is locked when a job is created: an upper bound of what the same request can be billed,
- * from the widest frame of the tier and the longest input that the model takes.
+ * The amount to reserve for a job: an upper bound of its cost, computed from the widest frame of the tier and the longest input
+ * that the model takes.
  */
 export function estimateVideoCost(request: VideoJobRequest, model: VideoModel): Microcredits {
   const quantity = longestQuantity(model.billing, {

@@ -4,12 +4,12 @@ import type { ImageRequest } from '../contract/image-request.ts'
 import { type Microcredits, parseCredits } from '../money/money.ts'
 import { NoPriceError } from './video-cost.ts'
 
-/** What billing needs of an image model. */
+/** The fields of an image model that billing needs. */
 type ImagePrices = Pick<ImageModel, 'id' | 'billing' | 'prices'>
 
 /**
- * The price of the tier for each image; or the fixed price of a request, whatever it made. No rounding.
- * @throws NoPriceError when no row matches the tier; a configuration with such a gap is refused at start.
+ * The price of the tier per image, or the fixed price of a request. Nothing is rounded.
+ * @throws NoPriceError if no row matches the tier; the start refuses a configuration with such a gap.
  */
 export function imageCost({ id, billing, prices }: ImagePrices, tier: ImagePriceTier, count: number): Microcredits {
   const row = findImagePrice(prices, tier)
@@ -27,7 +27,7 @@ export function imageCost({ id, billing, prices }: ImagePrices, tier: ImagePrice
   }
 }
 
-/** What is locked before the call: every image that was asked for. */
+/** The amount to reserve before the call: the price of all requested images. */
 export function imageCostMax(request: ImageRequest): Microcredits {
   return imageCost(request.model, request, request.count)
 }

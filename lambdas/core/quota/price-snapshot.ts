@@ -3,17 +3,17 @@ import type { VideoPriceTier } from '../catalogue/video-price.ts'
 import { videoQuantityMax } from './video-quantity.ts'
 
 /**
- * Everything of a model that billing needs, frozen on the reservation when a job is created:
- * a later change of the configuration never changes what a running job costs.
+ * All data of a model that billing needs, stored on the reservation when a job is created, so that a later change of the
+ * configuration does not change the cost of a running job.
  */
 export type PriceSnapshot = {
   readonly billing: VideoModel['billing']
   readonly prices: readonly VideoPrice[]
-  /** The most tokens or seconds that are billed. Reservations from before it was kept have none. */
+  /** Most tokens or seconds that are billed. Missing in reservations of older versions. */
   readonly quantityMax?: number | undefined
 }
 
-/** The billing and prices of a model as they are now, and how much of it one job can use. */
+/** The current billing and prices of a model, and the bound of one job. */
 export function snapshotPrices(model: VideoModel, tier: Pick<VideoPriceTier, 'videoInput'>): PriceSnapshot {
   return { billing: model.billing, prices: model.prices, quantityMax: videoQuantityMax(model, tier) }
 }

@@ -1,35 +1,35 @@
 /**
- * The request rate of a key: GCRA, the leaky bucket as one timestamp (ITU-T I.371). What is kept of a key is its
- * theoretical arrival time (`tat`): when the request after this one would come from a client that keeps exactly to its rate.
- * Times are whole microseconds of Unix time: a thousandth of the shortest interval, and exact in a double until 2255.
+ * The request rate of a key: GCRA, the leaky bucket as one timestamp (ITU-T I.371). The table holds the theoretical arrival
+ * time (`tat`) of a key: when the next request of a client that keeps exactly to its rate would arrive. Times are integers in
+ * microseconds of Unix time: a thousandth of the shortest interval, and exact in a double until 2255.
  */
 
-/** A key may be given no more than this, a thousand requests a second: what one item of the table takes in writes. */
+/** The highest rate of a key: 1,000 requests a second, which is DynamoDB's limit for writes of one item. */
 export const RATE_PER_MINUTE_MAX = 60_000
 
-/** A key that rested may send this many seconds' worth of its requests at once (docs/decisions/0033). */
+/** A key that was idle may send this many seconds' worth of requests at once (docs/decisions/0033). */
 const BURST_SECONDS = 10
 
 const MINUTE_MICROSECONDS = 60_000_000
 
-/** Two clocks of the gateway are never this far apart. */
+/** Largest difference between two clocks of the gateway. */
 const CLOCK_SKEW_MICROSECONDS_MAX = 10_000_000
 
-/** Whether a limit is one that can be kept: a whole number of requests per minute, from 1 on. */
+/** Whether a limit is valid: an integer from 1 to {@link RATE_PER_MINUTE_MAX}. */
 export function isRatePerMinute(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= RATE_PER_MINUTE_MAX
 }
 
-/** What a rate comes to. Durations in microseconds. */
+/** A request rate. Durations in microseconds. */
 export type RequestRate = {
   readonly perMinute: number
-  /** Requests that a key that rested may send at once. */
+  /** Requests that an idle key may send at once. */
   readonly burst: number
-  /** Between two requests of a client that keeps exactly to its rate; rounded down, in its favour. */
+  /** Time between two requests at exactly this rate; rounded down, in the client's favour. */
   readonly interval: number
 }
 
-/** The rate of `perMinute` requests a minute. */
+/** Computes burst and interval of a rate. */
 export function requestRate(perMinute: number): RequestRate {
   return {
     perMinute,
@@ -38,24 +38,21 @@ export function requestRate(perMinute: number): RequestRate {
   }
 }
 
-/**
- * Which `tat` lets a request pass, in bounds that a condition can say. The first way is that of a key that rested; the second
- * adds to what it sent before.
- */
+/** The values of `tat` that let a request pass, as bounds for a DynamoDB condition. */
 export type RateBounds = {
-  /** At or before: the key rests, and `tat` becomes `restedNext`. */
+  /** At or before: the key was idle, and `tat` becomes `restedNext`. */
   readonly now: number
   readonly restedNext: number
-  /** After `now` and up to this: `interval` is added to `tat`. Later: the request is refused. */
+  /** After `now` and up to this: `tat` grows by `interval`. Later: the request is refused. */
   readonly latest: number
   /**
-   * Beyond this, no clock of ours can have set it: a clock was wrong, and the key counts as rested. So a wrong clock never
-   * locks a key out for longer than the burst and the skew that is put up with.
+   * Later than any correct clock can have set. The key counts as idle, so that a wrong clock locks it out for no longer than
+   * the burst and the tolerated skew.
    */
   readonly absurd: number
 }
 
-/** The bounds at one time. @param nowMilliseconds Unix time. */
+/** The bounds at a time. @param nowMilliseconds Unix time. */
 export function rateBounds({ burst, interval }: RequestRate, nowMilliseconds: number): RateBounds {
   const now = Math.trunc(nowMilliseconds * 1000)
   return {
@@ -66,7 +63,7 @@ export function rateBounds({ burst, interval }: RequestRate, nowMilliseconds: nu
   }
 }
 
-/** What a `tat` means for a request: the way that it passes, or that it does not. */
+/** Judges a request by the `tat` of its key: `rested` and `busy` pass. */
 export function judgeRate(tat: number | undefined, bounds: RateBounds): 'rested' | 'busy' | 'refused' {
   if (tat === undefined || tat <= bounds.now || tat > bounds.absurd) {
     return 'rested'
@@ -74,16 +71,16 @@ export function judgeRate(tat: number | undefined, bounds: RateBounds): 'rested'
   return tat <= bounds.latest ? 'busy' : 'refused'
 }
 
-/** What a key has left, after a request that passed or was refused. */
+/** The state of a key after a request that passed or was refused. */
 export type RateState = {
   readonly limit: number
-  /** Requests that would pass at once. */
+  /** Requests that would pass now. */
   readonly remaining: number
-  /** Until the key may send a whole burst again. */
+  /** Time until the key may send a whole burst again. */
   readonly resetMilliseconds: number
 }
 
-/** What a key has left with this `tat`. */
+/** The state of a key with this `tat`. */
 export function rateState(rate: RequestRate, bounds: RateBounds, tat: number): RateState {
   const ahead = Math.min(Math.max(0, tat - bounds.now), rate.burst * rate.interval)
   return {
@@ -94,8 +91,8 @@ export function rateState(rate: RequestRate, bounds: RateBounds, tat: number): R
 }
 
 /**
- * Whole seconds, rounded up and at least one, after which a refused request passes if none comes before it. Never longer than
- * the longest time that a key is locked out.
+ * Seconds after which a refused request passes if no other precedes it: rounded up, at least one, and at most the longest
+ * lockout.
  */
 export function retryAfterSeconds({ latest, absurd }: RateBounds, tat: number): number {
   return Math.max(1, Math.ceil((Math.min(tat, absurd) - latest) / 1_000_000))

@@ -6,28 +6,28 @@ import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuan
 import { anyVideoQuantityMax } from './video-quantity.ts'
 
 /**
- * A clip is a frame longer than it is said to be, and its length may come rounded up: less than a second above the bound is
- * no fault to hear about. It is not billed either.
+ * A clip has one frame more than its nominal length, and upstreams may round its length up. Less than a second above the bound
+ * is not reported as a fault, and not billed.
  */
 const ROUNDED_SECONDS = 1
 
-/** What is billed, and what an operator should hear about it. */
+/** The amount to bill, and the facts that an operator should know. */
 export type Settlement = {
   readonly amount: Microcredits
-  /** The upstream reported no usage, or none that can be believed: the locked estimate was billed. */
+  /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
   readonly billedAtEstimate: boolean
-  /** A usage was there but refused (negative, no number, too long for one), whatever was billed in its place. */
+  /** Whether a reported usage was refused: negative, no number, or too long. */
   readonly usageRefused: boolean
-  /** The usage was above what the model can have used, which was billed in its place. */
+  /** Whether the usage exceeded the bound of the model, which is billed instead. */
   readonly usageAboveBound: boolean
-  /** The formula's result exceeded the reservation; the difference may take the balance below zero. */
+  /** The amount above the reservation; it may take the balance below zero. */
   readonly overdraft: Microcredits
 }
 
 type SettlementInput = {
   readonly estimate: Microcredits
   readonly snapshot: PriceSnapshot
-  /** The tier asked for; what the upstream reports takes its place where a price row covers it. */
+  /** The requested tier; the reported tier replaces it if a price row covers that. */
   readonly requested: VideoPriceTier
   readonly result: VideoResult
   /** `duration_secs`: the length of the video itself, for per-second billing without a billable length. */
@@ -35,7 +35,7 @@ type SettlementInput = {
 }
 
 /**
- * Applies the billing formula of the job's frozen prices to what the upstream reports, as far as the model can have used it
+ * Applies the billing formula with the job's stored prices to the reported usage, up to the bound of the model
  * (docs/decisions/0096).
  */
 export function settleVideoCost(input: SettlementInput): Settlement {
@@ -65,7 +65,7 @@ function billedQuantity({ snapshot, requested, result, durationSeconds }: Settle
 
 type Bounds = { readonly most: number; readonly faultAbove: number }
 
-/** The first usage above nothing, and no more than the bound. One that was passed over on the way there is a fault to hear about. */
+/** The first usage above zero, up to the bound. An invalid value before it sets `usageRefused`. */
 function firstBelievable(texts: readonly (string | undefined)[], { most, faultAbove }: Bounds): BilledQuantity {
   let usageRefused = false
   for (const text of texts) {
@@ -83,12 +83,12 @@ function isAbove({ numerator, denominator }: DecimalQuantity, most: number): boo
   return numerator > BigInt(most) * denominator
 }
 
-/** Zero and empty text mean that the upstream left the number out. */
+/** Zero and the empty string mean that the upstream left the number out. */
 function isLeftOut(text: string | undefined, quantity: DecimalQuantity | undefined): boolean {
   return text === undefined || text === '' || quantity?.numerator === 0n
 }
 
-/** A tier that the model has no price for cannot be billed as such: the tier asked for counts. */
+/** A reported tier without a price is billed as the requested tier. */
 function costAtReportedTier({ snapshot, requested, result }: SettlementInput, quantity: DecimalQuantity): Microcredits {
   const reported = {
     resolution: result.resolution ?? requested.resolution,

@@ -1,19 +1,18 @@
-/** What an upstream says a chat has used. */
+/** The reported usage of a chat. */
 export type ChatUsage = { readonly promptTokens: number; readonly completionTokens: number }
 
 /**
- * Reads `usage` of a chat answer: `prompt_tokens` and `completion_tokens`, or what `total_tokens` leaves for a missing one.
- * Undefined when there is none, or no whole number. A zero is a zero, but for parts that are both zero beside a
- * total that is not.
+ * Reads `usage` of a chat reply: `prompt_tokens` and `completion_tokens`; a missing one is the difference to `total_tokens`.
+ * Undefined if the counts are missing, are no integers, or are both zero beside a total above zero.
  */
 export function readChatUsage(usage: unknown): ChatUsage | undefined {
   if (typeof usage !== 'object' || usage === null) {
     return undefined
   }
-  const members: Readonly<Record<string, unknown>> = { ...usage }
-  const prompt = tokenCount(members.prompt_tokens)
-  const completion = tokenCount(members.completion_tokens)
-  const total = tokenCount(members.total_tokens)
+  const fields: Readonly<Record<string, unknown>> = { ...usage }
+  const prompt = tokenCount(fields.prompt_tokens)
+  const completion = tokenCount(fields.completion_tokens)
+  const total = tokenCount(fields.total_tokens)
   const promptTokens = prompt ?? difference(total, completion)
   const completionTokens = completion ?? difference(total, prompt)
   if (promptTokens === undefined || completionTokens === undefined) {
@@ -23,18 +22,12 @@ export function readChatUsage(usage: unknown): ChatUsage | undefined {
   return isContradicted ? undefined : { promptTokens, completionTokens }
 }
 
-/**
- * What can be believed of a usage once the answer is known: no answer with something in it has cost nothing at all. A usage
- * of a prompt alone stands.
- */
+/** Drops a usage of zero for a reply with generated text, which cannot be free. */
 export function believedUsage(usage: ChatUsage | undefined, isGenerated: boolean): ChatUsage | undefined {
   return isGenerated && usage?.promptTokens === 0 && usage.completionTokens === 0 ? undefined : usage
 }
 
-/**
- * A whole number of tokens; undefined for anything else. It may be far above anything that a model can use: whoever bills it
- * bounds it first (`core/quota/usage-bounds.ts`).
- */
+/** Reads a number of tokens; undefined for anything else. Callers bound the number before billing (`usage-bounds.ts`). */
 export function tokenCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined
 }

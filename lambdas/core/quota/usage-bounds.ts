@@ -2,11 +2,12 @@ import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
 import type { ChatUsage } from './token-usage.ts'
 
 /**
- * What a model can have used at most, whatever its upstream reports. The bounds are the model's own: a client that asks for
- * less may be billed more than was reserved for it, when its upstream obeys it badly or counts reasoning that nobody bounded.
+ * Upper bounds of the usage of a model, regardless of what its upstream reports. They are the limits of the model, not of the
+ * request: a client that asks for less may be billed more than was reserved if its upstream ignores the limit or counts
+ * reasoning on top.
  */
 
-/** The most that one chat call can use. `choices` is how many completions were asked for. */
+/** The bound of one chat call with this number of completions. */
 export function chatUsageMax(
   { context_tokens, max_output_tokens }: Pick<ChatModel, 'context_tokens' | 'max_output_tokens'>,
   choices: number,
@@ -14,7 +15,7 @@ export function chatUsageMax(
   return { promptTokens: context_tokens, completionTokens: max_output_tokens * choices }
 }
 
-/** Each part of a reported usage, no larger than that of the bound. The same object where nothing was too large. */
+/** Reduces a reported usage to the bound. Returns the same object if nothing exceeds the bound. */
 export function boundChatUsage(usage: ChatUsage, most: ChatUsage): ChatUsage {
   const promptTokens = Math.min(usage.promptTokens, most.promptTokens)
   const completionTokens = Math.min(usage.completionTokens, most.completionTokens)
@@ -22,7 +23,7 @@ export function boundChatUsage(usage: ChatUsage, most: ChatUsage): ChatUsage {
   return isWithin ? usage : { promptTokens, completionTokens }
 }
 
-/** The most tokens that one embedding request can use. */
+/** The bound of one embedding request. */
 export function embeddingTokensMax(
   { max_input_tokens }: Pick<EmbeddingModel, 'max_input_tokens'>,
   inputs: number,

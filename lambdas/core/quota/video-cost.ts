@@ -2,10 +2,10 @@ import { findVideoPrice, type VideoPriceTier } from '../catalogue/video-price.ts
 import { divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 
-/** Tokens that one token price buys. */
+/** Token prices are per million tokens. */
 const TOKENS_PER_PRICE = 1_000_000n
 
-/** A tier that no price row covers. A configuration with such a gap is refused at start, so only an upstream can ask for one. */
+/** No price row covers a tier. The start refuses a configuration with such a gap, so only an upstream's report can cause this. */
 export class NoPriceError extends Error {
   override readonly name = 'NoPriceError'
 }
@@ -13,10 +13,10 @@ export class NoPriceError extends Error {
 /** A non-negative decimal number as an exact fraction: `13.24` is 1324 / 100. */
 export type DecimalQuantity = { readonly numerator: bigint; readonly denominator: bigint }
 
-/** Sums of floating-point seconds come with up to seventeen decimals (13.239999999999998): read exactly, like any other. */
+/** Leaves room for sums of floating-point seconds, which have up to seventeen decimals (13.239999999999998). */
 const DECIMAL = /^(\d{1,15})(?:\.(\d{1,20}))?$/
 
-/** Reads plain decimal text; undefined for signs, exponents, `Infinity`, `NaN` and anything too long to be real. */
+/** Reads a plain decimal string; undefined for signs, exponents, `Infinity`, `NaN` and implausibly long strings. */
 export function parseQuantity(text: string | undefined): DecimalQuantity | undefined {
   const match = DECIMAL.exec(text ?? '')
   if (match === null) {
@@ -26,15 +26,15 @@ export function parseQuantity(text: string | undefined): DecimalQuantity | undef
   return { numerator: BigInt(whole + fraction), denominator: 10n ** BigInt(fraction.length) }
 }
 
-/** A count, such as of tokens, as an exact quantity. @throws RangeError for a number with a fraction. */
+/** An integer as a quantity. @throws RangeError for a number with a fraction. */
 export function wholeQuantity(value: number): DecimalQuantity {
   return { numerator: BigInt(value), denominator: 1n }
 }
 
 /**
- * Quantity times price, rounded half up once at the end. `quantity` is completion tokens or seconds;
- * billing per request ignores it.
- * @throws NoPriceError when no row matches the tier.
+ * Quantity times price, rounded half up once at the end. `quantity` is completion tokens or seconds; billing per request
+ * ignores it.
+ * @throws NoPriceError if no row matches the tier.
  */
 export function videoCost(snapshot: PriceSnapshot, tier: VideoPriceTier, quantity: DecimalQuantity): Microcredits {
   const row = findVideoPrice(snapshot.prices, tier)

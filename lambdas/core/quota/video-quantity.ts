@@ -11,8 +11,8 @@ import { completionTokensMax } from './video-tokens.ts'
 type Billing = VideoModel['billing']
 
 /**
- * The most that one job of a model can be billed, in what its billing counts: its longest video in its widest frame, whatever
- * the request asked for, and the longest reference video where the job has one.
+ * The largest billable quantity of one job of a model: its longest video in its widest frame, regardless of the request, and
+ * the longest reference video if the job has one.
  */
 export function videoQuantityMax(model: VideoModel, { videoInput }: Pick<VideoPriceTier, 'videoInput'>): number {
   return longestQuantity(model.billing, {
@@ -22,7 +22,7 @@ export function videoQuantityMax(model: VideoModel, { videoInput }: Pick<VideoPr
   })
 }
 
-/** The same for a job of which only the billing and the tier are known: the most that any model of the catalogue can make. */
+/** The same for a job whose model is unknown: the bound of all models with this billing. */
 export function anyVideoQuantityMax(billing: Billing, { videoInput }: Pick<VideoPriceTier, 'videoInput'>): number {
   return longestQuantity(billing, {
     outputSeconds: DURATION_SECONDS.max,
@@ -37,7 +37,7 @@ type Longest = {
   readonly resolutions: readonly Resolution[]
 }
 
-/** What the longest video of these lengths and resolutions comes to: tokens, seconds or one request. */
+/** The largest quantity for these lengths and resolutions: tokens, seconds or one request. */
 export function longestQuantity(billing: Billing, { outputSeconds, inputSeconds, resolutions }: Longest): number {
   switch (billing) {
     case 'token':

@@ -1,6 +1,6 @@
 import type { RelayChannel } from '../catalogue/channel.ts'
 import type { ChatRequest } from '../contract/chat-request.ts'
-import { replaceMembers, withoutMembers } from '../json/json-members.ts'
+import { replaceFields, withoutFields } from '../json/json-fields.ts'
 import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
 import { changeOutputLimit } from '../parameters/output-limit.ts'
 import { type PassingFields, passingFields } from '../parameters/passing-fields.ts'
@@ -33,8 +33,8 @@ export function upstreamChatBody(bodyText: string, { upstreamModel, chat, channe
   if (write !== undefined) {
     members.set(write.name, String(write.tokens))
   }
-  const kept = leaveOut === undefined ? text : withoutMembers(text, new Set([leaveOut]))
-  return { text: replaceMembers(kept, members), ignored }
+  const kept = leaveOut === undefined ? text : withoutFields(text, new Set([leaveOut]))
+  return { text: replaceFields(kept, members), ignored }
 }
 
 function streamOptions({ streamOptions: own }: Pick<ChatRequest, 'streamOptions'>, { fields }: PassingFields): string {

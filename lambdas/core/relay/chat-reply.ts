@@ -1,4 +1,4 @@
-import { replaceMembers } from '../json/json-members.ts'
+import { replaceFields } from '../json/json-fields.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { readReplyMembers } from './reply-members.ts'
@@ -37,7 +37,7 @@ export function readChatReply(answer: string, publicModel: string): ChatReply {
     return { kind: 'unusable' }
   }
   const { models } = readReplyMembers(bytes)
-  const relayed = models.length === 0 ? bytes : replaceMembers(bytes, new Map([['model', JSON.stringify(publicModel)]]))
+  const relayed = models.length === 0 ? bytes : replaceFields(bytes, new Map([['model', JSON.stringify(publicModel)]]))
   return { kind: 'answer', relayed, usage }
 }
 

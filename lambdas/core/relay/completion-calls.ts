@@ -1,5 +1,5 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
-import { topLevelMembers } from '../json/json-members.ts'
+import { topLevelFields } from '../json/json-fields.ts'
 import { keepPassingFields, type PassedBody } from '../parameters/keep-passing-fields.ts'
 import { passingFields } from '../parameters/passing-fields.ts'
 import type { ChatChannel } from './chat-call.ts'
@@ -85,7 +85,7 @@ function ownFields({ prompts }: CompletionRequest, { promptIndex, n, model }: Om
 function commonFields(bodyText: string, request: CompletionRequest, channel: ChatChannel): PassedBody {
   const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', channel.pass_members.chat))
   const passed = new Map<string, string>()
-  for (const { name, valueStart, valueEnd } of topLevelMembers(text)) {
+  for (const { name, valueStart, valueEnd } of topLevelFields(text)) {
     passed.set(name, text.slice(valueStart, valueEnd))
   }
   const streaming: [string, string][] = request.stream

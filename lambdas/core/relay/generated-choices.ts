@@ -1,4 +1,4 @@
-import { closingQuote } from '../json/json-members.ts'
+import { closingQuote } from '../json/json-scan.ts'
 
 /**
  * Members of a choice, its message or its delta that say nothing of what a model has generated. Whatever else is not empty

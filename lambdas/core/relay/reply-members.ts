@@ -1,4 +1,4 @@
-import { topLevelMembers } from '../json/json-members.ts'
+import { topLevelFields } from '../json/json-fields.ts'
 
 /** From `start` up to, not including, `end`. */
 export type ModelSpan = { readonly start: number; readonly end: number }
@@ -22,7 +22,7 @@ export function readReplyMembers(json: string): ReplyMembers {
     choices: undefined,
     error: undefined,
   }
-  for (const { name, valueStart, valueEnd } of topLevelMembers(json)) {
+  for (const { name, valueStart, valueEnd } of topLevelFields(json)) {
     if (name === 'model') {
       models.push({ start: valueStart, end: valueEnd })
     } else if (name === 'usage' || name === 'choices' || name === 'error') {

@@ -1,4 +1,4 @@
-import { replaceMembers } from '../json/json-members.ts'
+import { replaceFields } from '../json/json-fields.ts'
 
 const USAGE_WANTED = new Map([['include_usage', 'true']])
 
@@ -7,5 +7,5 @@ const USAGE_WANTED = new Map([['include_usage', 'true']])
  * @param options JSON text of the client's own, if it has any; null says as little as nothing.
  */
 export function askForUsage(options: string | undefined): string {
-  return replaceMembers(options?.startsWith('{') ? options : '{}', USAGE_WANTED)
+  return replaceFields(options?.startsWith('{') ? options : '{}', USAGE_WANTED)
 }

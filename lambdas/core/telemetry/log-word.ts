@@ -1,12 +1,12 @@
-/** The longest status word that a document lists has 11 characters; a number of this length is none. */
+/** Longer than any status word of an upstream; the longest documented one has 11 characters. */
 const CHARACTERS_MAX = 40
 
-/** All but printable ASCII: control characters, line ends of every script, letters that look like others. */
+/** Control characters, line ends of every script, and letters that look like others. */
 const NOT_PRINTABLE = /[^\x20-\x7e]/g
 
 /**
- * A short word or number of an upstream as it may stand in a log line: printable ASCII, anything else as `\u001b`, cut with
- * `...` where nobody would call it a word any more. For words and numbers only, never for an upstream's sentences.
+ * Makes a short word or number of an upstream safe for a log line: characters other than printable ASCII become escapes such
+ * as `\u001b`, and a long string is cut with `...`. Never use it for sentences of an upstream.
  */
 export function logWord(text: string): string {
   const escaped = text

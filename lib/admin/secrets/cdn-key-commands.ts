@@ -1,4 +1,4 @@
-import type { SigningKeyView } from '#core/cdn/signing-key-view.ts'
+import type { SigningKeyView } from '#core/cdn/signing-keys.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { importSigningKey } from './cdn-key-import.ts'

@@ -3,7 +3,7 @@ import { createVideoProvider } from '#adapters/providers/create-video-provider.t
 import { readVideoResult } from '#adapters/providers/read-video-result.ts'
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
 import type { VideoProvider } from '#adapters/providers/video/video-provider.ts'
-import { spliceInjected } from '#core/json/passthrough.ts'
+import { spliceInjected } from '#core/json/json-fields.ts'
 import { p1Channel, p2Channel } from './provider-samples.ts'
 import { ANY_SUBMIT } from './replay.ts'
 

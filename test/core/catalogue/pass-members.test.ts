@@ -36,7 +36,7 @@ describe('pass_members of a channel', () => {
     ['images', 'QUALITY', 'quality'],
   ])('of %s refuses %s, which a loose upstream takes for %s', (api, path, known) => {
     expect(problems({ [api]: [path] })).toStrictEqual([
-      `pass_members.${api}.0: an upstream that ignores case and underscores takes ${path} for ${known}, which passes as it is listed; leave it out`,
+      `pass_members.${api}.0: an upstream that ignores case and underscores reads ${path} as ${known}, which already passes; leave it out`,
     ])
   })
 
@@ -54,16 +54,16 @@ describe('pass_members of a channel', () => {
   })
 
   it.each([
-    [['model'], '0: model passes anyway; leave it out'],
-    [['messages.role'], '0: messages.role passes anyway; leave it out'],
+    [['model'], '0: model already passes; leave it out'],
+    [['messages.role'], '0: messages.role already passes; leave it out'],
     [
       ['top_k', 'topK'],
-      '1: topK and top_k are one name to an upstream that ignores case and underscores; leave one out',
+      '1: topK and top_k are the same name to an upstream that ignores case and underscores; leave one out',
     ],
-    [['metadata.x'], '0: metadata passes whole, with every field in it; leave this out'],
+    [['metadata.x'], '0: metadata already passes with all of its fields; leave this out'],
     [
       ['tools.function.parameters.x'],
-      '0: tools.function.parameters passes whole, with every field in it; leave this out',
+      '0: tools.function.parameters already passes with all of its fields; leave this out',
     ],
     [
       ['thinking.type'],
@@ -71,7 +71,7 @@ describe('pass_members of a channel', () => {
     ],
     [
       ['a b'],
-      '0: use names of letters, digits, underscores and hyphens, with dots between them: messages.content.cache_control',
+      '0: use names of letters, digits, underscores and hyphens, separated by dots, such as messages.content.cache_control',
     ],
   ])('refuses %j with a sentence', (chat, problem) => {
     expect(problems({ chat })).toStrictEqual([`pass_members.chat.${problem}`])

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { FileWindow, WantedBytes } from '#core/media/file-window.ts'
+import type { FileWindow, WantedBytes } from '#core/media/file-bytes.ts'
 import { type MediaFacts, readMediaFacts } from '#core/media/read-media-facts.ts'
 import { box, fileType, jpegFile, mediaData, movie, pngFile, track, videoFile, webpFile } from './media-files.ts'
 

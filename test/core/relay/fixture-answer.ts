@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { topLevelMembers } from '#core/json/json-members.ts'
+import { topLevelFields } from '#core/json/json-fields.ts'
 
 const FOLDER = new URL('../../fixtures/upstream/', import.meta.url)
 
@@ -10,7 +10,7 @@ export function fixtureAnswer(name: string): string {
 }
 
 function memberText(json: string, wanted: string): string {
-  for (const { name, valueStart, valueEnd } of topLevelMembers(json)) {
+  for (const { name, valueStart, valueEnd } of topLevelFields(json)) {
     if (name === wanted) {
       return json.slice(valueStart, valueEnd)
     }

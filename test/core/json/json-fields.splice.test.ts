@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type InjectedMembers, InvalidInjectedValueError, spliceInjected } from '#core/json/passthrough.ts'
+import { type InjectedFields, InvalidInjectedValueError, spliceInjected } from '#core/json/json-fields.ts'
 
 /** Whitespace that JSON allows between any two tokens. */
 const whitespace = fc.array(fc.constantFrom(' ', '\t', '\n', '\r'), { maxLength: 3 }).map((parts) => parts.join(''))
@@ -28,15 +28,15 @@ const rawName = fc.oneof(
   fc.string().map((text) => JSON.stringify(text)),
 )
 
-type RawMember = { name: string; value: string }
-const rawMembers = fc.array(fc.record({ name: rawName, value: rawValue }), { maxLength: 8 })
+type RawField = { name: string; value: string }
+const rawFields = fc.array(fc.record({ name: rawName, value: rawValue }), { maxLength: 8 })
 
-function writeObject(members: readonly RawMember[], space: string): string {
-  const written = members.map(({ name, value }) => `${space}${name}${space}:${space}${value}${space}`)
+function writeObject(fields: readonly RawField[], space: string): string {
+  const written = fields.map(({ name, value }) => `${space}${name}${space}:${space}${value}${space}`)
   return `${space}{${written.join(',')}${space}}${space}`
 }
 
-const injectedMembers = fc.record(
+const injectedFields = fc.record(
   {
     id: fc.uuid(),
     status: fc.constantFrom('queued', 'processing', 'succeeded', 'failed', 'expired'),
@@ -50,10 +50,10 @@ const injectedMembers = fc.record(
 const decodeName = (text: string): string => String(JSON.parse(text))
 
 describe('spliceInjected', () => {
-  it('parses to the upstream object with the injected members over it, for any object and any whitespace', () => {
+  it('parses to the upstream object with the injected fields over it, for any object and any whitespace', () => {
     fc.assert(
-      fc.property(rawMembers, whitespace, injectedMembers, (members, space, injected) => {
-        const text = writeObject(members, space)
+      fc.property(rawFields, whitespace, injectedFields, (fields, space, injected) => {
+        const text = writeObject(fields, space)
         const upstream: Record<string, unknown> = JSON.parse(text)
         const actual: unknown = JSON.parse(spliceInjected(text, injected))
         expect(isDeepStrictEqual(actual, { ...upstream, ...injected })).toBe(true)
@@ -64,26 +64,25 @@ describe('spliceInjected', () => {
 
   it('keeps every byte outside the injected values', () => {
     fc.assert(
-      fc.property(rawMembers, whitespace, injectedMembers, (members, space, injected) => {
+      fc.property(rawFields, whitespace, injectedFields, (fields, space, injected) => {
         const values = new Map(Object.entries(injected).map(([name, value]) => [name, JSON.stringify(value)]))
-        const present = new Set(members.map(({ name }) => decodeName(name)))
-        const expectedMembers = members.map(({ name, value }) => ({
+        const present = new Set(fields.map(({ name }) => decodeName(name)))
+        const expectedFields = fields.map(({ name, value }) => ({
           name,
           value: values.get(decodeName(name)) ?? value,
         }))
         const appended = [...values].filter(([name]) => !present.has(name)).map(([name, value]) => `"${name}":${value}`)
-        const kept = writeObject(expectedMembers, space)
-        const head =
-          members.length === 0 ? `${space}{` : kept.slice(0, kept.length - `${space}${space}}${space}`.length)
-        const separator = members.length > 0 && appended.length > 0 ? ',' : ''
-        expect(spliceInjected(writeObject(members, space), injected)).toBe(
+        const kept = writeObject(expectedFields, space)
+        const head = fields.length === 0 ? `${space}{` : kept.slice(0, kept.length - `${space}${space}}${space}`.length)
+        const separator = fields.length > 0 && appended.length > 0 ? ',' : ''
+        expect(spliceInjected(writeObject(fields, space), injected)).toBe(
           `${head}${separator}${appended.join(',')}${kept.slice(head.length)}`,
         )
       }),
     )
   })
 
-  it('never throws and always answers with the injected members, whatever the upstream sent', () => {
+  it('never throws and always yields the injected fields, whatever the upstream sent', () => {
     const anyText = fc.oneof(
       fc.string(),
       fc.string({ unit: 'binary' }),
@@ -105,7 +104,7 @@ describe('spliceInjected', () => {
     expect(spliceInjected(text, {})).toBe(text)
   })
 
-  it('keeps decimals, large integers, key order, escapes and foreign members as they came', () => {
+  it('keeps decimals, large integers, key order, escapes and unknown fields as they are', () => {
     const text = '{"z":5.0,"id":{"deep":[1,{"id":2}]},"seed":9223372036854775807,"b":1e2,"a":"\\u00e9\\/","error":null}'
     expect(spliceInjected(text, { id: 'job', status: 'succeeded' })).toBe(
       '{"z":5.0,"id":"job","seed":9223372036854775807,"b":1e2,"a":"\\u00e9\\/","error":null,"status":"succeeded"}',
@@ -126,7 +125,7 @@ describe('spliceInjected', () => {
       '{"id":"job","created_at":2,"error":"not allowed","status":"failed"}',
     ],
     [
-      'a success with nested members',
+      'a success with nested fields',
       '{"request_id":"r","output":{"task_status":"SUCCEEDED","video_url":"https://a/b?c=1&d=2"},"usage":{"duration":13.24}}',
       { id: 'job', status: 'succeeded', duration_secs: { rawJson: '6.62' } },
       '{"request_id":"r","output":{"task_status":"SUCCEEDED","video_url":"https://a/b?c=1&d=2"},"usage":{"duration":13.24},"id":"job","status":"succeeded","duration_secs":6.62}',
@@ -143,7 +142,7 @@ describe('spliceInjected', () => {
     expect(spliceInjected('{"id":1,"x":2,"id":3}', { id: 'job' })).toBe('{"id":"job","x":2,"id":"job"}')
   })
 
-  it('replaces members of nested objects never', () => {
+  it('never replaces fields of nested objects', () => {
     const text = '{"output":{"id":"up","status":"RUNNING"},"list":["id",{"id":1}]}'
     expect(spliceInjected(text, { id: 'job' })).toBe(`${text.slice(0, -1)},"id":"job"}`)
   })
@@ -175,12 +174,12 @@ describe('spliceInjected', () => {
     ['single quotes', "{'a':1}"],
     ['NaN', '{"a":NaN}'],
     ['a raw line feed in a string', '{"a":"x\ny"}'],
-  ])('answers with the injected members alone for %s', (_name, text) => {
+  ])('yields the injected fields alone for %s', (_name, text) => {
     expect(spliceInjected(text, { id: 'job', created_at: 7 })).toBe('{"id":"job","created_at":7}')
   })
 
-  it('writes a raw number exactly and skips undefined members', () => {
-    const injected: InjectedMembers = { duration_secs: { rawJson: '5.040' }, error: undefined }
+  it('writes a raw number exactly and skips undefined fields', () => {
+    const injected: InjectedFields = { duration_secs: { rawJson: '5.040' }, error: undefined }
     expect(spliceInjected('{"duration_secs":5}', injected)).toBe('{"duration_secs":5.040}')
     expect(spliceInjected(undefined, injected)).toBe('{"duration_secs":5.040}')
   })
@@ -206,7 +205,7 @@ describe('spliceInjected', () => {
     expect(spliceInjected(`{"deep":${nested}}`, { id: 'job' })).toBe(`{"deep":${nested},"id":"job"}`)
   })
 
-  it('stays linear for megabytes of backslashes, quotes and members', () => {
+  it('stays linear for megabytes of backslashes, quotes and fields', () => {
     const text = JSON.stringify({ a: '\\"'.repeat(500_000), b: Array.from({ length: 100_000 }, () => ({})) })
     expect(spliceInjected(text, { id: 'job' })).toHaveLength(text.length + ',"id":"job"'.length)
   })
