@@ -28,7 +28,7 @@ export function keyThatSigns<Key extends SigningKey>(keys: readonly Key[], nowMi
 }
 
 /** When a key begins to sign, in Unix milliseconds. */
-export function signsFrom({ createdAt }: SigningKey): number {
+function signsFrom({ createdAt }: SigningKey): number {
   return createdAt + SETTLING_MILLISECONDS
 }
 
