@@ -6,18 +6,18 @@ import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 
-/** What authentication finds for a key: the caller, and whatever else was read in the same request to the table. */
+/** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
 export type Found = { readonly caller: Caller; readonly job?: VideoJob | undefined }
 
-/** A key that was shown, by its digest, and the request that showed it. */
+/** The digest of the key that a request shows, and the request. */
 export type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number; readonly event: ApiEvent }
 
-/** Looks up the key of a request, strongly consistent. Undefined for a key that is unknown, revoked, suspended or expired. */
-type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
+/** Looks up a key, strongly consistent. Undefined for a key that is unknown, revoked, suspended or expired. */
+export type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
 
 /**
- * Puts the caller on the event, from `Authorization: Bearer <key>`. Missing, malformed, mistyped, unknown, expired, suspended and revoked keys all throw the same InvalidApiKeyError,
- * the first three without a read.
+ * Puts the caller of `Authorization: Bearer <key>` on the event. Missing, malformed, mistyped, unknown, expired, suspended
+ * and revoked keys all throw the same InvalidApiKeyError, the first three without a read.
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
@@ -33,7 +33,7 @@ export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResu
   return { before }
 }
 
-/** The key of a request. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice; nothing was read. */
+/** The key that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
 export function presentedKey(event: ApiEvent): string {
   const key = isRepeated(event) ? undefined : bearerKey(headerOf(event, 'authorization'))
   if (key === undefined || !isPlausibleKey(key)) {
@@ -42,7 +42,7 @@ export function presentedKey(event: ApiEvent): string {
   return key
 }
 
-/** Two keys in one request have no meaning, and proxies disagree on which of them counts. */
+/** Proxies disagree on which of two keys counts, so a request with two has none. */
 function isRepeated(event: ApiEvent): boolean {
   const keys = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
     name.toLowerCase() === 'authorization' ? (values ?? []) : [],

@@ -5,7 +5,7 @@ import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import { type LeanTable, openLeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 
-/** What knowing a caller and the models takes from outside. */
+/** What finding a caller and the models takes from outside. */
 type CallerContext = {
   readonly table: LeanTable
   readonly catalogue: Catalogue
@@ -13,7 +13,7 @@ type CallerContext = {
   readonly rates: KeyRateLimiter
 }
 
-/** The one context of a process: keys that one of its operations has read are known to all. */
+/** The one context of a process, so that its operations share the keys that one of them has read. */
 export const openCallerContext: () => CallerContext = once(() => {
   const table = openLeanTable()
   return { table, catalogue: openCatalogue(), callers: new CallerDirectory(table), rates: new KeyRateLimiter(table) }

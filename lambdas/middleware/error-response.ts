@@ -14,10 +14,10 @@ import { shortfallMessage } from '#core/money/shortfall.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 
-/** Public text of everything that is not the client's doing. */
+/** The public message of every fault of the gateway. */
 const INTERNAL_ERROR = 'internal error'
 
-/** The one place where errors become HTTP: the shape follows the path, a 5xx never shows its inside. */
+/** Turns errors into responses. The shape of the body follows the path, and a 5xx never shows its cause. */
 export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   const onError = (request: { event: ApiEvent; error: unknown; response: unknown }) => {
     const { path, requestContext } = request.event
@@ -26,13 +26,13 @@ export function errorResponse(): MiddlewareObj<ApiEvent, ApiResult> {
   return { onError }
 }
 
-/** The answer to a request that failed, in the shape of its path. What is not the client's doing is logged. */
+/** The response to a request that failed, in the shape of its path. Faults of the gateway are logged. */
 export function errorResult(
   thrown: unknown,
   { path, requestId }: { readonly path: string; readonly requestId: string | undefined },
 ): ApiResult {
   const shape = errorShapeOf(path)
-  // The table throttles or is out of reach: worth another try, unlike a fault of ours.
+  // The table throttles or is out of reach: a retry may help, unlike after a fault of the gateway.
   const error = isContention(thrown) ? new ServiceUnavailableError({ cause: thrown }) : thrown
   if (!(error instanceof HttpError)) {
     logger.error('request failed', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
@@ -51,7 +51,7 @@ function errorBody(error: HttpError, shape: ErrorShape): object {
   return error instanceof InsufficientQuotaError ? insufficientQuotaBody(error, shape) : bodyOf(error, shape)
 }
 
-/** The text of the video shape is fixed, so that what explains it stands beside it. */
+/** The message of the video shape is fixed, so the explanation stands beside it. */
 function insufficientQuotaBody({ message, statusCode, shortfall }: InsufficientQuotaError, shape: ErrorShape): object {
   if (shortfall === undefined) {
     return bodyOf({ message, statusCode }, shape)

@@ -5,10 +5,10 @@ import { exceededBound } from '#core/json/json-bounds.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { headerOf } from './api-event.ts'
 
-/** No request for a video nests deeper; a bomb of brackets does. */
+/** No video request nests deeper; a bomb of brackets does. */
 const DEPTH_MAX = 32
 
-/** Fields at the top level; no API has a tenth of it. */
+/** Fields at the top level; no API has a tenth as many. */
 const FIELDS_MAX = 1_000
 
 /**
@@ -17,10 +17,10 @@ const FIELDS_MAX = 1_000
  */
 const ELEMENTS_MAX = 100_000
 
-/** A smaller body is read in a millisecond or two; each part of the work on a larger one gets a turn of its own. */
+/** A smaller body is read in a millisecond or two; each step of the work on a larger one gets its own turn of the event loop. */
 const LARGE_CHARACTERS = 65_536
 
-/** A body as text and as what it says. */
+/** A body as a string and as the value that it holds. */
 export type JsonBody = { readonly text: string; readonly json: unknown }
 
 /**
@@ -35,7 +35,7 @@ export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiE
 }
 
 /**
- * Other requests get their turn before a large body is decoded, before it is parsed, and before the caller goes on with it.
+ * Reads and parses a body. Other requests get a turn before a large body is decoded, before it is parsed, and after that.
  * @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}.
  */
 export async function readJsonBody(

@@ -3,13 +3,14 @@ import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import { KeyRateExceededError } from '#core/errors.ts'
 import type { RateState } from '#core/quota/request-rate.ts'
-import { type ApiEvent, type ApiResult, callerOf } from './api-event.ts'
+import { type ApiEvent, type ApiResult, authenticatedCaller } from './api-event.ts'
 
-type Limiter = Pick<KeyRateLimiter, 'take'>
+/** Counts the requests of a key. */
+export type Limiter = Pick<KeyRateLimiter, 'take'>
 
 /**
  * Counts a request against the limit of its key.
- * @param note gets what the key has left, whether the request passed or not; undefined for a key without a limit.
+ * @param note receives what the key has left, whether the request passes or not; undefined for a key without a limit.
  * @throws KeyRateExceededError when the key has sent too many.
  * @throws ServiceUnavailableError when the table stays out of reach.
  */
@@ -25,10 +26,10 @@ export async function countRequest(
   }
 }
 
-/** Counts each request of a chain: after authentication, before anything else of the request is looked at. */
+/** Counts each request after authentication, before anything else of the request is read. */
 export function limitRate(limiter: () => Limiter): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
-    await countRequest(limiter(), callerOf(event), (left) => {
+    await countRequest(limiter(), authenticatedCaller(event), (left) => {
       event.rate = left
     })
   }

@@ -1,11 +1,11 @@
-/** Errors of response streams, by which the rejections that they cause are known. */
+/** Errors of response streams: a rejection with one of them as its reason is theirs. */
 const streamErrors = new WeakSet<Error>()
 
 /**
- * For `error` of a response stream. Lambda's runtime client (`aws-lambda-ric` 4) rejects a promise that nobody awaits with
- * the same error, for which Node ends the process: a connection that breaks would end a request before its settlement, and
- * Reconcile would give its money back. Such a rejection comes in the turn of its error, and is dropped here. Any other
- * ends the process as ever.
+ * A listener for `error` of a response stream. Lambda's runtime client (`aws-lambda-ric` 4) rejects a promise that nothing
+ * awaits with the same error, and Node then ends the process: a broken connection would end a request before its
+ * settlement, and Reconcile would give the money back. The rejection comes in the same turn as the error and is dropped
+ * here. Any other rejection still ends the process.
  */
 export function outliveStreamError(error: Error): void {
   streamErrors.add(error)

@@ -1,8 +1,8 @@
 import type { RateState } from '#core/quota/request-rate.ts'
 
 /**
- * What a key has left, in the headers that clients of this wire know (OpenAI API reference, "Rate limits"); the duration as
- * they have it, such as `8.64s`. None for a key without a limit.
+ * What a key has left, in the headers that OpenAI's clients read (OpenAI API reference, "Rate limits"), with a duration
+ * such as `8.64s`. No headers for a key without a limit.
  */
 export function rateHeaders(state: RateState | undefined): Record<string, string> {
   if (state === undefined) {

@@ -8,9 +8,9 @@ import { rateHeaders } from './rate-headers.ts'
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
 /**
- * One id from the client to the logs: API Gateway's own, on the answer as `x-request-id`, beside the time that the answer
- * took in the header that clients of this wire look at; one log line per request.
- * What it knows travels with the request, because the local host serves many at once with one logger.
+ * Writes one log line per request. API Gateway's request id is in the log and, as `x-request-id`, on the response, beside
+ * the header with the time that the request took. The state is kept on the event, because the local host serves many
+ * requests at once with one logger.
  */
 export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult, Error, Context> {
   const before = (request: ApiRequest) => {
@@ -35,7 +35,7 @@ function isResult(response: unknown): response is ApiResult {
   return typeof response === 'object' && response !== null && 'statusCode' in response
 }
 
-/** API Gateway's id of a request, as its client sees it; Lambda's where a client has chosen one that is no token. */
+/** The id that the client sees: API Gateway's, or Lambda's where a client chose an id that is no token. */
 export function requestIdOf(event: Pick<ApiEvent, 'requestContext'>, context: Pick<Context, 'awsRequestId'>): string {
   const requestId = event.requestContext?.requestId
   return isRequestId(requestId) ? requestId : context.awsRequestId

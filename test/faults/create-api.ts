@@ -4,7 +4,7 @@ import type { Clock } from '#adapters/clock.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
-import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
@@ -38,7 +38,7 @@ export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock 
   const options = { operation: 'create-video-job', bodyBytesMax: 1_000_000, openTable: () => table }
   const handler = apiHandler(options, async (event) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-    return jsonResult(201, await createVideoJob({ caller: callerOf(event), body: event.json, idempotencyKey }, create))
+    return jsonResult(201, await createVideoJob({ caller: authenticatedCaller(event), body: event.json, idempotencyKey }, create))
   })
   return async ({ idempotencyKey, body = BODY } = {}) => {
     const headers = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { callerOf, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { authenticatedCaller, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
 import { apiEvent } from './api-exchange.ts'
 
 describe('headerOf', () => {
@@ -14,9 +14,9 @@ describe('headerOf', () => {
   })
 })
 
-describe('callerOf', () => {
+describe('authenticatedCaller', () => {
   it('throws rather than go on without authentication', () => {
-    expect(() => callerOf(apiEvent())).toThrow(MiddlewareOrderError)
+    expect(() => authenticatedCaller(apiEvent())).toThrow(MiddlewareOrderError)
   })
 })
 

@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { createDocumentClient } from '#adapters/store/table/table.ts'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
-import { type ApiEvent, callerOf, jsonResult } from '#middleware/api-event.ts'
+import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { apiEvent, context, REQUEST_ID, seen } from './api-exchange.ts'
 
@@ -23,7 +23,7 @@ export const handler = apiHandler({ operation: 'test', bodyBytesMax: 1000, openT
   if (event.pathParameters?.missing) {
     throw new VideoJobNotFoundError()
   }
-  return jsonResult(200, JSON.stringify({ caller: callerOf(event), json: event.json }))
+  return jsonResult(200, JSON.stringify({ caller: authenticatedCaller(event), json: event.json }))
 })
 
 export async function call(members: Partial<ApiEvent> = {}) {

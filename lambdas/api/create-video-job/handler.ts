@@ -8,7 +8,7 @@ import { openTable } from '#adapters/store/table/table.ts'
 import { ignoredHeader } from '#core/contract/ignored-fields.ts'
 import { unknownVideoFields } from '#core/contract/video-job-body.ts'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
-import { callerOf, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
 import { createVideoJob } from './create-video-job.ts'
@@ -32,7 +32,12 @@ export const handler = apiHandler(
   { operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX },
   async (event, lambda) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-    const command = { caller: callerOf(event), body: event.json, idempotencyKey, requestId: requestIdOf(event, lambda) }
+    const command = {
+      caller: authenticatedCaller(event),
+      body: event.json,
+      idempotencyKey,
+      requestId: requestIdOf(event, lambda),
+    }
     const result = jsonResult(201, await createVideoJob(command, context))
     return { ...result, headers: { ...result.headers, ...ignoredHeader(unknownVideoFields(event.json)) } }
   },

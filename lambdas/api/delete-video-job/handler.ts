@@ -2,7 +2,7 @@ import { systemClock } from '#adapters/clock.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { openTable } from '#adapters/store/table/table.ts'
-import { callerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { deleteVideoJob } from './delete-video-job.ts'
 
@@ -11,6 +11,6 @@ const context = { ...systemClock, table: openTable(), openBucket: once(openBucke
 /** DELETE /v1/video/generations/{job_id} */
 export const handler = apiHandler({ operation: 'delete-video-job' }, async (event) => {
   const jobId = event.pathParameters?.job_id ?? ''
-  await deleteVideoJob({ tenantId: callerOf(event).tenantId, jobId }, context)
+  await deleteVideoJob({ tenantId: authenticatedCaller(event).tenantId, jobId }, context)
   return jsonResult(200, '{"deleted":true}')
 })

@@ -1,12 +1,12 @@
 import { VERSION } from '#core/version.ts'
 import { jsonResult } from '#middleware/api-event.ts'
-import { publicHandler } from '#middleware/public-handler.ts'
+import { handlerChain } from '#middleware/handler-chain.ts'
 
 /**
- * GET /health: the API and its functions run, and which version of them. It looks at nothing behind them, so that it costs
- * an invocation and no more, whoever calls it; alarms watch the rest (docs/decisions/0057).
+ * GET /health: says that the API and its functions run, and their version. It reads nothing behind them, so that a call
+ * costs one invocation, whoever makes it; alarms watch the rest (docs/decisions/0057).
  */
-export const handler = publicHandler('get-health', async () => {
-  const answer = jsonResult(200, JSON.stringify({ status: 'ok', version: VERSION }))
-  return { ...answer, headers: { ...answer.headers, 'cache-control': 'no-store' } }
+export const handler = handlerChain({ operation: 'get-health' }).handler(async () => {
+  const response = jsonResult(200, JSON.stringify({ status: 'ok', version: VERSION }))
+  return { ...response, headers: { ...response.headers, 'cache-control': 'no-store' } }
 })

@@ -3,7 +3,7 @@ import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/table.ts'
 import { countThatFit, videoJobListBody } from '#core/jobs/video-job-view.ts'
 import { parseListQuery } from '#core/parameters/list-query.ts'
-import { callerOf, jsonResult } from '#middleware/api-event.ts'
+import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { createJobRenderer } from '../../pipeline/render-video-job.ts'
 
@@ -14,7 +14,7 @@ const render = createJobRenderer(openBucket)
 export const handler = apiHandler({ operation: 'list-video-jobs' }, async (event) => {
   const query = parseListQuery(event.queryStringParameters ?? {})
   const nowSeconds = Math.trunc(Date.now() / 1000)
-  const page = await listVideoJobs(table, { ...query, tenantId: callerOf(event).tenantId, nowSeconds })
+  const page = await listVideoJobs(table, { ...query, tenantId: authenticatedCaller(event).tenantId, nowSeconds })
   const bodies = await Promise.all(page.jobs.map((job) => render(job, nowSeconds)))
   const fitting = countThatFit(bodies)
   const hasMore = page.hasMore || fitting < bodies.length

@@ -1,16 +1,16 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { jsonResult } from '#middleware/api-event.ts'
-import { publicHandler } from '#middleware/public-handler.ts'
+import { handlerChain } from '#middleware/handler-chain.ts'
 import { apiEvent, captureLog, context, REQUEST_ID } from './api-exchange.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()
 })
 
-describe('an operation without a key', () => {
-  it('answers whoever calls, with a request id and one log line', async () => {
+describe('handlerChain without a key', () => {
+  it('serves any caller, with a request id and one log line', async () => {
     const log = captureLog()
-    const handler = publicHandler('show', async () => jsonResult(200, '{}'))
+    const handler = handlerChain({ operation: 'show' }).handler(async () => jsonResult(200, '{}'))
     expect(await handler(apiEvent({ headers: { authorization: 'Bearer nobody' } }), context)).toMatchObject({
       statusCode: 200,
       headers: { 'x-request-id': REQUEST_ID },
@@ -19,9 +19,9 @@ describe('an operation without a key', () => {
     expect(log.entries()).toEqual([expect.objectContaining({ operation: 'show', statusCode: 200 })])
   })
 
-  it('hides what went wrong in it', async () => {
+  it('hides the cause of a 500', async () => {
     captureLog()
-    const handler = publicHandler('show', async () => {
+    const handler = handlerChain({ operation: 'show' }).handler(async () => {
       throw new Error('secret')
     })
     const { statusCode, body } = await handler(apiEvent(), context)

@@ -1,0 +1,40 @@
+import middy from '@middy/core'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+import { authenticate, type KeyLookup } from './authenticate.ts'
+import { errorResponse } from './error-response.ts'
+import { jsonBody } from './json-body.ts'
+import { type Limiter, limitRate } from './limit-rate.ts'
+import { requestLog } from './request-log.ts'
+
+type Steps = {
+  readonly operation: string
+  /** Left out for operations without a key (`isPublic` in ROUTES), which anyone may call. */
+  readonly key?: { readonly lookUp: KeyLookup; readonly limiter: () => Limiter }
+  /** Left out for operations without a body. */
+  readonly bodyBytesMax?: number
+}
+
+/**
+ * What wraps every buffered handler, from the outside in:
+ *
+ * 1. `requestLog` writes the one log line, and the request id on the response;
+ * 2. `errorResponse` turns whatever is thrown into a status and a body;
+ * 3. `authenticate` finds the caller of the key;
+ * 4. `limitRate` counts the request against the limit of the key;
+ * 5. `jsonBody` parses the body: a bad key is told before a bad body;
+ * 6. the handler returns the response.
+ *
+ * The relayed routes take the same steps, by the same names, in `relay/relay-handler.ts`. They stream, and are not a middy
+ * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
+ * tell that the client has left (docs/decisions/0102).
+ */
+export function handlerChain({ operation, key, bodyBytesMax }: Steps) {
+  const chain = middy<ApiEvent, ApiResult>().use(requestLog(operation)).use(errorResponse())
+  if (key !== undefined) {
+    chain.use(authenticate(key.lookUp)).use(limitRate(key.limiter))
+  }
+  if (bodyBytesMax !== undefined) {
+    chain.use(jsonBody({ bytesMax: bodyBytesMax }))
+  }
+  return chain
+}
