@@ -38,7 +38,10 @@ export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock 
   const options = { operation: 'create-video-job', bodyBytesMax: 1_000_000, openTable: () => table }
   const handler = apiHandler(options, async (event) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
-    return jsonResult(201, await createVideoJob({ caller: authenticatedCaller(event), body: event.json, idempotencyKey }, create))
+    return jsonResult(
+      201,
+      await createVideoJob({ caller: authenticatedCaller(event), body: event.json, idempotencyKey }, create),
+    )
   })
   return async ({ idempotencyKey, body = BODY } = {}) => {
     const headers = {
