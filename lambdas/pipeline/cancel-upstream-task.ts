@@ -1,6 +1,6 @@
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { StepContext } from './step-context.ts'
 

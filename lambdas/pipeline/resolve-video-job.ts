@@ -1,4 +1,3 @@
-import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { deleteResolvedRequest } from '#adapters/store/money/resolved-request.ts'
@@ -8,11 +7,8 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs, measure } from '#adapters/telemetry/measure.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import type { VideoResult } from '#core/jobs/video-result.ts'
-import { type Settlement, settleVideoCost } from '#core/quota/settlement.ts'
-import { logWord } from '#core/telemetry/log-word.ts'
 import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
-import { JobRecordMissingError, requireVideoJob } from './require-job.ts'
+import { JobRecordMissingError, requireVideoJob } from './job-record.ts'
 import type { StepContext } from './step-context.ts'
 
 /** Times that a job may change under our hands before the step gives up and is retried as a whole. */
@@ -102,69 +98,4 @@ function measureEnd(
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.createdAt)
     measure({ jobs_succeeded: 1, job_seconds: seconds, billed_credits: creditsForGraphs(resolution.actual) }, about)
   }
-}
-
-/** Bills a finished job by the frozen prices and what the upstream reports. */
-export async function settlementOf(job: VideoJob, reservation: Reservation, context: StepContext): Promise<Resolution> {
-  const text = await loadText(context.openBucket, job.pollText)
-  const result = text === undefined || job.provider === undefined ? undefined : context.readResult(job.provider, text)
-  const durationSeconds = result?.outputSeconds ?? (job.storedDurationSeconds || undefined)
-  const settlement = settleVideoCost({
-    estimate: reservation.amount,
-    snapshot: reservation.snapshot,
-    requested: reservation.tier,
-    result: result ?? NOTHING_REPORTED,
-    durationSeconds,
-  })
-  reportSettlement(settlement, job, result ?? NOTHING_REPORTED)
-  const isBelieved = !(settlement.usageRefused || settlement.usageAboveBound)
-  if (isBelieved && result?.completionTokens !== undefined) {
-    const about = { model: job.model, channel: job.channelId ?? 'none' }
-    measure({ output_tokens: Number(result.completionTokens) }, about)
-  }
-  return { kind: 'settle', actual: settlement.amount, durationSeconds }
-}
-
-const NOTHING_REPORTED = {
-  videoUrl: undefined,
-  completionTokens: undefined,
-  billableSeconds: undefined,
-  outputSeconds: undefined,
-  resolution: undefined,
-  audio: undefined,
-}
-
-function reportSettlement(settlement: Settlement, job: VideoJob, reported: VideoResult): void {
-  const about = { model: job.model }
-  if (settlement.billedAtEstimate) {
-    count('billed_at_estimate', about)
-  }
-  if (settlement.usageRefused) {
-    logger.error('the upstream reported a usage that cannot be and was not billed by it', {
-      ...jobFacts(job),
-      ...usageFacts(reported),
-    })
-    count('usage_refused', about)
-  }
-  if (settlement.usageAboveBound) {
-    logger.error('the upstream reported a usage above the bound of its model', {
-      ...jobFacts(job),
-      model: job.model,
-      ...usageFacts(reported),
-    })
-    count('usage_above_bound', { channel: job.channelId ?? 'none' })
-  }
-  if (settlement.overdraft > 0n) {
-    logger.error('the job cost more than its reservation', {
-      ...jobFacts(job),
-      overdraft: settlement.overdraft.toString(),
-    })
-    count('overdraft', about)
-  }
-}
-
-/** The numbers that a bill may go by, as they were reported: what an operator has to see of a usage that was refused. */
-function usageFacts({ completionTokens, billableSeconds, outputSeconds }: VideoResult) {
-  const reported = Object.entries({ completionTokens, billableSeconds, outputSeconds })
-  return Object.fromEntries(reported.flatMap(([name, text]) => (text === undefined ? [] : [[name, logWord(text)]])))
 }

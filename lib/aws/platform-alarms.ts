@@ -13,7 +13,10 @@ import type { VideoPipeline } from './video-pipeline.ts'
 
 const PERIOD = Duration.minutes(5)
 
-/** These throw to say that a job fails, which is no fault of theirs; what they do not mean to throw ends as `internal_failure`. */
+/**
+ * CheckReferences throws to refuse a reference and Store to be retried; Submit and Poll throw when a job fails in an execution
+ * of an earlier definition. A job that fails by any other error counts as `internal_failure`.
+ */
 const THROWING_BY_DESIGN = new Set(['submit-video-job', 'check-references', 'poll-video-job', 'store-video'])
 
 /** What the alarms on metrics of AWS look at. */

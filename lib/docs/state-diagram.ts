@@ -2,6 +2,7 @@
 type State = {
   readonly Type: string
   readonly Next?: string
+  readonly End?: boolean
   readonly Default?: string
   readonly Choices?: readonly { readonly StringEquals?: string; readonly Next: string }[]
   readonly Catch?: readonly { readonly Next: string }[]
@@ -24,7 +25,7 @@ export function stateDiagram({ StartAt, States }: Definition): string {
   const boxed = new Set(names.filter((name) => rescue !== undefined && isBoxed(name, rescue, States)))
   const arrows = names
     .flatMap((name) => arrowsOf(name, States))
-    .filter(({ from, to, label }) => !(boxed.has(from) && to === rescue && label === FAILED))
+    .filter(({ from, to, label }) => !(boxed.has(from) && to === rescue && [FAILED, 'fail'].includes(label)))
   const merged = merge(arrows)
   const isInside = ({ from, to }: MergedArrow) => boxed.has(from) && boxed.has(to)
   const titled = names.filter((name) => words(name) !== name)
@@ -33,7 +34,7 @@ export function stateDiagram({ StartAt, States }: Definition): string {
   const outside = [
     ...titlesOf(titled.filter((name) => !boxed.has(name))),
     ...(rescue === undefined ? [] : [`Box --> ${rescue}`]),
-    `[*] --> ${StartAt}`,
+    `${END_POINT} --> ${StartAt}`,
     ...merged.filter((arrow) => !isInside(arrow)).map(arrowText),
   ]
   const boxLines =
@@ -44,6 +45,9 @@ export function stateDiagram({ StartAt, States }: Definition): string {
 }
 
 const FAILED = 'failed'
+
+/** Mermaid's sign for the beginning and the end. */
+const END_POINT = '[*]'
 
 /** The task that most tasks fail to; undefined if no task catches failures. */
 function sharedRescue(states: Definition['States']): string | undefined {
@@ -66,8 +70,8 @@ function arrowText({ from, to, labels }: MergedArrow): string {
 }
 
 function arrowsOf(name: string, states: Definition['States']): Arrow[] {
-  const { Next, Catch = [] } = states[name] ?? {}
-  const onward = Next === undefined ? [] : waysOut(Next, states)
+  const { Next, End, Catch = [] } = states[name] ?? {}
+  const onward = Next === undefined ? (End ? [{ to: END_POINT, label: '' }] : []) : waysOut(Next, states)
   const caught = Catch.map(({ Next: to }) => ({ to: target(to, states), label: FAILED }))
   return [...onward, ...caught].map((arrow) => ({ from: name, ...arrow }))
 }
@@ -82,12 +86,12 @@ function waysOut(next: string, states: Definition['States']): Omit<Arrow, 'from'
     to: target(Next, states),
     label: StringEquals,
   }))
-  const otherwise = state.Default === undefined ? [] : [{ to: target(state.Default, states), label: 'done' }]
-  return [...choices, ...otherwise]
+  const to = state.Default === undefined ? undefined : target(state.Default, states)
+  return to === undefined ? choices : [...choices, { to, label: to === END_POINT ? 'done' : '' }]
 }
 
 function target(name: string, states: Definition['States']): string {
-  return states[name]?.Type === 'Succeed' ? '[*]' : name
+  return states[name]?.Type === 'Succeed' ? END_POINT : name
 }
 
 /** Merges parallel arrows between two states into one. */

@@ -5,9 +5,19 @@ const DEFINITION = {
   StartAt: 'Ask',
   States: {
     Ask: { Type: 'Task', Next: 'AfterAsk', Catch: [{ Next: 'GiveUp' }] },
-    AfterAsk: { Type: 'Choice', Choices: [{ StringEquals: 'again', Next: 'WaitABit' }], Default: 'Done' },
+    AfterAsk: {
+      Type: 'Choice',
+      Choices: [
+        { StringEquals: 'again', Next: 'WaitABit' },
+        { StringEquals: 'tell', Next: 'Tell' },
+        { StringEquals: 'fail', Next: 'GiveUp' },
+      ],
+      Default: 'Done',
+    },
     WaitABit: { Type: 'Wait', Next: 'Ask' },
-    GiveUp: { Type: 'Task', Next: 'Done' },
+    GiveUp: { Type: 'Task', Next: 'AfterGiveUp' },
+    AfterGiveUp: { Type: 'Choice', Choices: [{ StringEquals: 'again', Next: 'Ask' }], Default: 'Tell' },
+    Tell: { Type: 'Task', End: true },
     Done: { Type: 'Succeed' },
   },
 }
@@ -29,8 +39,11 @@ describe('the diagram of a state machine', () => {
       'state "Give up" as GiveUp',
       'Box --> GiveUp',
       '[*] --> Ask',
+      'Ask --> Tell : tell',
       'Ask --> [*] : done',
-      'GiveUp --> [*]',
+      'GiveUp --> Ask : again',
+      'GiveUp --> Tell',
+      'Tell --> [*]',
     ])
   })
 })

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { checkReferences } from '#lambdas/pipeline/check-references/check-references.ts'
-import { type FailInput, failVideoJob } from '#lambdas/pipeline/fail-video-job/fail-video-job.ts'
+import { failVideoJob } from '#lambdas/pipeline/fail-video-job/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
 import { settleVideoJob } from '#lambdas/pipeline/settle-video-job/settle-video-job.ts'
+import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { invokeFunction } from '#local/lambda-runtime.ts'
@@ -74,7 +75,7 @@ export function createVideoMachine(
   const bind = (state: StateName) => async (input: unknown) => {
     visited.push(state)
     const visit = visited.filter((each) => each === state).length
-    const handler = (event: FailInput) => (interpose[state] ?? ((step) => step()))(() => handlers[state](event), visit)
+    const handler = (event: StepInput) => (interpose[state] ?? ((step) => step()))(() => handlers[state](event), visit)
     try {
       const output = await invokeFunction({ name: state, timeoutSeconds: 30, load: async () => ({ handler }) }, input)
       pipeline.clock.advance(waitSecondsOf(output))
@@ -107,14 +108,14 @@ export function createVideoMachine(
 const STATES: readonly StateName[] = ['Submit', 'CheckReferences', 'Poll', 'Store', 'Settle', 'Fail', 'Notify']
 
 /** What the deployed handlers do, with the context of the test in place of the environment's. */
-function stepHandlers({ context }: Pipeline): Record<StateName, (input: FailInput) => Promise<unknown>> {
+function stepHandlers({ context }: Pipeline): Record<StateName, (input: StepInput) => Promise<unknown>> {
   return {
-    Submit: (input) => submitVideoJob(input, context),
+    Submit: (input) => runStep(submitVideoJob, input, context),
     CheckReferences: (input) => checkReferences(input, context),
-    Poll: (input) => pollVideoJob(input, context),
-    Store: (input) => storeVideo(input, context),
-    Settle: (input) => settleVideoJob(input, context),
-    Fail: (input) => failVideoJob(input, context),
+    Poll: (input) => runStep(pollVideoJob, input, context),
+    Store: (input) => runStep(storeVideo, input, context),
+    Settle: (input) => runStep(settleVideoJob, input, context),
+    Fail: (input) => runStep(failVideoJob, input, context),
     Notify: async ({ tenantId, jobId }) => {
       const openUrlSigner =
         async () =>
@@ -133,7 +134,7 @@ function waitSecondsOf(output: unknown): number {
 function retryPause(state: State | undefined, error: unknown, visited: readonly StateName[], name: StateName): number {
   const errorName = error instanceof Error ? error.name : ''
   const retrier = state?.Retry?.find(({ ErrorEquals }) =>
-    ErrorEquals.some((each) => each === errorName || each === 'States.TaskFailed'),
+    ErrorEquals.some((each) => [errorName, 'States.TaskFailed', 'States.ALL'].includes(each)),
   )
   const before = visited.length - 1 - visited.findLastIndex((each) => each !== name) - 1
   if (retrier === undefined || before >= (retrier.MaxAttempts ?? 3)) {

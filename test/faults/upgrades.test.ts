@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
+import type { PollOutcome, SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import { verifyLedger } from '../../lib/admin/ledger/verify-ledger.ts'
 import { createPipeline, type Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => engines.close())
 beforeEach(() => engines.reset())
 
-/** One pixel: a check of references would fail every job that has it. */
+/** One pixel, which every check of references refuses. */
 const TINY_IMAGE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
 
@@ -60,6 +60,12 @@ const COURSES: readonly (readonly [course: string, ending: object, script: Parti
     { status: 'failed', error: 'no luck' },
     { poll: inTurn({ kind: 'failed', message: 'no luck', text: '{}' }) },
   ],
+  [
+    'is lost by its upstream',
+    { status: 'failed', error: 'upstream lost the task' },
+    { poll: inTurn<PollOutcome>({ kind: 'gone', reason: '404' }) },
+  ],
+  ['has no video', { status: 'failed', error: 'upstream result is not a video' }, { poll: inTurn(succeeded({})) }],
 ]
 
 describe.each(EARLIER)('an execution that began under %s', (name) => {
@@ -72,7 +78,8 @@ describe.each(EARLIER)('an execution that began under %s', (name) => {
       const success = succeeded({ video_url: engines.results.url('/video.mp4'), length: '5.0' })
       pipeline.upstream.script.poll = inTurn(running(), running(), success)
     }
-    const job = await pipeline.create({ request: { inline: JSON.stringify({ ...REQUEST, image_urls: [TINY_IMAGE] }) } })
+    const image_urls = name === 'video-job-v1' ? [TINY_IMAGE] : []
+    const job = await pipeline.create({ request: { inline: JSON.stringify({ ...REQUEST, image_urls }) } })
     const machine = createVideoMachine(pipeline, { definition: readVideoMachine(name) })
     expect(await machine.run(job)).toMatchObject({ status: 'SUCCEEDED' })
     expect(await pipeline.read(job)).toMatchObject(ending)
@@ -96,9 +103,12 @@ const INTERRUPTED: readonly (readonly [version: string, state: string, interrupt
   },
 )
 
+const TOO_SMALL = expect.stringContaining('image_urls[0]')
+
 const ENDINGS: Readonly<Record<string, readonly [visited: readonly StateName[], ending: object]>> = {
   Submit: [['Submit', 'Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
   'Submit, claimed': [['Submit', 'Submit', 'Fail', 'Notify'], { status: 'failed', error: 'submit outcome unknown' }],
+  CheckReferences: [['CheckReferences', 'Fail', 'Notify'], { status: 'failed', error: TOO_SMALL }],
   WaitForChannel: [['Submit', 'Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
   WaitForUpstream: [['Poll', 'Store', 'Settle', 'Notify'], { status: 'succeeded' }],
   Store: [['Store', 'Settle', 'Notify'], { status: 'succeeded' }],

@@ -6,12 +6,12 @@ import type { Scheduler } from './scheduler.ts'
 type Status = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
 type Execution = { readonly name: string; readonly input: string; status: Status; startedAt: number }
 type Data = Record<string, unknown>
-type Task = (input: StepInput & { failure?: { Error?: string } }) => Promise<unknown>
+type Task = (input: StepInput) => Promise<unknown>
 
 export type ExecutionOptions = {
   readonly scheduler: Scheduler
   readonly tasks: Readonly<Record<StateName, Task>>
-  /** States that fall out, and whether a failed state may be caught. */
+  /** Whether no failed state and no failed job leads to Fail, and whether Notify is passed over. */
   readonly isCatchOff: boolean
   readonly isNotifyOff: boolean
   readonly onBroken: (input: StepInput) => void
@@ -92,9 +92,15 @@ export class SimulatedExecutions {
         }
         data = outcome.data
         name = outcome.next
+        if (name === undefined) {
+          return this.#end(execution, 'SUCCEEDED')
+        }
       } else {
         if (state.Type === 'Wait') {
           await this.#options.scheduler.pause(Number(nextOf(data).waitSeconds) * 1000)
+        }
+        if (state.Type === 'Choice' && nextOf(data).step === 'fail' && this.#options.isCatchOff) {
+          return this.#end(execution, 'FAILED')
         }
         name =
           state.Choices?.find((choice) => choice.StringEquals === nextOf(data).step)?.Next ??

@@ -12,6 +12,7 @@ import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { settleVideoJob } from '#lambdas/pipeline/settle-video-job/settle-video-job.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
+import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { readResult } from '../engines/scripted-upstream.ts'
@@ -129,12 +130,12 @@ export class World {
         return run()
       }
     return {
-      Submit: invoke(submitVideoJob),
+      Submit: invoke((event: StepInput, context) => runStep(submitVideoJob, event, context)),
       CheckReferences: invoke((event: StepInput, context) => checkReferences(event, context)),
-      Poll: invoke(pollVideoJob),
-      Store: invoke(storeVideo),
-      Settle: invoke(settleVideoJob),
-      Fail: invoke(failVideoJob),
+      Poll: invoke((event: StepInput, context) => runStep(pollVideoJob, event, context)),
+      Store: invoke((event: StepInput, context) => runStep(storeVideo, event, context)),
+      Settle: invoke((event: StepInput, context) => runStep(settleVideoJob, event, context)),
+      Fail: invoke((event: StepInput, context) => runStep(failVideoJob, event, context)),
       Notify: invoke(async (input: StepInput, context) => {
         await sendJobCallback(input, { ...context, openUrlSigner })
       }),

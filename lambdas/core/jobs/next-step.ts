@@ -1,19 +1,29 @@
-/** What a step of the execution answers: the next state and, before a wait, its whole seconds. Read by `video-job.asl.json`. */
+import type { JobFailure } from './job-failure.ts'
+
+/** What a step returns: the next state and, before a wait, its whole seconds. Read by `video-job.asl.json`. */
 export type NextStep =
   | { readonly step: 'submit' | 'poll'; readonly waitSeconds: number }
   | { readonly step: 'check' | 'store' | 'settle' | 'notify' | 'done' }
-
-/** The input of an execution and of every step in it. */
-export type StepInput = { readonly tenantId: string; readonly jobId: string }
+  /** The job fails. The record holds the reason for the client, the name that for the operator. */
+  | { readonly step: 'fail'; readonly error: JobFailure }
 
 /**
- * Submit is told which definition its execution began under: a running execution keeps its own for hours after a deployment.
- * Definitions older than the marker send none.
+ * The input of a step: what its execution carries. A running execution keeps its definition for hours after a deployment,
+ * so the definition passes its number to the steps whose results depend on it. The first definition passes none; the second
+ * passes it to Submit alone.
  */
-export type SubmitInput = StepInput & { readonly definition?: number }
+export type StepInput = {
+  readonly tenantId: string
+  readonly jobId: string
+  readonly definition?: number
+  /** The result of the previous step: Poll reads the wait before it, Fail the failure. */
+  readonly next?: { readonly waitSeconds?: number; readonly error?: string }
+  /** The error that broke the previous step; for Fail. */
+  readonly failure?: { readonly Error?: string }
+}
 
-/** The first definition in which Submit may answer `check`; in an older one that would end the execution. */
+/** The first definition with a state for `check`. In an earlier one that result would end the execution. */
 export const CHECKING_DEFINITION = 2
 
-/** Poll finds the wait before it where the step before it left it. */
-export type PollInput = StepInput & { readonly next?: { readonly waitSeconds?: number } }
+/** The first definition with a way to Fail for `fail`. Earlier ones catch an error of that name instead. */
+export const FAILING_DEFINITION = 3

@@ -6,23 +6,26 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { type LimitedReference, limitedReferences } from '#core/catalogue/limited-references.ts'
 import type { Violation } from '#core/catalogue/reference-violation.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
-import { ReferenceRefusedError } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { referenceName } from '#core/media/reference-name.ts'
-import { loadVideoJobRequest } from '../load-request.ts'
-import { requireVideoJob } from '../require-job.ts'
+import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import type { StepContext } from '../step-context.ts'
 import { firstViolation } from './first-violation.ts'
 
-/** For all references together, side by side: a client waits for the submit's answer meanwhile. */
+/** For all references together, read in parallel: the client is waiting for the result of the submit. */
 const CHECK_MILLISECONDS_MAX = 4_000
+
+/** A reference breaks a limit of its model; the record names it. */
+class ReferenceRefusedError extends Error {
+  override readonly name = 'ReferenceRefusedError'
+}
 
 type Found = { readonly reference: LimitedReference; readonly violation: Violation }
 
 /**
- * Holds the headers of a job's references against the limits of its model, before a submit costs anything. What cannot be
- * read is left to the upstream, and a job that has moved on is left alone.
- * @throws ReferenceRefusedError when one of them breaks a limit for certain; the reason lies on the job then.
+ * Compares the headers of a job's references with the limits of its model, before a submit costs anything. References that
+ * cannot be read are left to the upstream. A job that is no longer waiting for its submit is left alone.
+ * @throws ReferenceRefusedError when a reference certainly breaks a limit. The reason is then on the record.
  */
 export async function checkReferences(
   input: StepInput,
@@ -54,7 +57,7 @@ async function read(url: string, { catalogue, network }: StepContext, signal: Ab
   return await readMediaFile({ url, trustedOrigins, signal, answerMilliseconds: CHECK_MILLISECONDS_MAX, ...network })
 }
 
-/** The log names the place and the limit; the file's name is for the client alone. */
+/** The log gets the reference's place and the limit. Only the client sees the name of the file. */
 async function refuse({ reference, violation }: Found, job: VideoJob, context: StepContext): Promise<void> {
   const failure = `${referenceName(reference.place, reference.url)} ${violation.words}`
   if (await recordReferenceRefused(context.table, job, failure)) {

@@ -1,10 +1,5 @@
-import type { NextStep } from '#core/jobs/next-step.ts'
-import { openStepContext } from '../step-context.ts'
-import { type FailInput, failVideoJob } from './fail-video-job.ts'
-
-const context = openStepContext()
+import { stepHandler } from '../step-handler.ts'
+import { failVideoJob } from './fail-video-job.ts'
 
 /** State `Fail`. */
-export async function handler(input: FailInput): Promise<NextStep> {
-  return await failVideoJob(input, context)
-}
+export const handler = stepHandler(failVideoJob)

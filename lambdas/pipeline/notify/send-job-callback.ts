@@ -10,7 +10,7 @@ import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { callbackBody } from '#core/jobs/video-job-view.ts'
 import { isRequestId } from '#core/request-id.ts'
-import { requireVideoJob } from '../require-job.ts'
+import { requireVideoJob } from '../job-record.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 
 type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {

@@ -4,22 +4,18 @@ import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
-import { ResultNotAVideoError, TaskGoneError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 
-/** So many polls in a row must miss the task before it counts as gone, the first of them not before a minute after the submit. */
+/** A task is gone when this many polls in a row do not find it. Polls in the first minute after the submit do not count. */
 const GONE_POLLS = 5
 const GONE_AFTER_SECONDS = 60
 
-/**
- * Keeps what a poll found and says what follows; undefined means: wait and poll again.
- * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError when the job cannot succeed any more.
- */
+/** Records what a poll found and decides the next step; undefined means wait and poll again. */
 export async function judgePoll(
   outcome: PollOutcome,
   job: VideoJob,
@@ -39,7 +35,7 @@ export async function judgePoll(
         const cause = 'success without a url'
         reportRefusedResult(job, cause)
         await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause, pollText })
-        throw new ResultNotAVideoError('the upstream reports success without a video')
+        return { step: 'fail', error: 'ResultNotAVideoError' }
       }
       await recordPoll(context.table, job, { pollText, finishedAt: nowSeconds(context) })
       return { step: job.isDeleted ? 'settle' : 'store' }
@@ -47,7 +43,7 @@ export async function judgePoll(
     case 'failed': {
       const pollText = await storePollText(outcome.text, job, context)
       await recordFailure(context.table, job, { failure: outcome.message, pollText })
-      throw new UpstreamFailedError('the upstream reports a failure')
+      return { step: 'fail', error: 'UpstreamFailedError' }
     }
     case 'gone':
       return await countGone(job, context)
@@ -63,7 +59,7 @@ async function storePollText(text: string, job: VideoJob, context: StepContext):
   return await storeUpstreamText(context.openBucket, { job, kind: 'poll', text })
 }
 
-/** An unchanged answer is not written again. (P1's answers carry a new `request_id` each, so every one of them is.) */
+/** Writes a reply only when it changed. P1's replies carry a new `request_id` each, so they always do. */
 async function keepRunning(text: string, job: VideoJob, context: StepContext): Promise<void> {
   const isUnchanged = job.pollText !== undefined && 'inline' in job.pollText && job.pollText.inline === text
   if (isUnchanged && job.goneCount === 0) {
@@ -73,7 +69,7 @@ async function keepRunning(text: string, job: VideoJob, context: StepContext): P
   await recordPoll(context.table, job, { ...pollText, ...(job.goneCount === 0 ? {} : { goneCount: 0 }) })
 }
 
-async function countGone(job: VideoJob, context: StepContext): Promise<undefined> {
+async function countGone(job: VideoJob, context: StepContext): Promise<NextStep | undefined> {
   if (nowSeconds(context) - (job.submittedAt ?? 0) < GONE_AFTER_SECONDS) {
     return
   }
@@ -81,7 +77,7 @@ async function countGone(job: VideoJob, context: StepContext): Promise<undefined
   if (goneCount >= GONE_POLLS) {
     const cause = `${goneCount} polls in a row did not find the task`
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.taskIsGone, cause })
-    throw new TaskGoneError(cause)
+    return { step: 'fail', error: 'TaskGoneError' }
   }
   await recordPoll(context.table, job, { goneCount })
 }

@@ -6,29 +6,26 @@ import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
-import type { NextStep, PollInput } from '#core/jobs/next-step.ts'
-import { GenerationTimedOutError, JobDeletedError, UpstreamFailedError } from '#core/jobs/step-errors.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
 import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
-import { requireVideoJob } from '../require-job.ts'
+import { learnGenerationTime } from '../generation-times.ts'
+import { requireVideoJob } from '../job-record.ts'
 import type { StepContext } from '../step-context.ts'
 import { judgePoll } from './judge-poll.ts'
-import { learnGenerationTime } from './learn-generation-time.ts'
 
-/**
- * Asks the upstream once how a job is doing, and says what comes next.
- * @throws UpstreamFailedError, TaskGoneError, ResultNotAVideoError, GenerationTimedOutError, JobDeletedError: the job fails.
- */
-export async function pollVideoJob(input: PollInput, context: StepContext): Promise<NextStep> {
+/** Asks the upstream once about a job and decides the next step. */
+export async function pollVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
     await cancelUpstreamTask(job, context)
     return { step: 'notify' }
   }
   if (job.failure !== undefined) {
-    throw new UpstreamFailedError('the failure was recorded by an earlier try')
+    // An earlier try recorded the failure, and its own result was lost.
+    return { step: 'fail', error: 'UpstreamFailedError' }
   }
   if (job.submitState !== 'accepted' || job.taskId === undefined || job.channelId === undefined) {
     return { step: 'submit', waitSeconds: 1 }
@@ -64,19 +61,19 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
     }
     await context.pause(token.pauseMilliseconds)
   }
-  if (job.isDeleted && !job.isCancelRefused) {
-    await cancelDeleted(poll, context)
+  if (job.isDeleted && !job.isCancelRefused && (await cancelDeleted(poll, context))) {
+    return { step: 'fail', error: 'JobDeletedError' }
   }
   const outcome: PollOutcome = await provider.poll(taskId)
   measureFirstPoll(outcome, job, context)
-  const verdict = await judgePoll(outcome, job, context)
-  if (outcome.kind === 'succeeded') {
+  const next = await judgePoll(outcome, job, context)
+  if (outcome.kind === 'succeeded' && next?.step !== 'fail') {
     await learnGenerationTime({ ...poll, text: outcome.text }, context)
   }
-  return verdict ?? (await waitOrTimeOut(poll, context))
+  return next ?? (await waitOrTimeOut(poll, context))
 }
 
-/** The first answer about the task: polls that were not answered leave nothing on the record, so the next one is the first. */
+/** Measures the first reply about the task. A poll without a reply leaves no text on the record, so the next one counts as the first. */
 function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepContext): void {
   if ('text' in outcome && job.pollText === undefined && job.submittedAt !== undefined) {
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
@@ -84,19 +81,21 @@ function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepCont
   }
 }
 
-/** A deleted job is cancelled upstream where that still works; where it does not, it runs on unseen and is billed. */
-async function cancelDeleted({ job, taskId, provider }: Poll, context: StepContext): Promise<void> {
+/**
+ * Cancels the task of a deleted job. A task that the upstream will not cancel runs to its end and is billed.
+ * @returns whether it was cancelled.
+ */
+async function cancelDeleted({ job, taskId, provider }: Poll, context: StepContext): Promise<boolean> {
   const outcome = await provider.cancel(taskId)
   if (outcome === 'cancelled') {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.deleted })
-    throw new JobDeletedError('deleted and cancelled upstream')
-  }
-  if (outcome === 'refused') {
+  } else if (outcome === 'refused') {
     await recordPoll(context.table, job, { isCancelRefused: true })
   }
+  return outcome === 'cancelled'
 }
 
-/** A channel that left the configuration, or whose key cannot be read, may come back before the deadline. */
+/** Undefined for a channel that left the configuration or whose key cannot be read; it may come back before the deadline. */
 async function openProvider(
   job: VideoJob,
   channel: VideoChannel | undefined,
@@ -113,7 +112,7 @@ async function openProvider(
   }
 }
 
-/** Minutes that a job whose channel is gone from the configuration waits for it, and the wait between two looks. */
+/** How long a job waits for a channel that left the configuration, and the time between two visits. */
 const ORPHANED = { deadlineMinutes: 60, waitSeconds: 60 }
 
 type Waiting = Pick<Poll, 'job'> & {
@@ -122,8 +121,8 @@ type Waiting = Pick<Poll, 'job'> & {
 }
 
 /**
- * The deadline is judged after the poll, so that a video finished just in time is not lost; a job that got no token is
- * given time for one more.
+ * Checks the deadline after the poll, so that a video finished just in time is not lost. A job that got no token has time
+ * for one more poll.
  */
 async function waitOrTimeOut(
   waiting: Waiting,
@@ -136,7 +135,7 @@ async function waitOrTimeOut(
   const grace = channel === undefined || hasPolled ? 0 : pollGrace(channel, openJobs)
   if (elapsedSeconds >= (channel?.deadline_minutes ?? ORPHANED.deadlineMinutes) * 60 + grace) {
     await timeOut(waiting, context)
-    throw new GenerationTimedOutError(`no result ${Math.trunc(elapsedSeconds)} s after the submit`)
+    return { step: 'fail', error: 'GenerationTimedOutError' }
   }
   if (channel === undefined) {
     return { step: 'poll', waitSeconds: ORPHANED.waitSeconds }
@@ -145,7 +144,7 @@ async function waitOrTimeOut(
   return { step: 'poll', waitSeconds: hasPolled ? nextPollWait(wait) : throttledWait(wait) }
 }
 
-/** Recorded first: an upstream that hangs on the cancel too must not cost the job its reason. */
+/** Records the failure first: an upstream that also hangs on the cancel must not cost the job its reason. */
 async function timeOut({ job, provider }: Waiting, context: StepContext): Promise<void> {
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.generationTimedOut })
   count('late_upstream_task', { channel: job.channelId ?? 'none' })

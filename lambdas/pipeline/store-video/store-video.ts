@@ -6,21 +6,26 @@ import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
-import { ResultNotAVideoError, ResultNotStoredError, StoreFailedError } from '#core/jobs/step-errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { requireVideoJob } from '../job-record.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
-import { requireVideoJob } from '../require-job.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
 import { NotAVideoError, type TransferredVideo, transferVideo } from './transfer-video.ts'
 
-/** A finished video that cannot be fetched or stored is given up after this long (docs/decisions/0015). */
+/** The time that a finished video has to be fetched and stored (docs/decisions/0015). */
 const GIVE_UP_SECONDS = 60 * 60
 
+/** A store that may succeed on the next try: the state machine retries it. */
+class StoreFailedError extends Error {
+  override readonly name = 'StoreFailedError'
+}
+
 /**
- * Streams a finished video from the upstream into the bucket. Repeating it is harmless: the object key was fixed at creation.
- * @throws StoreFailedError to be tried again; ResultNotAVideoError and ResultNotStoredError when the job fails.
+ * Streams a finished video from the upstream into the bucket. Repeating this is harmless: the object key was fixed when the
+ * job was created.
+ * @throws StoreFailedError when another try may succeed.
  */
 export async function storeVideo(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
@@ -40,7 +45,7 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
       await removeUnwantedVideo(input, context)
     }
   } catch (error) {
-    throw await judgeFailure(error, job, context)
+    return await judgeFailure(error, job, context)
   }
   return { step: 'settle' }
 }
@@ -55,7 +60,7 @@ async function measuredTransfer(job: VideoJob, context: StepContext): Promise<Tr
   return video
 }
 
-/** Whoever ended the job while its video was on the way could not remove an object that was not there yet. */
+/** Deletes the video of a job that was ended during the transfer, when there was no object to delete yet. */
 async function removeUnwantedVideo(input: StepInput, context: StepContext): Promise<void> {
   const job = await requireVideoJob(context.table, input)
   if (job.status === 'failed' || job.isDeleted) {
@@ -63,36 +68,37 @@ async function removeUnwantedVideo(input: StepInput, context: StepContext): Prom
   }
 }
 
-/** The url is read again from the stored answer: nothing about a result is kept twice. */
+/** Reads the url from the stored reply, which is the only place that keeps it. */
 async function resultUrl(job: VideoJob, context: StepContext): Promise<string> {
   const text = await loadText(context.openBucket, job.pollText)
   if (job.provider === undefined || text === undefined) {
-    throw new StoreFailedError('the answer of the upstream is not there')
+    throw new StoreFailedError('the reply of the upstream is missing')
   }
   const { videoUrl } = context.readResult(job.provider, text)
   if (videoUrl === undefined) {
-    throw new NotAVideoError('the stored answer names no video')
+    throw new NotAVideoError('the stored reply has no video url')
   }
   return videoUrl
 }
 
-async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<Error> {
+/** @throws StoreFailedError when another try may succeed. */
+async function judgeFailure(error: unknown, job: VideoJob, context: StepContext): Promise<NextStep> {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown'
   logger.warn('store failed', { ...jobFacts(job), reason })
   count('store_failed', { channel: job.channelId ?? 'none' })
   if (error instanceof NotAVideoError) {
     reportRefusedResult(job, reason)
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultIsNotAVideo, cause: reason })
-    return new ResultNotAVideoError(error.message, { cause: error })
+    return { step: 'fail', error: 'ResultNotAVideoError' }
   }
-  // No later try mends what the guard refused, or a file above the cap.
+  // No later try changes what the guard refused, or the size of a file above the limit.
   const isFinal = error instanceof DownloadError && !error.isRetryable
   if (isFinal) {
     reportRefusedResult(job, reason)
   }
   if (isFinal || nowSeconds(context) >= (job.finishedAt ?? 0) + GIVE_UP_SECONDS) {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.resultCouldNotBeStored, cause: reason })
-    return new ResultNotStoredError(reason, { cause: error })
+    return { step: 'fail', error: 'ResultNotStoredError' }
   }
-  return new StoreFailedError(reason, { cause: error })
+  throw new StoreFailedError(reason, { cause: error })
 }

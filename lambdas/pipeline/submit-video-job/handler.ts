@@ -1,10 +1,5 @@
-import type { NextStep, SubmitInput } from '#core/jobs/next-step.ts'
-import { openStepContext } from '../step-context.ts'
+import { stepHandler } from '../step-handler.ts'
 import { submitVideoJob } from './submit-video-job.ts'
 
-const context = openStepContext()
-
 /** State `Submit`. */
-export async function handler(input: SubmitInput): Promise<NextStep> {
-  return await submitVideoJob(input, context)
-}
+export const handler = stepHandler(submitVideoJob)

@@ -1,41 +1,33 @@
 import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
+import { recordCheckAsked } from '#adapters/store/jobs/reference-check.ts'
 import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
-import type { NextStep, SubmitInput } from '#core/jobs/next-step.ts'
-import {
-  JobDeletedError,
-  NoUpstreamCapacityError,
-  ReferenceRefusedError,
-  SubmitUnknownError,
-  UpstreamRejectedError,
-} from '#core/jobs/step-errors.ts'
-import { orderChannels } from '#core/jobs/submit-channel-order.ts'
+import { limitedReferences } from '#core/catalogue/limited-references.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
+import { CHECKING_DEFINITION, type NextStep, type StepInput } from '#core/jobs/next-step.ts'
+import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
 import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
-import { loadVideoJobRequest } from '../load-request.ts'
-import { requireVideoJob } from '../require-job.ts'
+import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
-import { askForCheck } from './ask-for-check.ts'
-import { tryChannel } from './try-channel.ts'
+import { type Offer, submitToChannel } from './submit-to-channel.ts'
 
-/** A claim younger than this may be another invocation still at work: the function's own timeout and a margin. */
+/** A younger claim may belong to an invocation that is still running: the function's timeout and a margin. */
 const CLAIM_IN_FLIGHT_SECONDS = 45
 
-/** Channels that hang use up the function's time; the last of them still needs all of a submit's own. The next visit tries on. */
+/** Channels that hang use up the function's time, and the last one needs a whole submit's worth. The next visit continues. */
 const OFFERING_SECONDS_MAX = 8
 
-/** Of what many channels say the first is enough: it lies on the job. */
+/** The job keeps the reasons of its channels up to this length. */
 const CAUSE_CHARACTERS_MAX = 500
 
 /**
- * Posts a job upstream, at most once, over the first channel that takes it.
- * Before that it may send the job to have its references looked at, once.
- * @throws UpstreamRejectedError, ReferenceRefusedError, SubmitUnknownError, NoUpstreamCapacityError, JobDeletedError: the job fails.
+ * Posts a job upstream, at most once, over the first channel that takes it. Before that it may send the job to the check
+ * of its references, once.
  */
-export async function submitVideoJob(input: SubmitInput, context: StepContext): Promise<NextStep> {
+export async function submitVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
     await cancelUpstreamTask(job, context)
@@ -48,27 +40,28 @@ export async function submitVideoJob(input: SubmitInput, context: StepContext): 
     return await judgeOpenClaim(job, context)
   }
   if (job.isDeleted) {
-    throw new JobDeletedError('deleted before it was submitted')
+    return { step: 'fail', error: 'JobDeletedError' }
   }
   if (job.referenceCheck === 'refused') {
-    throw new ReferenceRefusedError('the refusal was recorded by a check whose own end was lost')
+    // The check recorded its refusal, and then its own result was lost.
+    return { step: 'fail', error: 'ReferenceRefusedError' }
   }
   return await offerToChannels(job, { input, context })
 }
 
-/** An execution that began again, or a submit whose end was lost: part of the wait is over, so nothing learnt lengthens it. */
+/** A job that was accepted on an earlier visit has waited already, so the learned times must not lengthen its wait. */
 function firstWaitOf(job: VideoJob, context: StepContext): number {
   const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   return channel === undefined ? 1 : firstPollWait(channel, context.random())
 }
 
 /**
- * A claim whose outcome was never recorded: nobody knows whether the upstream took the job, so it is never posted again.
- * With a failure beside it the outcome is known: an earlier visit recorded it, and its own end was lost.
+ * Decides about a claim without a recorded outcome. The upstream may have taken the job, so it is never posted again. A
+ * failure on the record is the outcome: an earlier visit recorded it, and its result was lost.
  */
 async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<NextStep> {
   if (job.failure !== undefined) {
-    throw new UpstreamRejectedError('the outcome of the submit was recorded by an earlier try')
+    return { step: 'fail', error: 'UpstreamRejectedError' }
   }
   const age = nowSeconds(context) - (job.submittedAt ?? 0)
   if (age < CLAIM_IN_FLIGHT_SECONDS) {
@@ -77,10 +70,10 @@ async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<Next
   count('upstream_orphan', { channel: job.channelId ?? 'none' })
   const cause = 'the submit was claimed and its outcome never recorded'
   await recordFailure(context.table, job, { failure: FAILURE_TEXT.submitOutcomeUnknown, cause })
-  throw new SubmitUnknownError(cause)
+  return { step: 'fail', error: 'SubmitUnknownError' }
 }
 
-type Visit = { readonly input: SubmitInput; readonly context: StepContext }
+type Visit = { readonly input: StepInput; readonly context: StepContext }
 
 async function offerToChannels(job: VideoJob, { input, context }: Visit): Promise<NextStep> {
   const request = await loadVideoJobRequest(context, job)
@@ -88,23 +81,23 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   const startedAt = nowSeconds(context)
   const reasons: string[] = []
   let waitSeconds: number | undefined
-  for (const channel of orderChannels(channels, context.random)) {
+  for (const channel of submitChannelOrder(channels, context.random)) {
     if (nowSeconds(context) - startedAt > OFFERING_SECONDS_MAX) {
       waitSeconds ??= 1
       break
     }
-    if (await askForCheck({ input, job, request, channel }, context)) {
+    if (await askForCheck({ job, request, channel }, { input, context })) {
       return { step: 'check' }
     }
-    const outcome = await tryChannel({ job, request, channel }, context)
-    if (outcome.kind === 'next_step') {
-      return outcome.next
+    const result = await submitToChannel({ job, request, channel }, context)
+    if (result.kind === 'next_step') {
+      return result.next
     }
-    reasons.push(`${channel.id}: ${outcome.reason}`)
-    if (outcome.kind === 'busy') {
+    reasons.push(`${channel.id}: ${result.reason}`)
+    if (result.kind === 'busy') {
       const waited = nowSeconds(context) - job.createdAt
-      // Never sooner than our own rhythm: an upstream that says `Retry-After: 1` for an hour would fill the execution's history.
-      const pause = Math.max(outcome.retryAfterSeconds ?? 0, channelWait(waited, context.random()))
+      // The gateway's own wait is the minimum: an upstream that sends `Retry-After: 1` for an hour would fill the execution's history.
+      const pause = Math.max(result.retryAfterSeconds ?? 0, channelWait(waited, context.random()))
       waitSeconds = Math.min(waitSeconds ?? pause, pause)
     }
   }
@@ -112,8 +105,24 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   const cause = reasons.join('; ').slice(0, CAUSE_CHARACTERS_MAX) || 'no channel serves the model'
   if (waitSeconds === undefined || isTooLate) {
     await recordFailure(context.table, job, { failure: FAILURE_TEXT.noUpstreamCapacity, cause })
-    throw new NoUpstreamCapacityError(isTooLate ? 'queued for too long' : 'every channel refused')
+    return { step: 'fail', error: 'NoUpstreamCapacityError' }
   }
   await recordWaitingForChannel(context.table, job, cause)
   return { step: 'submit', waitSeconds }
+}
+
+/**
+ * Whether the references must be checked before this channel gets the job: once per job, when the channel asks for it, the
+ * model limits references, and the execution's definition has the state.
+ */
+async function askForCheck({ job, request, channel }: Offer, { input, context }: Visit): Promise<boolean> {
+  const model = context.catalogue.findVideoModel(job.model)
+  return (
+    channel.reference_checks &&
+    job.referenceCheck === undefined &&
+    (input.definition ?? 1) >= CHECKING_DEFINITION &&
+    model !== undefined &&
+    limitedReferences(request, model).length > 0 &&
+    (await recordCheckAsked(context.table, job))
+  )
 }

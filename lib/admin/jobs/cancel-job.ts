@@ -1,7 +1,7 @@
 import { startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'

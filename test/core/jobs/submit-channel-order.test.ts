@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { orderChannels } from '#core/jobs/submit-channel-order.ts'
+import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 
 function channel(id: string, priority: number, weight: number): VideoChannel {
   return {
@@ -35,16 +35,16 @@ const DRAWS = 20_000
 
 function shareOfFirst(channels: readonly VideoChannel[], id: string): number {
   const random = seededRandom(7)
-  const firsts = Array.from({ length: DRAWS }, () => orderChannels(channels, random)[0]?.id)
+  const firsts = Array.from({ length: DRAWS }, () => submitChannelOrder(channels, random)[0]?.id)
   return firsts.filter((first) => first === id).length / DRAWS
 }
 
-describe('orderChannels', () => {
+describe('submitChannelOrder', () => {
   it('tries lower priority numbers first, whatever the weights', () => {
     const channels = [channel('c', 2, 1000), channel('a', 0, 0.001), channel('b', 1, 1000)]
     const random = seededRandom(1)
     for (let draw = 0; draw < 100; draw += 1) {
-      expect(orderChannels(channels, random).map(({ id }) => id)).toStrictEqual(['a', 'b', 'c'])
+      expect(submitChannelOrder(channels, random).map(({ id }) => id)).toStrictEqual(['a', 'b', 'c'])
     }
   })
 
@@ -70,7 +70,7 @@ describe('orderChannels', () => {
       fc.property(rows, fc.nat(), (pairs, seed) => {
         const channels = pairs.map(([priority, weight], index) => channel(`c${index}`, priority, weight))
         const before = [...channels]
-        const ordered = orderChannels(channels, seededRandom(seed))
+        const ordered = submitChannelOrder(channels, seededRandom(seed))
         expect(channels).toStrictEqual(before)
         expect(new Set(ordered)).toStrictEqual(new Set(channels))
         expect(ordered).toHaveLength(channels.length)
@@ -80,6 +80,6 @@ describe('orderChannels', () => {
 
   it.each([0, 1 - 2 ** -32])('orders by weight of chance even at the end %d of the generator', (value) => {
     const channels = [channel('a', 0, 1), channel('b', 0, 1)]
-    expect(orderChannels(channels, () => value)).toHaveLength(2)
+    expect(submitChannelOrder(channels, () => value)).toHaveLength(2)
   })
 })

@@ -8,7 +8,7 @@ import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
-import { requireVideoJob } from '#lambdas/pipeline/require-job.ts'
+import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'

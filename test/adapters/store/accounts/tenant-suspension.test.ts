@@ -7,7 +7,7 @@ import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
-import { requireVideoJob } from '#lambdas/pipeline/require-job.ts'
+import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import * as stepErrors from '#core/jobs/step-errors.ts'
-
-const { failureTextOf, ...classes } = stepErrors
+import { failureTextOf } from '#core/jobs/job-failure.ts'
 
 describe('failureTextOf', () => {
   it.each([
@@ -26,16 +23,5 @@ describe('failureTextOf', () => {
     [undefined, 'internal error'],
   ])('of %s is "%s"', (name, text) => {
     expect(failureTextOf(name)).toBe(text)
-  })
-})
-
-describe('every step error', () => {
-  it.each(Object.entries(classes))('%s has its own name, which the state machine matches', (name, StepError) => {
-    expect(new StepError('why').name).toBe(name)
-  })
-
-  it('that is worth another try is named by the state machine', () => {
-    const definition = readFileSync(new URL('../../../lambdas/pipeline/video-job.asl.json', import.meta.url), 'utf8')
-    expect(definition).toContain(`["${new stepErrors.StoreFailedError().name}"]`)
   })
 })

@@ -1,23 +1,48 @@
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
-import { addGenerationTime } from '#adapters/store/jobs/generation-times.ts'
+import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
+import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { detectionLagSeconds, sampleSeconds } from '#core/jobs/generation-times.ts'
+import { classNameOf, detectionLagSeconds, type JobTiming, sampleSeconds } from '#core/jobs/generation-times.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { nowSeconds, type StepContext } from '../step-context.ts'
+import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import { nowSeconds, type StepContext } from './step-context.ts'
+
+/**
+ * Reads how long similar jobs of the channel have taken. Submit calls this before the claim, so a slow or failing table
+ * costs only the learned waits: the job then polls at the configured rhythm.
+ */
+export async function recallTiming(
+  { request, channel }: { readonly request: VideoJobRequest; readonly channel: VideoChannel },
+  { table }: Pick<StepContext, 'table'>,
+): Promise<JobTiming> {
+  const className = classNameOf(upstreamModelId(channel, request), request)
+  try {
+    return { className, usual: await readUsualSeconds(table, { channelId: channel.id, className }) }
+  } catch (error) {
+    logger.warn('generation times not read', {
+      channelId: channel.id,
+      error: error instanceof Error ? error : undefined,
+    })
+    return { className }
+  }
+}
 
 type Finished = {
   readonly job: VideoJob
   readonly channel: VideoChannel
-  /** The upstream's success answer. */
+  /** The upstream's reply that reports success. */
   readonly text: string
-  /** The wait before the poll that found it. */
+  /** The wait before the poll that found the success. */
   readonly waitedSeconds: number | undefined
 }
 
-/** Measures a finished job, and lets the next jobs of the same class profit from it. Never fails the job, whose success is recorded by now. */
+/**
+ * Measures how long a finished job took and adds the time to those of similar jobs. Never fails the job: its success is
+ * already recorded.
+ */
 export async function learnGenerationTime(finished: Finished, context: StepContext): Promise<void> {
   const { job, channel, text, waitedSeconds } = finished
   if (job.submittedAt === undefined) {

@@ -8,45 +8,41 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { upstreamModelId } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
-import { FAILURE_TEXT } from '#core/jobs/failure-text.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
-import { SubmitUnknownError, UpstreamRejectedError } from '#core/jobs/step-errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { firstPollWait } from '#core/jobs/waits.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
-import type { StepContext } from '../step-context.ts'
-import { nowSeconds } from '../step-context.ts'
-import { recallTiming } from './recall-timing.ts'
+import { recallTiming } from '../generation-times.ts'
+import { nowSeconds, type StepContext } from '../step-context.ts'
 
-/** The longest pause that an upstream's `Retry-After` is obeyed for. */
+/** The longest `Retry-After` of an upstream that a job waits for. */
 const RETRY_AFTER_SECONDS_MAX = 300
 
-/** What came of offering the job to one channel. */
-export type ChannelOutcome =
+type OfferResult =
+  /** The submit is over, whatever its outcome. */
   | { readonly kind: 'next_step'; readonly next: NextStep }
-  /** Full, overloaded or out of reach: later. */
+  /** The channel is full, overloaded or out of reach, and may take the job later. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }
-  /** Will not take this job, now or later. */
+  /** The channel will not take this job, now or later. */
   | { readonly kind: 'refused'; readonly reason: string }
 
-type Attempt = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
+/** A job and one channel that may take it. */
+export type Offer = { readonly job: VideoJob; readonly request: VideoJobRequest; readonly channel: VideoChannel }
 
-/** An attempt whose request went out. */
-type Posted = Omit<Attempt, 'request'> & { readonly provider: VideoProvider; readonly timing: JobTiming }
+/** An offer whose request was sent. */
+type Posted = Omit<Offer, 'request'> & { readonly provider: VideoProvider; readonly timing: JobTiming }
 
-/**
- * Offers a job to one channel: claim, post, record. Only when nothing was accepted is the claim given back.
- * @throws UpstreamRejectedError when the request itself was refused, SubmitUnknownError when nobody knows.
- */
-export async function tryChannel(attempt: Attempt, context: StepContext): Promise<ChannelOutcome> {
-  const { job, channel } = attempt
+/** Submits a job to one channel: claim, post, record. Gives the claim back only when the upstream accepted nothing. */
+export async function submitToChannel(offer: Offer, context: StepContext): Promise<OfferResult> {
+  const { job, channel, request } = offer
   const model = context.catalogue.findVideoModel(job.model)
-  const provider = await openProvider(attempt, context)
+  const provider = await openProvider(offer, context)
   if (provider === undefined || model === undefined) {
     return { kind: 'refused', reason: 'cannot be opened' }
   }
-  const timing = await recallTiming(attempt, context)
+  const timing = await recallTiming(offer, context)
   const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
   if (claim === 'channel_full') {
     return { kind: 'busy', reason: 'has max_open_jobs open', retryAfterSeconds: undefined }
@@ -54,14 +50,13 @@ export async function tryChannel(attempt: Attempt, context: StepContext): Promis
   if (claim === 'job_moved') {
     return { kind: 'next_step', next: { step: 'submit', waitSeconds: 1 } }
   }
-  const upstreamModel = upstreamModelId(channel, attempt.request)
-  const outcome = await provider.submit({ request: attempt.request, model, upstreamModelId: upstreamModel })
+  const outcome = await provider.submit({ request, model, upstreamModelId: upstreamModelId(channel, request) })
   logger.info('submit answered', { ...jobFacts({ ...job, channelId: channel.id }), outcome: outcome.kind })
   return await judge(outcome, { job, channel, provider, timing }, context)
 }
 
-/** A channel whose key cannot be read is out of order, before anything was claimed. */
-async function openProvider({ job, channel }: Attempt, context: StepContext): Promise<VideoProvider | undefined> {
+/** Undefined when the channel's key cannot be read. Nothing is claimed yet. */
+async function openProvider({ job, channel }: Offer, context: StepContext): Promise<VideoProvider | undefined> {
   try {
     return await context.openProvider(channel, job)
   } catch (error) {
@@ -74,7 +69,7 @@ async function openProvider({ job, channel }: Attempt, context: StepContext): Pr
   }
 }
 
-async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContext): Promise<ChannelOutcome> {
+async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContext): Promise<OfferResult> {
   const { job, channel } = posted
   const facts = jobFacts({ ...job, channelId: channel.id })
   switch (outcome.kind) {
@@ -83,7 +78,7 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContex
     case 'rejected': {
       const pollText = await storeUpstreamText(context.openBucket, { job, kind: 'poll', text: outcome.text })
       await recordFailure(context.table, job, { failure: outcome.message, pollText })
-      throw new UpstreamRejectedError('the upstream refused the request')
+      return { kind: 'next_step', next: { step: 'fail', error: 'UpstreamRejectedError' } }
     }
     case 'channel_refused':
       logger.error('channel refused', { ...facts, reason: outcome.reason })
@@ -106,7 +101,7 @@ async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContex
         failure: FAILURE_TEXT.submitOutcomeUnknown,
         cause: `${channel.id}: ${outcome.reason}`,
       })
-      throw new SubmitUnknownError('the upstream may have accepted the job')
+      return { kind: 'next_step', next: { step: 'fail', error: 'SubmitUnknownError' } }
     default:
       return outcome satisfies never
   }
@@ -116,7 +111,7 @@ function boundedRetryAfter(seconds: number | undefined): number | undefined {
   return seconds === undefined ? undefined : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(1, Math.ceil(seconds)))
 }
 
-/** Records the task. A job that was ended while the upstream answered leaves an orphan there: it is cancelled where possible. */
+/** Records the task. If the job was ended during the submit, its task is an orphan, which is cancelled where possible. */
 async function keepAcceptance(
   { taskId, text }: { taskId: string; text: string },
   { job, channel, provider, timing }: Posted,
@@ -127,7 +122,7 @@ async function keepAcceptance(
   if (recorded === undefined) {
     count('upstream_orphan', { channel: channel.id })
     await provider.cancel(taskId)
-    // Whoever ended it may have left the callback to this execution; it is claimed, so that it is sent once.
+    // The callback may have been left to this execution. Notify claims it first, so it is sent once.
     return { step: 'notify' }
   }
   const queueSeconds = Math.max(0, (recorded.submittedAt ?? job.createdAt) - job.createdAt)

@@ -1,0 +1,42 @@
+import { loadText } from '#adapters/store/bucket/text-store.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { getReservation } from '#adapters/store/money/reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { StepInput } from '#core/jobs/next-step.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
+import type { StepContext } from './step-context.ts'
+
+/** An execution names a job that is not in the table, or has no reservation. No retry can help. */
+export class JobRecordMissingError extends Error {
+  override readonly name = 'JobRecordMissingError'
+}
+
+/**
+ * Reads the job of an execution.
+ * @throws JobRecordMissingError when the table has no such job.
+ */
+export async function requireVideoJob(table: Table, { tenantId, jobId }: StepInput): Promise<VideoJob> {
+  const job = await getVideoJob(table, tenantId, jobId)
+  if (job === undefined) {
+    throw new JobRecordMissingError(`no record of job ${jobId}`)
+  }
+  return job
+}
+
+/**
+ * Loads the request that a job was created from. The gateway wrote it after validation, so it is not validated again.
+ * @throws JobRecordMissingError when the reservation, which holds the request or its place, is missing.
+ */
+export async function loadVideoJobRequest(
+  context: Pick<StepContext, 'table' | 'openBucket'>,
+  { tenantId, jobId }: Pick<StepInput, 'tenantId' | 'jobId'>,
+): Promise<VideoJobRequest> {
+  const reservation = await getReservation(context.table, tenantId, jobId)
+  const text = await loadText(context.openBucket, reservation?.request)
+  if (text === undefined) {
+    throw new JobRecordMissingError(`no request of job ${jobId}`)
+  }
+  const request: VideoJobRequest = JSON.parse(text)
+  return request
+}
