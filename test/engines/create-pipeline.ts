@@ -1,11 +1,14 @@
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { Bucket } from '#adapters/store/bucket/video-bucket.ts'
 import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { dueReservations, pendingCleanUps } from '#adapters/store/money/due-index.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { formatCredits } from '#core/money/money.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
@@ -37,7 +40,11 @@ export type Pipeline = {
   readonly upstream: ScriptedUpstream
   readonly tenant: TestTenant
   readonly create: (changes?: Partial<NewVideoJob>) => Promise<NewVideoJob>
+  /** A job that the upstream of channel `main` has accepted. */
+  readonly createAccepted: (changes?: Partial<NewVideoJob>) => Promise<NewVideoJob>
   readonly read: (job: JobKey) => Promise<VideoJob>
+  /** What the tenant has been billed, in credits. */
+  readonly spent: () => Promise<string>
   /** What the API does on DELETE. */
   readonly remove: (job: JobKey) => Promise<void>
   /** What is left open of a job that should be over; empty when nothing is. */
@@ -73,13 +80,23 @@ export async function createPipeline({
   }
   const tenant = await openTenant(table, credits)
   const read = (job: JobKey) => requireVideoJob(table, job)
+  const create = (changes: Partial<NewVideoJob> = {}) =>
+    reserveJob(table, tenant, { createdAt: clock.seconds, ...changes })
   return {
     context,
     clock,
     upstream,
     tenant,
     read,
-    create: (changes = {}) => reserveJob(table, tenant, { createdAt: clock.seconds, ...changes }),
+    create,
+    createAccepted: async (changes) => {
+      const job = await create(changes)
+      const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
+      await claimSubmit(table, { job, channel, nowSeconds: job.createdAt })
+      await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
+      return job
+    },
+    spent: async () => formatCredits((await getTenant(table, tenant.tenantId)).balance.spent),
     remove: async (job) => {
       const deleted = await markDeleted(table, { tenantId: job.tenantId, jobId: job.jobId }, clock.milliseconds)
       if (deleted !== undefined && isTerminal(deleted)) {

@@ -5,7 +5,6 @@ import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { rotateWebhookSecret } from '#adapters/store/accounts/webhook-secrets.ts'
 import { claimCallback, recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
-import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
@@ -13,6 +12,8 @@ import { resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { settlementOf } from '#lambdas/pipeline/settle-video-job/settle-video-job.ts'
 import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { createVideoMachine } from '../../engines/run-video-machine.ts'
+import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -41,17 +42,8 @@ afterAll(async () => {
   await Promise.all([engines.close(), receiver.stop()])
 })
 
-async function processingJob(changes: Partial<NewVideoJob> = {}): Promise<NewVideoJob> {
-  const job = await pipeline.create({ callbackUrl: receiver.url, ...changes })
-  const { table } = pipeline.context
-  await claimSubmit(table, {
-    job,
-    channel: { id: 'main', max_open_jobs: 9, provider: 'p2' },
-    nowSeconds: job.createdAt,
-  })
-  await recordAccepted(table, job, { taskId: 'task', submitText: { inline: '{}' } })
-  return job
-}
+const processingJob = (changes: Partial<NewVideoJob> = {}) =>
+  pipeline.createAccepted({ callbackUrl: receiver.url, ...changes })
 
 async function succeededJob(changes: Partial<NewVideoJob> = {}): Promise<NewVideoJob> {
   const job = await processingJob(changes)
@@ -224,5 +216,34 @@ describe('a callback', () => {
     const broken = sendJobCallback({ tenantId: job.tenantId, jobId: job.jobId }, { ...pipeline.context, openUrlSigner })
     await expect(broken).rejects.toThrow('no key')
     expect((await pipeline.read(job)).callbackState).toBeUndefined()
+  })
+})
+
+describe('Notify in an execution', () => {
+  beforeEach(async () => {
+    const config = { callback_allowlist: [receiver.origin], trusted_origins: [engines.results.origin] }
+    pipeline = await engines.pipeline({ config })
+    pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
+  })
+
+  it.each([
+    ['refuses', 500],
+    ['redirects', 301],
+  ])('calls a receiver that %s once, and the execution succeeds', async (_, status) => {
+    onCall = () => status
+    const job = await pipeline.create({ callbackUrl: receiver.url })
+    const execution = await createVideoMachine(pipeline).run(job)
+    expect(execution.status).toBe('SUCCEEDED')
+    expect(receiver.received).toHaveLength(1)
+    expect(engines.counted()).toContain('callback_failed')
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
+  it('is not retried when its function breaks, and the execution succeeds', async () => {
+    const job = await pipeline.create()
+    const Notify = () => Promise.reject(Object.assign(new Error('broken'), { name: 'Lambda.Unknown' }))
+    const machine = createVideoMachine(pipeline, { interpose: { Notify } })
+    expect((await machine.run(job)).status).toBe('SUCCEEDED')
+    expect(machine.visited.filter((state) => state === 'Notify')).toHaveLength(1)
   })
 })

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money/money.ts'
-import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
@@ -24,10 +22,6 @@ async function pipelineWith(
   return pipeline
 }
 
-async function spent({ context, tenant }: Pipeline): Promise<string> {
-  return formatCredits((await getTenant(context.table, tenant.tenantId)).balance.spent)
-}
-
 const unavailable = () => Promise.reject(new ServiceUnavailableError())
 
 describe('a settlement', () => {
@@ -38,7 +32,7 @@ describe('a settlement', () => {
     const machine = createVideoMachine(pipeline, { interpose: { Settle } })
     await machine.run(job)
     expect(machine.visited.filter((state) => state === 'Settle')).toHaveLength(3)
-    expect(await spent(pipeline)).toBe('0.42')
+    expect(await pipeline.spent()).toBe('0.42')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -51,7 +45,7 @@ describe('a settlement', () => {
       return await step()
     }
     await createVideoMachine(pipeline, { interpose: { Store: leave } }).run(job)
-    expect(await spent(pipeline)).toBe('0.42')
+    expect(await pipeline.spent()).toBe('0.42')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -63,7 +57,7 @@ describe('a settlement', () => {
       return visit === 1 ? await unavailable() : { step: 'done' }
     }
     await createVideoMachine(pipeline, { interpose: { Settle } }).run(job)
-    expect(await spent(pipeline)).toBe('0.42')
+    expect(await pipeline.spent()).toBe('0.42')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -74,7 +68,7 @@ describe('a settlement', () => {
     await machine.run(job)
     expect(machine.visited.slice(-2)).toEqual(['Fail', 'Notify'])
     expect((await pipeline.read(job)).status).toBe('succeeded')
-    expect(await spent(pipeline)).toBe('0.42')
+    expect(await pipeline.spent()).toBe('0.42')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -94,7 +88,7 @@ describe('a settlement', () => {
     const job = await pipeline.create({ snapshot: { billing: 'per_second', prices, quantityMax: 7 } })
     await createVideoMachine(pipeline).run(job)
     const { balance } = await getTenant(pipeline.context.table, job.tenantId)
-    expect([await spent(pipeline), formatCredits(balance.available)]).toEqual(['0.98', '0.02'])
+    expect([await pipeline.spent(), formatCredits(balance.available)]).toEqual(['0.98', '0.02'])
     expect(engines.counted()).toContain('usage_above_bound')
   })
 
@@ -103,7 +97,7 @@ describe('a settlement', () => {
     const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '0.01' }]
     const job = await pipeline.create({ snapshot: { billing: 'per_second', prices } })
     await createVideoMachine(pipeline).run(job)
-    expect(await spent(pipeline)).toBe('0.1')
+    expect(await pipeline.spent()).toBe('0.1')
   })
 
   it('bills the locked estimate when a token-billed upstream leaves its usage out', async () => {
@@ -111,7 +105,7 @@ describe('a settlement', () => {
     const prices = [{ resolution: 'any' as const, audio: 'any' as const, video_input: 'any' as const, price: '7' }]
     const job = await pipeline.create({ snapshot: { billing: 'token', prices } })
     await createVideoMachine(pipeline).run(job)
-    expect(await spent(pipeline)).toBe('0.7')
+    expect(await pipeline.spent()).toBe('0.7')
     expect(engines.counted()).toContain('billed_at_estimate')
   })
 
@@ -122,51 +116,6 @@ describe('a settlement', () => {
     const pipeline = await pipelineWith({ seconds })
     const job = await pipeline.create()
     await createVideoMachine(pipeline).run(job)
-    expect(await spent(pipeline)).toBe(cost)
-  })
-})
-
-describe('a failure path', () => {
-  it('that breaks ends the execution as FAILED and reports it, and Reconcile finds the reservation open', async () => {
-    const pipeline = await pipelineWith({ seconds: 3 })
-    const job = await pipeline.create()
-    const broken: unknown[] = []
-    const machine = createVideoMachine(pipeline, {
-      interpose: { Submit: unavailable, Fail: unavailable },
-      onBroken: ({ name, status, error }) => broken.push([name, status, error]),
-    })
-    await machine.run(job)
-    expect(broken).toEqual([[job.jobId, 'FAILED', 'ServiceUnavailableError']])
-    expect(machine.visited.filter((state) => state === 'Fail')).toHaveLength(7)
-    expect(await pipeline.leftovers(job)).toEqual(['the reservation is open', `the due index holds ${job.jobId}`])
-  })
-})
-
-describe('a notification', () => {
-  it.each([
-    ['refuses', 500],
-    ['redirects', 301],
-  ])('to a receiver that %s is made once and never fails the execution', async (_, status) => {
-    const receiver = await startCallbackReceiver(() => status)
-    const pipeline = await pipelineWith(
-      { seconds: 3 },
-      { config: { callback_allowlist: [receiver.origin], trusted_origins: [engines.results.origin] } },
-    )
-    const job = await pipeline.create({ callbackUrl: receiver.url })
-    const execution = await createVideoMachine(pipeline).run(job)
-    await receiver.stop()
-    expect(execution.status).toBe('SUCCEEDED')
-    expect(receiver.received).toHaveLength(1)
-    expect(engines.counted()).toContain('callback_failed')
-    expect((await pipeline.read(job)).status).toBe('succeeded')
-  })
-
-  it('whose function breaks is not tried again and does not fail the execution', async () => {
-    const pipeline = await pipelineWith({ seconds: 3 })
-    const job = await pipeline.create()
-    const Notify = () => Promise.reject(Object.assign(new Error('broken'), { name: 'Lambda.Unknown' }))
-    const machine = createVideoMachine(pipeline, { interpose: { Notify } })
-    expect((await machine.run(job)).status).toBe('SUCCEEDED')
-    expect(machine.visited.filter((state) => state === 'Notify')).toHaveLength(1)
+    expect(await pipeline.spent()).toBe(cost)
   })
 })
