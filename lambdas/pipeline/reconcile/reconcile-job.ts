@@ -6,7 +6,7 @@ import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { endFailedJob } from '../fail-video-job/fail-video-job.ts'
+import { endFailedJob } from '../fail-video-job.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**

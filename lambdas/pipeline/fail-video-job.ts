@@ -5,9 +5,9 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT, failureTextOf } from '#core/jobs/job-failure.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { resolveVideoJob } from '../resolve-video-job.ts'
-import { settlementOf } from '../settle-video-job/settle-video-job.ts'
-import type { StepContext } from '../step-context.ts'
+import { resolveVideoJob } from './resolve-video-job.ts'
+import { settlementOf } from './settle-video-job.ts'
+import type { StepContext } from './step-context.ts'
 
 /** Ends a job that a step has failed, or whose step was broken by an error. */
 export async function failVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { endFailedJob, failVideoJob } from '#lambdas/pipeline/fail-video-job/fail-video-job.ts'
-import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { endFailedJob, failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
 
 let engines: Engines
 let pipeline: Pipeline

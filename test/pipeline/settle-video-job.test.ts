@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { formatCredits } from '#core/money/money.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { createVideoMachine } from '../engines/run-video-machine.ts'
+import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
 
 let engines: Engines
 beforeAll(async () => {

@@ -10,8 +10,8 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
 import { type Settlement, settleVideoCost } from '#core/quota/settlement.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
-import { resolveVideoJob } from '../resolve-video-job.ts'
-import type { StepContext } from '../step-context.ts'
+import { resolveVideoJob } from './resolve-video-job.ts'
+import type { StepContext } from './step-context.ts'
 
 /** Bills a finished job and ends it, in one transaction. */
 export async function settleVideoJob({ tenantId, jobId }: StepInput, context: StepContext): Promise<NextStep> {
