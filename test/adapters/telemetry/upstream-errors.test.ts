@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { countUpstreamError, errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
+import { captureMetrics } from '../../engines/emitted-metrics.ts'
+
+let metrics: ReturnType<typeof captureMetrics>
+beforeAll(() => {
+  metrics = captureMetrics()
+})
+afterAll(() => {
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+})
+
+describe('errorClassOfStatus', () => {
+  it.each([
+    [200, undefined],
+    [399, undefined],
+    [400, 'client_error'],
+    [429, 'rate_limited'],
+    [499, 'client_error'],
+    [500, 'server_error'],
+  ])('%i: %s', (status, expected) => {
+    expect(errorClassOfStatus(status)).toBe(expected)
+  })
+})
+
+describe('countUpstreamError', () => {
+  it('counts the class of the error for its channel', () => {
+    countUpstreamError('odd_body', 'main')
+    expect(metrics.emitted().at(-1)).toMatchObject({
+      name: 'upstream_odd_body',
+      value: 1,
+      dimensions: { channel: 'main' },
+    })
+  })
+})
