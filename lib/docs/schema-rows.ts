@@ -1,19 +1,19 @@
 import type { JsonSchema } from '../openapi/json-schema.ts'
 
-/** One member of a body, as a table shows it: `choices[].message.role`. */
-export type MemberRow = { readonly name: string; readonly type: string; readonly description: string }
+/** One field of a body as a row of a table, such as `choices[].message.role`. */
+export type FieldRow = { readonly name: string; readonly type: string; readonly description: string }
 
 const REFERENCE_PREFIX = '#/components/schemas/'
 
-/** Deeper members are left to the document itself. */
+/** The tables omit deeper fields. */
 const DEPTH_MAX = 4
 
-/** The members of an object, those of objects within it after each. */
-export function memberRows(schema: JsonSchema): MemberRow[] {
+/** The fields of an object, each followed by its inner fields. */
+export function fieldRows(schema: JsonSchema): FieldRow[] {
   return rowsOf(schema, '', 1)
 }
 
-function rowsOf(schema: JsonSchema, prefix: string, depth: number): MemberRow[] {
+function rowsOf(schema: JsonSchema, prefix: string, depth: number): FieldRow[] {
   const required = new Set(listOf(schema.required))
   return Object.entries(objectOf(schema.properties)).flatMap(([name, member]) => {
     const inner = objectOf(member)
@@ -25,7 +25,7 @@ function rowsOf(schema: JsonSchema, prefix: string, depth: number): MemberRow[] 
   })
 }
 
-function innerRows(schema: JsonSchema, path: string, depth: number): MemberRow[] {
+function innerRows(schema: JsonSchema, path: string, depth: number): FieldRow[] {
   return [...rowsOf(schema, `${path}.`, depth + 1), ...rowsOf(objectOf(schema.items), `${path}[].`, depth + 1)]
 }
 
@@ -33,7 +33,7 @@ function defaultText(schema: JsonSchema): string | undefined {
   return schema.default === undefined ? undefined : `Default: \`${JSON.stringify(schema.default)}\`.`
 }
 
-/** What a value may be, in words: `integer, 3 to 15`, `string or null`, a link to a named schema. */
+/** The type of a value in words: `integer, 3 to 15`, `string or null`, or a link to a named schema. */
 export function typeText(schema: JsonSchema): string {
   const named = schema.$ref ?? schema.title
   if (typeof named === 'string') {
@@ -70,7 +70,7 @@ function limitTexts({ minimum, maximum, maxLength, format }: JsonSchema): string
   return [...(format === undefined ? [] : [String(format)]), ...range, ...length]
 }
 
-/** `100,000,000`; 0 for what is not set. */
+/** `100,000,000`; 0 for an absent value. */
 function count(value: unknown): string {
   return Number(value ?? 0).toLocaleString('en-US')
 }

@@ -1,24 +1,24 @@
 import * as z from 'zod'
 
-/** A JSON schema of draft 2020-12, which OpenAPI 3.1 takes as it is. */
+/** A JSON schema of draft 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /**
- * What is said of each member of a body besides its zod schema: in words, and keywords for what the validator checks by
- * hand. It is not in the schema, because every cold start of a handler would load it.
+ * Descriptions of the fields of a body, and keywords for checks outside its zod schema. They are kept out of the schema because
+ * every cold start of a handler would load them.
  */
-export type DescribedMembers = Readonly<Record<string, JsonSchema & { readonly description: string }>>
+export type DescribedFields = Readonly<Record<string, JsonSchema & { readonly description: string }>>
 
 type NamedSchemas = Readonly<Record<string, z.ZodType>>
 
-/** Where a document keeps the schema of a name. */
+/** A reference to a named schema of the document. */
 export function schemaReference(name: string): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` }
 }
 
 /**
- * The JSON schemas of zod schemas by name; where one holds another, it refers to it. Of requests they say what a client may
- * send (`input`), of answers what it gets (`output`).
+ * The JSON schemas of zod schemas, by name. A schema inside another becomes a reference. `input` describes what a client may
+ * send, `output` what it receives.
  */
 export function toJsonSchemas(named: NamedSchemas, io: 'input' | 'output'): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
@@ -29,7 +29,7 @@ export function toJsonSchemas(named: NamedSchemas, io: 'input' | 'output'): Reco
   return Object.fromEntries(Object.keys(named).map((name) => [name, tidyObject(schemas[name])]))
 }
 
-/** Written as a person would: nothing that says nothing, and null as a type among others. */
+/** Removes keywords without meaning, and writes null as one of several types. */
 function tidy(node: unknown): unknown {
   if (Array.isArray(node)) {
     return node.map(tidy)
@@ -51,7 +51,7 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Names of this file's own making, the limits of a double, and what a format says already. */
+/** Internal names, the limits of safe integers, and patterns that repeat a format. */
 function saysNothing(node: JsonSchema, keyword: string, value: unknown): boolean {
   return (
     keyword === '$schema' ||
@@ -68,7 +68,7 @@ function isAnything(keyword: string, value: unknown): boolean {
   return keyword === 'additionalProperties' && isObject(value) && Object.keys(value).length === 0
 }
 
-/** `anyOf: [T, null]` is T with null among its types, where T is of one type. */
+/** Turns `anyOf: [T, null]` into T with null among its types, if T has one type. */
 function withNullAsType(node: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = node
   if (!Array.isArray(anyOf)) {
@@ -83,7 +83,7 @@ function withNullAsType(node: JsonSchema): JsonSchema {
   return { ...first, ...nullable(first), ...rest }
 }
 
-/** A union within a union is one union. */
+/** Flattens a union inside a union. */
 function innerBranches(branch: unknown): readonly unknown[] {
   return isObject(branch) && Object.keys(branch).length === 1 && Array.isArray(branch.anyOf) ? branch.anyOf : [branch]
 }

@@ -19,7 +19,7 @@ export const OPENAI_ERRORS = {
   400: {
     name: 'BadRequest',
     description:
-      '`param` names the member to mend, and nothing was sent upstream; or the upstream refuses the request, in its own words.',
+      '`param` names the field to correct, and nothing was sent upstream; or the upstream refused the request, with its own message.',
     examples: {
       range: openai('A value out of its range', {
         message: '`temperature` must be a number from 0 to 2',
@@ -37,7 +37,7 @@ export const OPENAI_ERRORS = {
   402: {
     name: 'PaymentRequired',
     description:
-      'The bound of the price is more than the balance. `message` says what is needed, what is there, and what would do.',
+      'The bound of the price exceeds the balance. `message` says what is needed, what is available, and what would fit.',
     examples: {
       quota: openai('Too little quota', {
         message:
@@ -49,7 +49,7 @@ export const OPENAI_ERRORS = {
   },
   404: {
     name: 'NotFound',
-    description: 'No such model, one of another kind, or one that the key may not use.',
+    description: 'No such model, a model of another kind, or one that the key may not use.',
     examples: {
       model: openai('No such model', {
         message: 'the model "nothing" does not exist or this api key may not use it',
@@ -73,7 +73,7 @@ export const OPENAI_ERRORS = {
   429: {
     name: 'TooManyRequests',
     description:
-      'More requests than the key may make, or every upstream of the model asks for patience: try again after `Retry-After`.',
+      'The key is above its rate, or every upstream of the model limits the rate. Retry after `Retry-After`.',
     examples: {
       rate: openai('Too many requests', {
         message: 'rate limit exceeded',
@@ -89,7 +89,7 @@ export const OPENAI_ERRORS = {
   },
   502: {
     name: 'BadGateway',
-    description: 'The upstreams failed, or broke off a whole answer. Not billed.',
+    description: 'The upstreams failed. Not billed, unless `x-should-retry` is `false`.',
     examples: {
       upstream: openai('Failed upstream', {
         message: 'the upstream failed to answer this request',
@@ -100,7 +100,7 @@ export const OPENAI_ERRORS = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'No upstream of the model can be tried now, or contention: try again after `Retry-After`.',
+    description: 'No upstream of the model is available, or contention. Retry after `Retry-After`.',
     examples: {
       channel: openai('No upstream', {
         message: 'no channel is available for this model',
@@ -113,7 +113,7 @@ export const OPENAI_ERRORS = {
   504: {
     name: 'GatewayTimeout',
     description:
-      'The upstream did not begin to answer in time and may be at work: a second try could be billed by it. Not billed here.',
+      'The upstream did not reply in time and may still be working: it could charge for a retry. Not billed here.',
     examples: {
       timeout: openai('Silent upstream', {
         message: 'the upstream did not answer in time',

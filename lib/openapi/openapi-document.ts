@@ -1,32 +1,32 @@
 import { DOCUMENT_SERVER } from '#core/contract/document-server.ts'
 import { type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
 import { VERSION } from '#core/version.ts'
-import { HEADERS } from './answer-headers.ts'
-import { ANSWERS } from './answer-schemas.ts'
 import { readExamples } from './examples.ts'
 import { toJsonSchemas } from './json-schema.ts'
 import type { OpenapiDocument, OperationObject, Parameter } from './openapi-types.ts'
 import { type OperationDocument, TAGS } from './operation-document.ts'
 import { RELAY_OPERATIONS } from './relay-operations.ts'
 import { requestBodySchema, requestPartSchemas } from './request-schemas.ts'
+import { HEADERS } from './response-headers.ts'
+import { RESPONSE_SCHEMAS } from './response-schemas.ts'
 import { errorResponses, responsesOf } from './responses.ts'
 import { SERVICE_OPERATIONS } from './service-operations.ts'
 import { VIDEO_OPERATIONS } from './video-operations.ts'
 
-/** A new row of ROUTES does not compile until it is described here. */
+/** A new row of ROUTES does not compile without a description here. */
 const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
   ...VIDEO_OPERATIONS,
   ...RELAY_OPERATIONS,
   ...SERVICE_OPERATIONS,
 }
 
-const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and chat, completions, embeddings and images that are relayed as they come. One key, one balance.
+const DESCRIPTION = `A gateway in front of AI providers: asynchronous video jobs, and relayed chat, completions, embeddings and images, with one key and one balance.
 
-Bodies are JSON in UTF-8, not compressed, at most 5 MiB, with at most 100,000 strings, objects and lists in them. A member that is not described may come with any answer.
+Bodies are uncompressed JSON in UTF-8, at most 5 MiB, with at most 100,000 strings, objects and lists. Responses may contain fields that are not described here.
 
-This document is generated from the table of routes and the schemas that requests are checked with.`
+This document is generated from the table of routes and the schemas that validate requests.`
 
-/** The OpenAPI 3.1 document of the whole interface. Pure but for the examples, which are read from their files. */
+/** The OpenAPI 3.1 document of the whole API. Reads the examples from their files. */
 export function openapiDocument(): OpenapiDocument {
   return {
     openapi: '3.1.0',
@@ -44,9 +44,9 @@ export function openapiDocument(): OpenapiDocument {
     paths: paths(),
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the gateway. It decides the tenant.' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'A key of the gateway, which selects the tenant.' },
       },
-      schemas: { ...requestPartSchemas(), ...toJsonSchemas(ANSWERS, 'output') },
+      schemas: { ...requestPartSchemas(), ...toJsonSchemas(RESPONSE_SCHEMAS, 'output') },
       headers: HEADERS,
       responses: errorResponses(),
     },
@@ -95,7 +95,7 @@ function parameterObject(parameter: Parameter) {
   return { ...parameter, ...(parameter.in === 'path' ? { required: true } : {}) }
 }
 
-/** `create-video-job` is `createVideoJob`, as generators of clients name functions. */
+/** `create-video-job` becomes `createVideoJob`, as client generators name functions. */
 function camelCase(operation: string): string {
   return operation.replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }

@@ -4,7 +4,7 @@ import type { HeaderName, OperationDocument } from './operation-document.ts'
 const SESSION: Parameter = {
   name: 'X-Session-ID',
   in: 'header',
-  description: 'Requests with the same value go to the same upstream, as long as that one is in order.',
+  description: 'Requests with the same value go to the same upstream while it is healthy.',
   schema: { type: 'string' },
   example: 'conversation-7',
 }
@@ -12,9 +12,9 @@ const SESSION: Parameter = {
 const IGNORED: readonly HeaderName[] = ['x-reelgate-ignored']
 
 const BILLED =
-  'An upper bound of the price is locked while the request runs; what the upstream reports is billed. A request that fails before its first byte costs nothing.'
+  'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
 
-/** The routes whose requests go on to an upstream as they come. */
+/** The routes that relay requests to an upstream. */
 export const RELAY_OPERATIONS = {
   'create-chat-completion': {
     tag: 'Chat',
@@ -22,8 +22,8 @@ export const RELAY_OPERATIONS = {
     description: BILLED,
     parameters: [SESSION],
     request: 'CreateChatCompletionRequest',
-    answer: {
-      description: 'The completion, or with `stream` its events.',
+    response: {
+      description: 'The completion, or its events with `stream`.',
       schema: 'ChatCompletion',
       events: 'ChatCompletionChunk',
       headers: IGNORED,
@@ -32,11 +32,11 @@ export const RELAY_OPERATIONS = {
   'create-completion': {
     tag: 'Completions',
     summary: 'Create text completions',
-    description: `Each prompt becomes one chat call; a list fails as a whole. ${BILLED}`,
+    description: `Each prompt becomes one chat call. If one prompt fails, the whole list fails. ${BILLED}`,
     parameters: [SESSION],
     request: 'CreateCompletionRequest',
-    answer: {
-      description: 'The completions of all prompts, or with `stream` their events as they come.',
+    response: {
+      description: 'The completions of all prompts, or their events with `stream`.',
       schema: 'Completion',
       events: 'Completion',
       headers: IGNORED,
@@ -48,14 +48,14 @@ export const RELAY_OPERATIONS = {
     description: BILLED,
     parameters: [SESSION],
     request: 'CreateEmbeddingRequest',
-    answer: { description: 'A vector for each input.', schema: 'EmbeddingList', headers: IGNORED },
+    response: { description: 'One vector per input.', schema: 'EmbeddingList', headers: IGNORED },
   },
   'create-image': {
     tag: 'Images',
     summary: 'Create images',
-    description: `A prompt that the content policy of the upstream forbids is a 400 in its own words. ${BILLED}`,
+    description: `A prompt that violates the content policy of the upstream is a 400 with the upstream’s message. ${BILLED}`,
     parameters: [SESSION],
     request: 'CreateImageRequest',
-    answer: { description: 'The images.', schema: 'ImageList', headers: IGNORED },
+    response: { description: 'The images.', schema: 'ImageList', headers: IGNORED },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>

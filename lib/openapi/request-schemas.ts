@@ -4,74 +4,73 @@ import { embeddingBodySchema } from '#core/contract/embedding-request.ts'
 import { imageBodySchema } from '#core/contract/image-request.ts'
 import { videoJobBodySchema } from '#core/contract/video-job-body.ts'
 import { listedFields, type PassingList } from '#core/parameters/passing-fields.ts'
-import { type DescribedMembers, type JsonSchema, toJsonSchemas } from './json-schema.ts'
+import { type DescribedFields, type JsonSchema, toJsonSchemas } from './json-schema.ts'
 import {
-  CHAT_MEMBERS,
-  CHAT_MESSAGE_MEMBERS,
-  CHAT_TOOL_MEMBERS,
-  COMPLETION_MEMBERS,
-  EMBEDDING_MEMBERS,
-  IMAGE_MEMBERS,
-} from './relay-request-members.ts'
-import { VIDEO_JOB_MEMBERS } from './video-request-members.ts'
+  CHAT_FIELDS,
+  CHAT_MESSAGE_FIELDS,
+  CHAT_TOOL_FIELDS,
+  COMPLETION_FIELDS,
+  EMBEDDING_FIELDS,
+  IMAGE_FIELDS,
+} from './relay-request-fields.ts'
+import { VIDEO_JOB_FIELDS } from './video-request-fields.ts'
 
-/** What bodies are made of. They are named schemas of the document; the bodies themselves stand where they are sent. */
+/** Parts of bodies, which are named schemas of the document. The bodies themselves are inline in their operations. */
 const PARTS = ['ChatMessage', 'ChatTool'] as const satisfies readonly RequestName[]
 
-/** Members that a handler reads by hand, without a zod schema. */
+/** Fields that a handler reads without a zod schema. */
 const READ_BY_HAND: Readonly<Record<string, readonly string[]>> = { CreateEmbeddingRequest: ['input'] }
 
-/** What else of the OpenAI API an upstream gets, and what becomes of the rest. */
+/** Lists the other relayed fields of the OpenAI API, and says what happens to the rest. */
 function relayed(list: PassingList, schema: { readonly shape: object }, byHand: readonly string[] = []): string {
   const described = new Set([...Object.keys(schema.shape), ...byHand])
   const more = [...listedFields(list).fields.keys()].filter((name) => !described.has(name))
-  const passing = more.length === 0 ? '' : `Relayed besides: ${more.map((name) => `\`${name}\``).join(', ')}. `
-  return `${passing}Any other field is ignored, unless the operator lets it pass. A field written twice is refused.`
+  const passing = more.length === 0 ? '' : `Also relayed: ${more.map((name) => `\`${name}\``).join(', ')}. `
+  return `${passing}All other fields are ignored unless the operator allows them. A duplicate field is a 400.`
 }
 
 const REQUESTS = {
   CreateVideoJobRequest: {
     schema: videoJobBodySchema,
-    members: VIDEO_JOB_MEMBERS,
+    fields: VIDEO_JOB_FIELDS,
     description: 'Unknown fields are ignored.',
   },
   CreateChatCompletionRequest: {
     schema: chatBodySchema,
-    members: CHAT_MEMBERS,
+    fields: CHAT_FIELDS,
     description: relayed('chat', chatBodySchema),
   },
-  ChatMessage: { schema: chatMessageSchema, members: CHAT_MESSAGE_MEMBERS, description: 'One message.' },
-  ChatTool: { schema: chatToolSchema, members: CHAT_TOOL_MEMBERS, description: 'A function that the model may call.' },
+  ChatMessage: { schema: chatMessageSchema, fields: CHAT_MESSAGE_FIELDS, description: 'One message.' },
+  ChatTool: { schema: chatToolSchema, fields: CHAT_TOOL_FIELDS, description: 'A function that the model may call.' },
   CreateCompletionRequest: {
     schema: completionBodySchema,
-    members: COMPLETION_MEMBERS,
+    fields: COMPLETION_FIELDS,
     description: relayed('completions', completionBodySchema),
   },
   CreateEmbeddingRequest: {
     schema: embeddingBodySchema,
-    members: EMBEDDING_MEMBERS,
+    fields: EMBEDDING_FIELDS,
     description: relayed('embeddings', embeddingBodySchema, READ_BY_HAND.CreateEmbeddingRequest),
   },
   CreateImageRequest: {
     schema: imageBodySchema,
-    members: IMAGE_MEMBERS,
+    fields: IMAGE_FIELDS,
     description: relayed('images', imageBodySchema),
   },
 } as const
 
 export type RequestName = keyof typeof REQUESTS
 
-/** What request bodies refer to, by name. @throws TypeError as `requestBodySchema`. */
+/** The named parts of request bodies. @throws TypeError like `requestBodySchema`. */
 export function requestPartSchemas(): Record<string, JsonSchema> {
   const schemas = requestSchemas()
   return Object.fromEntries(PARTS.map((name) => [name, schemas[name] ?? {}]))
 }
 
 /**
- * The schema of a request body: what its validator accepts. It stands in its operation and has its name as a title, apart
- * from the named schemas: generators of clients take a member with a default for one that is always there, which is so in an
- * answer, and in a request would demand what a client may leave out.
- * @throws TypeError when a member has no description, or a description no member.
+ * The schema of a request body, as its validator accepts it. It is inline in its operation, with its name as title: in a named
+ * schema, client generators would require fields that have a default.
+ * @throws TypeError for a field without a description, or a description without a field.
  */
 export function requestBodySchema(name: RequestName): JsonSchema {
   return { title: name, ...requestSchemas()[name] }
@@ -81,14 +80,14 @@ function requestSchemas(): Record<string, JsonSchema> {
   const named = Object.fromEntries(Object.entries(REQUESTS).map(([name, { schema }]) => [name, schema]))
   const schemas = toJsonSchemas(named, 'input')
   return Object.fromEntries(
-    Object.entries(REQUESTS).map(([name, { description, members }]) => {
+    Object.entries(REQUESTS).map(([name, { description, fields }]) => {
       const { properties, required, ...schema } = schemas[name] ?? {}
       const byHand = READ_BY_HAND[name] ?? []
-      const all = { ...Object(properties), ...Object.fromEntries(byHand.map((member) => [member, {}])) }
+      const all = { ...Object(properties), ...Object.fromEntries(byHand.map((field) => [field, {}])) }
       const known = Array.isArray(required) ? required : []
       return [
         name,
-        { description, ...schema, properties: describe(name, all, members), required: [...known, ...byHand] },
+        { description, ...schema, properties: describe(name, all, fields), required: [...known, ...byHand] },
       ]
     }),
   )
@@ -97,19 +96,19 @@ function requestSchemas(): Record<string, JsonSchema> {
 function describe(
   name: string,
   properties: Readonly<Record<string, JsonSchema>>,
-  members: DescribedMembers,
+  fields: DescribedFields,
 ): Record<string, JsonSchema> {
-  const unknown = Object.keys(members).filter((member) => properties[member] === undefined)
+  const unknown = Object.keys(fields).filter((field) => properties[field] === undefined)
   if (unknown.length > 0) {
     throw new TypeError(`${name} has no ${unknown.join(', ')}`)
   }
   return Object.fromEntries(
-    Object.entries(properties).map(([member, schema]) => {
-      const { description, ...more } = members[member] ?? {}
+    Object.entries(properties).map(([field, schema]) => {
+      const { description, ...more } = fields[field] ?? {}
       if (description === undefined) {
-        throw new TypeError(`${name}.${member} has no description`)
+        throw new TypeError(`${name}.${field} has no description`)
       }
-      return [member, { description, ...schema, ...more }]
+      return [field, { description, ...schema, ...more }]
     }),
   )
 }

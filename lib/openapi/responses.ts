@@ -6,27 +6,27 @@ import type { OperationObject, Reference, ResponseObject } from './openapi-types
 import type { HeaderName, OperationDocument } from './operation-document.ts'
 import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './platform-refusals.ts'
 
-/** On every answer of the gateway. */
+/** On every response of the gateway. */
 const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
 
-/** On every answer to a valid key that has a limit of its own. */
+/** On every response to a valid key with a rate. */
 const RATE = [
   'x-ratelimit-limit-requests',
   'x-ratelimit-remaining-requests',
   'x-ratelimit-reset-requests',
 ] as const satisfies readonly HeaderName[]
 
-/** The one status that no valid key gets. */
+/** The one status without a valid key. */
 const UNAUTHORIZED = 401
 
-/** What errors have beside these, by status. */
+/** Additional headers of errors, by status. */
 const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   429: ['Retry-After'],
   503: ['Retry-After'],
   504: ['x-should-retry'],
 }
 
-/** What upstreams say against a request of theirs is relayed, also where a part of it was billed before or ignored. */
+/** Refusals by upstreams are relayed, with these headers if a part of the request was billed or ignored. */
 const RELAYED_STATUSES: readonly number[] = [400, 404, 405, 413]
 const RELAYED_HEADERS = ['x-should-retry', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
 
@@ -36,44 +36,47 @@ function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   }
   const own = schemaReference('VideoError')
   return PLATFORM_STATUSES.includes(status)
-    ? { description: 'From the platform in front: an Error.', anyOf: [own, schemaReference('Error')] }
+    ? {
+        description: 'An Error if the platform in front of the gateway refuses the request.',
+        anyOf: [own, schemaReference('Error')],
+      }
     : own
 }
 
-/** What is refused before a function runs, and what an upstream has against a request otherwise. */
+/** Responses for all other statuses. */
 const OTHERS = {
-  PlatformError: `Refused by ${PLATFORM_TEXT}.`,
-  OtherError: `Any other refusal of the upstream (409, 415, 422), relayed with its status and its own body; or refused by ${PLATFORM_TEXT}.`,
+  PlatformError: `A refusal by ${PLATFORM_TEXT}.`,
+  OtherError: `Another refusal of the upstream (409, 415, 422), relayed with its status and body; or a refusal by ${PLATFORM_TEXT}.`,
 } as const
 
-/** The answers of one operation: every status that its row of ROUTES declares, and what may come on top. */
+/** The responses of one operation: every status that its row of ROUTES declares, and the default. */
 export function responsesOf(
   route: Route,
-  { answer }: OperationDocument,
+  { response }: OperationDocument,
   examples: OperationExamples,
 ): OperationObject['responses'] {
   const shape = errorShapeOf(route.path)
-  const { json, events } = contentOf(answer, examples)
+  const { json, events } = contentOf(response, examples)
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
-      const headers = headersOf([...ALWAYS, ...(route.isPublic ? [] : RATE), ...(answer.headers ?? [])])
-      return [status, { description: answer.description, headers, content: { ...json, ...events } }] as const
+      const headers = headersOf([...ALWAYS, ...(route.isPublic ? [] : RATE), ...(response.headers ?? [])])
+      return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }
-    return [status, status === 304 ? notModified(answer.headers) : errorReference(shape, status)] as const
+    return [status, status === 304 ? notModified(response.headers) : errorReference(shape, status)] as const
   })
   const others = responseReference(route.streams ? 'OtherError' : 'PlatformError')
   return { ...Object.fromEntries(responses), default: others }
 }
 
-function contentOf({ schema, events }: OperationDocument['answer'], examples: OperationExamples) {
-  const json = { 'application/json': { schema: schemaReference(schema), examples: examples.answers } }
+function contentOf({ schema, events }: OperationDocument['response'], examples: OperationExamples) {
+  const json = { 'application/json': { schema: schemaReference(schema), examples: examples.responses } }
   if (events === undefined) {
     return { json, events: {} }
   }
   const stream = {
     type: 'string',
     description:
-      'Server-sent events. The data of each is one JSON object of the schema, or `{"error": {...}}` when the answer breaks off; a whole stream ends with `data: [DONE]`. A comment breaks each 15 seconds of silence.',
+      'Server-sent events. The data of each is one JSON object of the schema, or `{"error": {...}}` if the stream fails. A complete stream ends with `data: [DONE]`. Every 15 seconds of silence bring a comment.',
     contentMediaType: 'text/event-stream',
     contentSchema: schemaReference(events),
   }
@@ -81,14 +84,14 @@ function contentOf({ schema, events }: OperationDocument['answer'], examples: Op
 }
 
 function notModified(headers: readonly HeaderName[] = []): ResponseObject {
-  return { description: 'You have it already.', headers: headersOf([...ALWAYS, ...headers]) }
+  return { description: 'Your copy is current.', headers: headersOf([...ALWAYS, ...headers]) }
 }
 
 function headersOf(names: readonly HeaderName[]): Record<string, Reference> {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** @throws RangeError for a status that ERRORS does not describe. */
+/** @throws RangeError for a status without a description in ERRORS. */
 function errorReference(shape: ErrorShape, status: number): Reference {
   const error = ERRORS[shape][status]
   if (error === undefined) {
@@ -101,7 +104,7 @@ function responseReference(name: string): Reference {
   return { $ref: `#/components/responses/${name}` }
 }
 
-/** Of the errors of a shape, those that a route declares. */
+/** The errors of a shape that some route declares. */
 function declaredErrors(shape: ErrorShape): (typeof ERRORS)[ErrorShape] {
   const routes: readonly Route[] = ROUTES.filter(({ path }) => errorShapeOf(path) === shape)
   const statuses = new Set(routes.flatMap(({ errorStatuses }) => errorStatuses))
@@ -112,7 +115,7 @@ const PLATFORM_EXAMPLES = Object.fromEntries(
   Object.entries(PLATFORM_REFUSALS).map(([name, { summary, value }]) => [name, { summary, value }]),
 )
 
-/** Every error response by its name, and the two that stand for all others. */
+/** Every error response by name, and the two for all other statuses. */
 export function errorResponses(): Record<string, ResponseObject> {
   const shapes = (['video', 'openai'] as const).flatMap((shape) =>
     Object.entries(declaredErrors(shape)).map(([status, { name, description, examples }]) => {

@@ -5,8 +5,8 @@ export const SERVICE_OPERATIONS = {
   'list-models': {
     tag: 'Models',
     summary: 'List the models',
-    description: 'Those that the key may use, in the order of the configuration.',
-    answer: { description: 'The models.', schema: 'ModelList' },
+    description: 'All models that the key may use, in the order of the configuration.',
+    response: { description: 'The models.', schema: 'ModelList' },
   },
   'get-model': {
     tag: 'Models',
@@ -21,27 +21,27 @@ export const SERVICE_OPERATIONS = {
         example: 'chat-default',
       },
     ],
-    answer: { description: 'The model.', schema: 'Model' },
+    response: { description: 'The model.', schema: 'Model' },
   },
   'get-openapi-document': {
     tag: 'Service',
     summary: 'This document',
-    description: 'As it is in the deployed version.',
+    description: 'The document of the deployed version.',
     parameters: [
       {
         name: 'If-None-Match',
         in: 'header',
-        description: 'The `ETag` of a version that you have.',
+        description: 'The `ETag` of your copy.',
         schema: { type: 'string' },
       },
     ],
-    answer: { description: 'The document.', schema: 'OpenapiDocument', headers: ['ETag', 'Cache-Control', 'Vary'] },
+    response: { description: 'The document.', schema: 'OpenapiDocument', headers: ['ETag', 'Cache-Control', 'Vary'] },
   },
   'get-health': {
     tag: 'Service',
     summary: 'Whether the service is up',
     description:
-      'Tells that the API and its functions run, and which version of them. It looks at nothing behind them, so that anyone may ask as often as a monitor does.',
-    answer: { description: 'It is up.', schema: 'Health', headers: ['Cache-Control'] },
+      'Shows that the API and its functions run, and their version. It checks nothing behind them, so monitors may call it often.',
+    response: { description: 'The service is up.', schema: 'Health', headers: ['Cache-Control'] },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>

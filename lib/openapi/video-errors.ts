@@ -8,9 +8,9 @@ function video(summary: string, error: string, details?: readonly object[]): Err
 export const VIDEO_ERRORS = {
   400: {
     name: 'VideoBadRequest',
-    description: 'The body, the query of a list, or a too long `Idempotency-Key`; `details` says what to mend.',
+    description: 'Invalid body, query of a list, or `Idempotency-Key`. `details` says what to correct.',
     examples: {
-      duration: video('A length that the model does not have', 'invalid request body', [
+      duration: video('An unsupported duration', 'invalid request body', [
         { path: 'duration', message: '`duration` must be from 3 to 10 seconds for famA-1-pro' },
       ]),
     },
@@ -23,7 +23,7 @@ export const VIDEO_ERRORS = {
   402: {
     name: 'VideoPaymentRequired',
     description:
-      'The estimate is more than the balance; nothing was created. `details` says what is needed and what is there.',
+      'The estimate exceeds the balance; nothing was created. `details` says what is needed and what is available.',
     examples: {
       quota: video('Too little quota', 'insufficient quota for this video generation', [
         { path: '', message: '0.7 credits are needed, but 0.69 are available' },
@@ -47,8 +47,7 @@ export const VIDEO_ERRORS = {
   },
   429: {
     name: 'VideoTooManyRequests',
-    description:
-      'More requests than the key may make, or more open jobs than the tenant may have: try again after `Retry-After`.',
+    description: 'The key is above its rate, or the tenant has too many open jobs. Retry after `Retry-After`.',
     examples: {
       rate: video('Too many requests', 'rate limit exceeded'),
       jobs: video('Too many open jobs', 'too many open video jobs'),

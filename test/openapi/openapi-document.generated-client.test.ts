@@ -80,7 +80,7 @@ function compile(client: string): string {
 }
 
 describe('openapi-document: a client that openapi-typescript generates from openapi.json', () => {
-  it('compiles with requests that leave out what has a default, and with what answers always have', () => {
+  it('compiles with requests that omit fields with defaults, and with fields that responses always have', () => {
     expect(compile(CLIENT)).toBe('')
   })
 

@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
     expect(references.size).toBeGreaterThan(40)
   })
 
-  it('has no default in a named schema: generators take those for answers, which always have such a member', () => {
+  it('has no default in a named schema, because client generators would require such a field', () => {
     const withDefault = Object.entries(document.components.schemas).filter(([, schema]) =>
       JSON.stringify(schema).includes('"default":'),
     )
@@ -132,7 +132,7 @@ describe('an example of the document', () => {
     ),
   )
 
-  it.each(answers)('of an answer of %s (%s) fits its schema', (_operationId, _name, schema, value) => {
+  it.each(answers)('of a response of %s (%s) fits its schema', (_operationId, _name, schema, value) => {
     const bodies = typeof value === 'string' ? eventData(value) : [value]
     expect(bodies.length).toBeGreaterThan(0)
     for (const body of bodies) {
@@ -140,7 +140,7 @@ describe('an example of the document', () => {
     }
   })
 
-  it('exists of the answers of every operation but of this document itself', () => {
+  it('exists for the responses of every operation except this document', () => {
     const shown = new Set(answers.map(([operationId]) => operationId))
     expect(operations.map(({ operationId }) => operationId).filter((id) => !shown.has(id))).toEqual([
       'getOpenapiDocument',
@@ -191,7 +191,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
 describe('an error of the document', () => {
   const own = Object.entries(document.components.responses).filter(([name]) => !/^(Platform|Other)Error$/.test(name))
 
-  it.each(own)('%s is, in every example, what the gateway answers, headers included', (name, response) => {
+  it.each(own)('%s is in every example the response of the gateway, headers included', (name, response) => {
     const path = name.startsWith('Video') ? '/v1/video/generations' : '/v1/chat/completions'
     captureLog()
     const answered = (THROWN[name] ?? []).map((error) => errorResult(error, { path, requestId: 'r' }))

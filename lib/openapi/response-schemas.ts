@@ -13,8 +13,8 @@ import {
   videoJobResponse,
 } from '#core/contract/video-job-response.ts'
 
-/** The answers of the gateway and the body of its callback, by their names in the document. */
-export const ANSWERS = {
+/** The responses of the gateway and the body of its callback, by their names in the document. */
+export const RESPONSE_SCHEMAS = {
   CreatedVideoJob: createdVideoJobResponse,
   VideoJob: videoJobResponse,
   VideoJobList: videoJobListResponse,
