@@ -8,7 +8,7 @@ import type { StepResult } from './step-runner.ts'
 const JOBS = '/v1/video/generations'
 const PROMPT = 'a paper city lights up at night'
 
-/** What the gateway itself says of a job (the interface, "Video job"); all else in an answer is the upstream's. */
+/** The gateway's own fields of a job (docs/api.md, "Fetch a job"); all others come from the upstream. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'id',
   'object',

@@ -6,7 +6,7 @@ import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
 /** What AWS gives an account that asked for it, and what other functions need of that (docs/scaling.md, 1,000 open jobs). */
 const CONCURRENCY = { account: 1_000, others: 50 }
 
-/** Seconds between two polls of a job, as the interface advises. */
+/** Seconds between two polls of a job, the shortest that docs/api.md advises. */
 const POLL_SECONDS = 10
 
 describe('the limits of a key and a tenant that are made without saying', () => {

@@ -8,7 +8,7 @@ import { shippedCatalogue, shippedConfig, shippedModel } from '../core/shipped-c
 describe.each(MODEL_ROWS)('config/gateway.yaml: the model $id', (row) => {
   const model = shippedModel(row.id)
 
-  it('has the limits of the interface', () => {
+  it('has the limits of docs/api.md', () => {
     const [imagesMin, imagesMax] = row.images
     const [videosMin, videosMax] = row.videos
     const [audiosMin, audiosMax] = row.audios
@@ -56,7 +56,7 @@ describe('config/gateway.yaml', () => {
     }
   })
 
-  it('covers the chat, embedding and image models of the interface', () => {
+  it('covers the chat, embedding and image models of docs/api.md', () => {
     const others = shippedConfig.models.filter((model) => model.kind !== 'video').map((model) => model.id)
     expect(others).toEqual(
       expect.arrayContaining([

@@ -1,6 +1,6 @@
 import type { Resolution } from '#core/parameters/video-parameters.ts'
 
-/** One row of the interface's two tables of video models, references as its rules give them. */
+/** One row of the two tables of video models in docs/api.md, with the limits of references. */
 export type ModelRow = {
   readonly id: string
   readonly maxSeconds: number

@@ -127,7 +127,7 @@ describe('a body over the wire', () => {
     ['a surrogate half in the model', '{"model":"\\udfff","prompt":"x"}'],
     ['a form', 'model=famB-1.1-t2v&prompt=x'],
     ['five megabytes of spaces', ' '.repeat(5 * MEGABYTE)],
-  ])('(%s) is a 400 with the body of the interface', async (_, body) => {
+  ])('(%s) is a 400 with the declared body', async (_, body) => {
     const answer = await withBody(body)
     expect(answer).toMatchObject({ status: 400, headers: { 'content-type': 'application/json' } })
     expect(answer.body).toMatch(INTERFACE_BODY)
@@ -138,7 +138,7 @@ describe('a body over the wire', () => {
     ['gzip', GOOD],
     ['br', GOOD],
     ['identity, deflate', GOOD],
-  ])('that is, or says that it is, compressed (%s) is a 400 with the body of the interface', async (coding, body) => {
+  ])('that is, or says that it is, compressed (%s) is a 400 with the declared body', async (coding, body) => {
     const answer = await withBody(body, `Content-Encoding: ${coding}`)
     expect(answer.status).toBe(400)
     expect(answer.body).toMatch(INTERFACE_BODY)

@@ -138,7 +138,7 @@ export const chatToolSchema = z.looseObject(
 
 const TOOL_CHOICE_MESSAGE = '`tool_choice` must be auto, none, required, or an object that names a function'
 
-/** The fields of `POST /v1/chat/completions` in the interface. `passing-fields.ts` lists all that pass upstream. */
+/** The fields of `POST /v1/chat/completions` in openapi.json. `passing-fields.ts` lists all that pass upstream. */
 export const chatBodySchema = z.looseObject(
   {
     model: z.string('`model` must be a string: the id of a chat model'),

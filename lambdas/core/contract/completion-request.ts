@@ -6,7 +6,7 @@ import { outputLimitIssue } from './chat-request.ts'
 import { type CompletionBody, completionBodySchema } from './completion-body.ts'
 import { parseBody } from './request-issues.ts'
 
-/** The interface, "POST /v1/completions (legacy)". */
+/** Legacy text completions (docs/api.md, "Completions"). */
 const MAX_TOKENS_DEFAULT = 16
 
 /** What the gateway reads from a legacy completion, with defaults. The fields that pass go upstream as the client wrote them. */

@@ -47,7 +47,7 @@ export const imageBodySchema = z.looseObject(
       .max(100, COMPRESSION_MESSAGE)
       .nullish(),
     user: z.string('`user` must be a string').nullish(),
-    // Some upstreams obey this parameter, which the interface lacks, and a streamed response could not be billed.
+    // Some upstreams obey this parameter, which openapi.json lacks, and a streamed response could not be billed.
     stream: z.literal(false, '`stream` must be false or left out: images are not streamed').nullish(),
   },
   'the body must be a JSON object',

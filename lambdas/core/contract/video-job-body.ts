@@ -62,7 +62,7 @@ function references<Item extends z.ZodType<string>>(name: string, item: Item) {
   return z.array(item, message).max(REFERENCES_MAX, message).default([])
 }
 
-/** The body of `POST /v1/video/generations` in the interface, before the limits of its model. Unknown fields are ignored. */
+/** The body of `POST /v1/video/generations` in openapi.json, before the limits of its model. Unknown fields are ignored. */
 export const videoJobBodySchema = z.object(
   {
     model: z.string(MESSAGES.model),

@@ -34,7 +34,7 @@ export function videoJobBody(job: VideoJob, context: ViewContext): string {
   return spliceInjected(context.upstreamText, { ...identityFields(job, job.status), ...outcomeFields(job, context) })
 }
 
-/** The callback payload: exactly the interface's members. */
+/** The callback payload (docs/api.md, "Callback"). */
 export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'>): string {
   return spliceInjected(undefined, { id: job.jobId, status: job.status, ...outcomeFields(job, context) })
 }

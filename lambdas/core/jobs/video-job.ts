@@ -73,7 +73,7 @@ export type VideoJob = {
   readonly callbackState: 'sent' | undefined
 }
 
-/** Seconds from creation until a job reads `expired` and its url ends (the interface: 7 days). */
+/** Seconds from creation until a job reads `expired` and its url ends (docs/api.md: 7 days). */
 export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
 /** Seconds from creation until a job is not found any more (docs/decisions/0004). */

@@ -58,7 +58,7 @@ function choicesOf(answers: PromptAnswers): ChatChoice[] {
   return answers.flatMap(({ choices }) => choices)
 }
 
-/** An element of `choices`, of an answer or of a chunk. Members in the order of the interface. */
+/** An element of `choices`, of an answer or of a chunk. Fields in the order of docs/api.md. */
 export function completionChoice({
   text,
   index,
@@ -95,7 +95,7 @@ export function sumOfUsages(usages: readonly (ChatUsage | undefined)[]): ChatUsa
   return { promptTokens, completionTokens }
 }
 
-/** The `usage` member of the interface. */
+/** The field `usage` of openapi.json. */
 export function completionUsage({ promptTokens, completionTokens }: ChatUsage) {
   return {
     prompt_tokens: promptTokens,

@@ -14,9 +14,9 @@ export type ImageReply =
 const OPEN_BRACKET = 0x5b
 
 /**
- * Counts the images of an upstream's answer, which is relayed as it came, megabytes of base64 without a copy. The interface
- * has no model in it; where an upstream adds one at top level, the client sees the id that it knows.
- * @param bytes the whole answer.
+ * Counts the images of an upstream's reply without copying its megabytes of base64. An image response has no `model`
+ * (docs/api.md, "Images"); if an upstream adds one at the top level, it is replaced by the public id.
+ * @param bytes the whole reply.
  */
 export function readImageReply(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageReply {
   const edits: Edit[] = []

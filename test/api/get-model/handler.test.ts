@@ -15,7 +15,7 @@ function getModel(model: string, key?: string) {
 }
 
 describe('get-model', () => {
-  it('get-model 200: the model, exactly with the fields of the interface', async () => {
+  it('get-model 200: the model with exactly the documented fields', async () => {
     const { statusCode, body } = await getModel(CHAT)
     expect(statusCode).toBe(200)
     expect(JSON.parse(body)).toStrictEqual({ id: CHAT, object: 'model', created: 1_767_225_600, owned_by: 'reelgate' })

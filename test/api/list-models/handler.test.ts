@@ -11,7 +11,7 @@ afterAll(async () => {
 })
 
 describe('list-models', () => {
-  it('list-models 200: exactly the fields of the interface, in the order of the configuration', async () => {
+  it('list-models 200: exactly the documented fields, in the order of the configuration', async () => {
     const { statusCode, headers, body } = await rig.sendBuffered('', { operation: 'list-models' })
     expect(statusCode).toBe(200)
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'openai-processing-ms': expect.any(String) })

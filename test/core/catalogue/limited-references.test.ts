@@ -20,7 +20,7 @@ describe('the shipped limits of references', () => {
     ['famB-1.0-i2v', 300],
     ['famB-1.1-r2v', 400],
     ['famB-1.0-r2v', 400],
-  ])('of %s are those of the interface: %i pixels of the shorter side', (id, shortSide) => {
+  ])('of %s are those of docs/api.md: %i pixels of the shorter side', (id, shortSide) => {
     const found = limitedReferences({ ...references, video_urls: [] }, shippedModel(id))
     expect(found).toEqual([
       { place: 'image_urls[0]', url: references.image_urls[0], limits: images(shortSide) },

@@ -22,7 +22,7 @@ function issuesOf(body: unknown) {
 const withMessage = (message: unknown) => ({ ...GOOD, messages: [message] })
 
 describe('parseChatRequest', () => {
-  it('takes a request with every parameter of the interface and members that it does not know', () => {
+  it('accepts a request with every documented parameter and unknown fields', () => {
     const body = {
       ...GOOD,
       messages: [

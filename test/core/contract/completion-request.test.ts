@@ -12,7 +12,7 @@ function parse(body: unknown, allowedModels: readonly string[] | null = null) {
 const issuesWith = (members: object) => issuesOf(() => parse({ model: MODEL, prompt: 'Once', ...members }))
 
 describe('parseCompletionRequest', () => {
-  it('fills in the defaults of the interface', () => {
+  it('fills in the documented defaults', () => {
     const { model, ...facts } = parse({ model: MODEL, prompt: 'Once' })
     expect(model.id).toBe(MODEL)
     expect(facts).toStrictEqual({
@@ -27,7 +27,7 @@ describe('parseCompletionRequest', () => {
     })
   })
 
-  it('takes every parameter of the interface and members that it does not know', () => {
+  it('accepts every documented parameter and unknown fields', () => {
     const { model, ...facts } = parse({
       model: MODEL,
       prompt: ['Once', ''],

@@ -15,7 +15,7 @@ const v3 = (members: object = {}) => parse({ model: 'image-v3', prompt: 'a fox',
 const v2 = (members: object = {}) => parse({ model: 'image-v2', prompt: 'a fox', ...members })
 
 describe('an image request', () => {
-  it('has the defaults of the interface', () => {
+  it('has the documented defaults', () => {
     expect(v3()).toMatchObject({ model: { id: 'image-v3' }, count: 1, size: '1024x1024', quality: 'standard' })
     expect(v2()).toMatchObject({ model: { id: 'image-v2' }, count: 1, size: '1024x1024', quality: undefined })
   })
@@ -63,7 +63,7 @@ describe('an image request', () => {
     expect(v2({ n }).count).toBe(n)
   })
 
-  it('to image-v2 may say the defaults of the interface, which change nothing', () => {
+  it('to image-v2 may repeat the documented defaults, which change nothing', () => {
     expect(v2({ quality: 'standard', style: 'vivid' })).toStrictEqual(v2())
   })
 

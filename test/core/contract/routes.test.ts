@@ -20,7 +20,7 @@ describe('ROUTES', () => {
     ['GET', '/v1/video/generations', 200, [401]],
     ['GET', JOB, 200, [401, 404]],
     ['DELETE', JOB, 200, [401, 404]],
-  ])('declares %s %s with the statuses of the interface', (method, path, successStatus, errorStatuses) => {
+  ])('declares %s %s with its documented statuses', (method, path, successStatus, errorStatuses) => {
     const route = ROUTES.find((candidate) => candidate.method === method && candidate.path === path)
     expect(route?.successStatus).toBe(successStatus)
     expect(route?.errorStatuses).toEqual(expect.arrayContaining(errorStatuses))

@@ -110,7 +110,7 @@ describe('P2 requests', () => {
     readonly fixture: string
     readonly model?: Partial<VideoModel>
     readonly request: Partial<VideoJobRequest>
-    /** What the fixture holds beyond the parameters of the interface. */
+    /** What the fixture has beyond the documented parameters. */
     readonly without?: readonly string[]
   }
   const CASES: readonly Case[] = [
