@@ -1,3 +1,3 @@
-import { writeGenerated } from '../lib/docs/write-generated.ts'
+import { writeGenerated } from '../lib/docs/generated-files.ts'
 
 writeGenerated('diagram')

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configJsonSchema } from '../config/config-json-schema.ts'
 import { openapiDocument, openapiText } from '../openapi/openapi-document.ts'
@@ -56,7 +56,14 @@ export function committedContent({ path }: GeneratedFile): string {
   }
 }
 
-/** Absolute path of the file. */
-export function absolutePath({ path }: GeneratedFile): string {
-  return join(ROOT, path)
+/** Writes the files of one command and prints which have changed. */
+export function writeGenerated(command: GeneratedFile['command']): void {
+  for (const file of GENERATED_FILES.filter((each) => each.command === command)) {
+    const content = file.content()
+    const isChanged = committedContent(file) !== content
+    if (isChanged) {
+      writeFileSync(join(ROOT, file.path), content)
+    }
+    console.log(`${file.path} ${isChanged ? 'written' : 'is up to date'}`)
+  }
 }

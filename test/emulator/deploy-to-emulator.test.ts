@@ -42,7 +42,7 @@ async function deploy(environment: Environment, { stage = 'dev', context = {} }:
   }
 }
 
-describe('deploy:emulator', () => {
+describe('deploy-to-emulator', () => {
   it('bundles once, bootstraps, deploys, and says what comes next', async () => {
     const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' })
     expect(phases.map(({ name }) => name)).toEqual(['synth', 'bootstrap', 'deploy'])
@@ -83,22 +83,6 @@ describe('deploy:emulator', () => {
     [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
   ])('refuses %j before it asks the emulator anything', async (context, reason) => {
     await expect(deploy({}, { context })).rejects.toThrow(reason)
-  })
-
-  it.each([
-    ['retainData', '-c takes key=value, as in -c retainData=true, not retainData'],
-    ['=true', '-c takes key=value'],
-    ['stage=try', 'say --stage in place of -c stage'],
-    ['config=own.yaml', 'say --config in place of -c config'],
-    ['emulator=false', 'leave -c emulator out'],
-    ['retaindata=true', 'there is no context setting retaindata; did you mean retainData?'],
-  ])('does not take -c %s', (given, reason) => {
-    expect(() => readContext([given])).toThrow(reason)
-  })
-
-  it('takes an equals sign in a value, and no setting twice', () => {
-    expect(readContext(['@aws-cdk/core:flag=a=b'])).toEqual({ '@aws-cdk/core:flag': 'a=b' })
-    expect(() => readContext(['logLevel=INFO', 'logLevel=WARN'])).toThrow('-c logLevel is given twice')
   })
 
   it('refuses to deploy a service without any upstream', async () => {

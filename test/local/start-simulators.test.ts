@@ -5,8 +5,8 @@ import { describe, expect, it } from '@jest/globals'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { DataDirectory } from '#local/data-directory.ts'
 import { type SimulatedUpstreams, startSimulators } from '#local/start-simulators.ts'
-import { loadGatewayConfig } from '../../../lib/config/load-gateway-config.ts'
-import { SAMPLE_FILE } from '../../config/edited-config.ts'
+import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
+import { SAMPLE_FILE } from '../config/edited-config.ts'
 
 const { config } = loadGatewayConfig({ file: SAMPLE_FILE, environment: {}, mode: 'local' })
 
@@ -26,7 +26,7 @@ const relayChannel = ({ config: started }: SimulatedUpstreams) =>
 
 const closeAll = ({ simulators }: SimulatedUpstreams) => Promise.all(simulators.map((simulator) => simulator.close()))
 
-describe('the simulated upstream of a relay channel', () => {
+describe('start-simulators: the upstream of a relay channel', () => {
   it('listens where the configuration then says, without a key', async () => {
     await withStarts(async (start) => {
       const started = await start()

@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals'
+import { readContext } from '../../lib/emulator/read-context.ts'
+
+describe('read-context', () => {
+  it.each([
+    ['retainData', '-c takes key=value, as in -c retainData=true, not retainData'],
+    ['=true', '-c takes key=value'],
+    ['stage=try', 'say --stage in place of -c stage'],
+    ['config=own.yaml', 'say --config in place of -c config'],
+    ['emulator=false', 'leave -c emulator out'],
+    ['retaindata=true', 'there is no context setting retaindata; did you mean retainData?'],
+  ])('refuses -c %s', (given, reason) => {
+    expect(() => readContext([given])).toThrow(reason)
+  })
+
+  it('takes an equals sign in a value, and each setting once', () => {
+    expect(readContext(['@aws-cdk/core:flag=a=b'])).toEqual({ '@aws-cdk/core:flag': 'a=b' })
+    expect(() => readContext(['logLevel=INFO', 'logLevel=WARN'])).toThrow('-c logLevel is given twice')
+  })
+})

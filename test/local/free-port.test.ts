@@ -1,0 +1,12 @@
+import { describe, expect, it } from '@jest/globals'
+import { findFreePort } from '#local/free-port.ts'
+import { listen } from '#local/http-server.ts'
+
+describe('free-port', () => {
+  it('is a port that a server can listen on', async () => {
+    const port = await findFreePort()
+    const server = await listen((_request, response) => void response.end(), port)
+    expect(server.port).toBe(port)
+    await server.close()
+  })
+})

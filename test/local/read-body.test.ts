@@ -1,0 +1,52 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, it } from '@jest/globals'
+import { BodiesBeingRead } from '#local/bodies-being-read.ts'
+import { BodyTooLargeError, BodyTooSlowError, readBody } from '#local/read-body.ts'
+
+/** A request whose body the test writes; `null` ends it. */
+function requestOf(...chunks: (string | null)[]): IncomingMessage {
+  const request = new IncomingMessage(new Socket())
+  for (const chunk of chunks) {
+    request.push(chunk)
+  }
+  return request
+}
+
+describe('read-body', () => {
+  it.each([
+    ['no chunk', [null], ''],
+    ['one chunk', ['漢字', null], '漢字'],
+    ['several chunks', ['ab', 'cd', null], 'abcd'],
+  ])('reads a body of %s whole', async (_, chunks, body) => {
+    expect((await readBody(requestOf(...chunks), 6)).toString()).toBe(body)
+  })
+
+  it('refuses a body above the bound', async () => {
+    await expect(readBody(requestOf('abcd', 'efg', null), 6)).rejects.toBeInstanceOf(BodyTooLargeError)
+  })
+
+  it('fails when the connection ends inside the body', async () => {
+    const request = requestOf('ab')
+    const body = readBody(request, 6)
+    request.destroy()
+    await expect(body).rejects.toThrow('the connection ended inside the body')
+  })
+
+  it('is counted among all bodies until it ends, and can be given up', async () => {
+    const events: string[] = []
+    let giveUp = () => {}
+    class Watched extends BodiesBeingRead {
+      override begin(source: Parameters<BodiesBeingRead['begin']>[0]) {
+        giveUp = source.giveUp
+        return { add: (bytes: number) => void events.push(`add ${bytes}`), end: () => void events.push('end') }
+      }
+    }
+    await readBody(requestOf('ab', null), 6, new Watched())
+    expect(events).toEqual(['add 2', 'end'])
+    const slow = readBody(requestOf('ab'), 6, new Watched())
+    giveUp()
+    await expect(slow).rejects.toBeInstanceOf(BodyTooSlowError)
+    expect(events.at(-1)).toBe('end')
+  })
+})

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { GatewayClient, withoutQuery } from '../../lib/smoke/gateway-client.ts'
+import { KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
+
+let stub: SmokeStub
+let answers: StubAnswers = {}
+beforeAll(async () => {
+  stub = await startSmokeStub(() => answers)
+})
+afterAll(() => stub.close())
+
+const client = (signal = new AbortController().signal, baseUrl = stub.origin) =>
+  new GatewayClient({ baseUrl, apiKey: KEY, signal })
+
+describe('gateway-client: json', () => {
+  it('sends the key and returns the object of the expected status', async () => {
+    answers = { 'POST /v1/things': { status: 201, body: { id: 1 } } }
+    expect(await client().json('/v1/things', { status: 201, body: { n: 1 } })).toEqual({ id: 1 })
+    expect(stub.requests.at(-1)).toBe(`POST /v1/things Bearer ${KEY}`)
+  })
+
+  it('fails for another status with its request id, its body and where to look', async () => {
+    answers = { 'GET /v1/things': { status: 401, body: 'not you', type: 'text/plain' } }
+    await expect(client().json('/v1/things', { status: 200 })).rejects.toMatchObject({
+      name: 'SmokeFailure',
+      message: 'GET /v1/things answered 401 (x-request-id request-7) not you',
+      lookAt: expect.stringContaining('key list'),
+    })
+  })
+
+  it('fails for what is no JSON object', async () => {
+    answers = { 'GET /v1/things': { status: 200, body: '<html>', type: 'text/html' } }
+    await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('answered no JSON object: <html>')
+  })
+})
+
+describe('gateway-client: download', () => {
+  it('sends no key, and names a url without its signature', async () => {
+    answers = { 'GET /v/1.mp4': { status: 403, body: 'ended', type: 'text/plain' } }
+    const failure = client().download(`${stub.origin}/v/1.mp4?Signature=secret`)
+    await expect(failure).rejects.toThrow(`GET ${stub.origin}/v/1.mp4 answered 403`)
+    expect(stub.requests.at(-1)).toBe('GET /v/1.mp4 without a key')
+    expect(withoutQuery('https://a/b?Signature=secret')).toBe('https://a/b')
+  })
+})
+
+describe('gateway-client: an address that does not answer', () => {
+  it('is named with the reason', async () => {
+    await expect(client(undefined, 'http://127.0.0.1:1').send('/v1/models', { status: 200 })).rejects.toMatchObject({
+      message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1\/v1\/models cannot be reached: /),
+      lookAt: expect.stringContaining('--base-url'),
+    })
+  })
+
+  it('is out of time when the whole test is', async () => {
+    await expect(client(AbortSignal.abort()).send('/v1/models', { status: 200 })).rejects.toThrow(
+      'the time for the whole test is over',
+    )
+  })
+})
