@@ -71,13 +71,6 @@ describe('an object in the local bucket', () => {
     }
   }
 
-  it('is not there before its last byte is', async () => {
-    const cutOff = await beginPut()
-    await expect(read()).rejects.toMatchObject({ name: 'NoSuchKey' })
-    await cutOff()
-    await expect(read()).rejects.toMatchObject({ name: 'NoSuchKey' })
-  })
-
   it('that was cut off stands in the way of no later write, and nothing of it is left after a restart', async () => {
     await (await beginPut())()
     await engine.close()
@@ -85,19 +78,6 @@ describe('an object in the local bucket', () => {
     expect(unfinished()).toEqual([])
     await put('whole', { IfNoneMatch: '*' })
     expect(await read()).toBe('whole')
-  })
-
-  it('stays as it was while another is written over it', async () => {
-    await put('before')
-    await (await beginPut())()
-    expect(await read()).toBe('before')
-    await put('after')
-    expect(await read()).toBe('after')
-  })
-
-  it('may be empty', async () => {
-    await put('')
-    expect(await read()).toBe('')
   })
 
   it('has its parts thrown away with the process that uploaded them', async () => {
