@@ -1,22 +1,22 @@
 import { environmentVariable } from '../environment.ts'
 
-/** Services that are called without the SDK, by the name that signatures and hosts have for them. */
+/** Services that are called without the SDK, by their names in signatures and hosts. */
 export type AwsServiceName = 'dynamodb' | 'secretsmanager'
 
-/** Endpoints of the environment, by the SDK's own variables. */
+/** The SDK's own variables for endpoints. */
 const ENDPOINT_VARIABLES = {
   dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB',
   secretsmanager: 'AWS_ENDPOINT_URL_SECRETS_MANAGER',
 } as const
 
-/** Where requests for a service go, and the region that they are signed for. */
+/** Where requests for a service go, and the region in their signatures. */
 export type AwsEndpoint = { readonly region: string; readonly url: URL }
 
-/** One value for each service: an endpoint changes between tests, never in a function. */
+/** One value per service. An endpoint changes between tests, but never within a function. */
 const kept = new Map<AwsServiceName, { readonly region: string; readonly address: string; readonly url: URL }>()
 
 /**
- * Where a service is: what the environment names, else the service's own address in the function's region.
+ * The endpoint of a service: the one that the environment names, or else the public one of the function's region.
  * @throws MissingEnvironmentError without AWS_REGION.
  */
 export function awsEndpoint(service: AwsServiceName): AwsEndpoint {
@@ -31,7 +31,7 @@ export function awsEndpoint(service: AwsServiceName): AwsEndpoint {
   return endpoint
 }
 
-/** China is a partition with a suffix of its own (AWS general reference, "Regional endpoints"). */
+/** The partition of China has a different suffix (AWS general reference, "Regional endpoints"). */
 function publicUrl(service: AwsServiceName, region: string): string {
   return `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 }

@@ -1,17 +1,17 @@
-/** Why one item of a cancelled transaction stood in its way; `Item` where its old values were asked for. */
+/** The part of one item in the cancellation of a transaction; `Item` holds its old values where they were requested. */
 export type CancellationReason = { readonly Code?: string; readonly Item?: Readonly<Record<string, unknown>> }
 
 /**
- * An AWS service refused a request, or failed. It has the members that the SDK's own errors have and code looks at:
- * `name` is the service's word for it, `$fault` says whose it was.
+ * An AWS service refused a request or failed. The fields are those of the SDK's errors: `name` is the service's name for the
+ * error, and `$fault` tells whose fault it was.
  */
 export class AwsServiceError extends Error {
   override readonly name: string
   readonly $fault: 'client' | 'server'
   readonly $metadata: { readonly httpStatusCode: number; readonly requestId: string | undefined }
-  /** One for each item of a cancelled transaction, in their order. */
+  /** One reason per item of a cancelled transaction, in their order. */
   readonly CancellationReasons: readonly CancellationReason[] | undefined
-  /** The item that refused an update, where its old values were asked for, in the wire's form. */
+  /** The item that refused an update, in wire format, where its old values were requested. */
   readonly Item: unknown
 
   constructor(status: number, requestId: string | undefined, body: Readonly<Record<string, unknown>> = {}) {
@@ -27,8 +27,8 @@ export class AwsServiceError extends Error {
 }
 
 /**
- * No whole answer came: no connection, none in time, or one that broke. The service may have done its work.
- * Without `$fault` it counts as contention, as the SDK's errors of the network do (`stores/conflict-retry.ts`).
+ * No whole response arrived: no connection, none in time, or one that broke. The service may have done its work.
+ * Without `$fault` it counts as contention, like the SDK's network errors (`store/table/conflict-retry.ts`).
  */
 export class AwsConnectionError extends Error {
   override readonly name = 'AwsConnectionError'

@@ -1,14 +1,14 @@
 import { createHmac, hash } from 'node:crypto'
 import { RecentValues } from '../recent-values.ts'
 
-/** What requests are signed with. A role's credentials come with a session token. */
+/** The credentials that sign a request. Those of a role include a session token. */
 export type AwsCredentials = {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string | undefined
 }
 
-/** Who signs, when, and for which service of which region. */
+/** The credentials, the time, and the service and region that a signature is valid for. */
 export type SigningScope = {
   readonly service: string
   readonly region: string
@@ -16,19 +16,19 @@ export type SigningScope = {
   readonly nowMilliseconds: number
 }
 
-/** A `POST /`: every header that is to be signed, by its name in lower case, `host` among them. */
+/** A `POST /` with every header to sign, by its lower-case name, `host` included. */
 export type UnsignedRequest = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
-/** A signing key is good for one day, region and service: a process uses one or two at a time. */
+/** A signing key is valid for one day, region and service: a process uses one or two at a time. */
 const SIGNING_KEYS_MAX = 8
 
 const signingKeys = new RecentValues<Buffer>(SIGNING_KEYS_MAX)
 
 /**
  * Signs a `POST /` with AWS Signature Version 4 (IAM user guide, "Create a signed AWS API request").
- * @returns the headers to send: those given, `x-amz-date`, the session token and `authorization`.
+ * @returns the headers to send: the given ones, `x-amz-date`, the session token and `authorization`.
  */
 export function signRequest({ headers, body }: UnsignedRequest, scope: SigningScope): Record<string, string> {
   const { accessKeyId, sessionToken } = scope.credentials
@@ -48,7 +48,7 @@ export function signRequest({ headers, body }: UnsignedRequest, scope: SigningSc
   return signed
 }
 
-/** Blanks around a value, and more than one inside it, do not count. */
+/** Blanks around a value are dropped, and a run of blanks inside it counts as one. */
 function canonicalValue(value = ''): string {
   return value.trim().replaceAll(/\s+/g, ' ')
 }

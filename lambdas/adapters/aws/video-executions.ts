@@ -12,8 +12,8 @@ import { once } from '../once.ts'
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
 /**
- * What Step Functions knows of an execution: `broken` failed, timed out or was stopped; `missing` never began or is
- * forgotten.
+ * The state of an execution. `broken`: it failed, timed out or was stopped. `missing`: it never began, or Step Functions no
+ * longer remembers it.
  */
 export type ExecutionState = 'running' | 'ended' | 'broken' | 'missing'
 
@@ -25,8 +25,8 @@ export function executionName(jobId: string, restarts: number): string {
 }
 
 /**
- * Starts the execution of a job. The input is the same bytes every time, so that a repeated start is the same execution.
- * An execution of this name that ended already is not started again.
+ * Starts the execution of a job. The input is the same every time, so a repeated start is the same execution. An execution that
+ * has already ended is not started again.
  */
 export async function startVideoExecution({ tenantId, jobId }: JobKey, restarts = 0): Promise<void> {
   try {
@@ -44,7 +44,7 @@ export async function startVideoExecution({ tenantId, jobId }: JobKey, restarts 
   }
 }
 
-/** Where an execution stands: `broken` ended without finishing its work (failed, timed out, aborted). */
+/** Reads the state of an execution. */
 export async function describeVideoExecution(jobId: string, restarts: number): Promise<ExecutionState> {
   const machineArn = environmentVariable('STATE_MACHINE_ARN')
   const executionArn = `${machineArn.replace(':stateMachine:', ':execution:')}:${executionName(jobId, restarts)}`

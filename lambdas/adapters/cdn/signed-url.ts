@@ -6,7 +6,7 @@ import { RecentValues } from '../recent-values.ts'
 import { readSecretText } from '../secrets/secret-reader.ts'
 import { parseSigningKeySecret, publishedKeys, type SigningKeySecret } from './signing-key-secret.ts'
 
-/** Signs CDN urls of stored videos. Signing is deterministic: a job has one url until the key is rotated. */
+/** Signs the CDN URL of a stored video. Signing is deterministic: a job has one URL until the key is rotated. */
 export type UrlSigner = (job: Pick<VideoJob, 'videoKey' | 'expiresAt'>) => string
 
 /** No key can sign: the secret is still empty, or the CDN knows none of its keys. */
@@ -18,12 +18,12 @@ type SigningKeyPair = { readonly keyPairId: string; readonly privateKeyPem: stri
 
 type SignerSettings = SigningKeyPair & { readonly baseUrl: string }
 
-/** Signed urls that are kept, about a megabyte: clients ask again and again for the jobs on their first page. */
+/** The number of signed URLs kept, about a megabyte: clients request the jobs of their first page again and again. */
 const URLS_MAX = 2_000
 
 /**
- * A url that ends exactly when the job reads `expired` (canned policy: the end is part of what is signed). A signature
- * costs more than all the rest of a reading request, so every url is signed once.
+ * Creates a signer of URLs that expire together with the job (canned policy: the expiry is a part of what is signed). A
+ * signature costs more than the rest of a read request, so every URL is signed once.
  */
 export function createUrlSigner({ baseUrl, keyPairId, privateKeyPem }: SignerSettings): UrlSigner {
   const urls = new RecentValues<string>(URLS_MAX)
@@ -47,8 +47,8 @@ export function createUrlSigner({ baseUrl, keyPairId, privateKeyPem }: SignerSet
 let opened: { readonly settings: SignerSettings; readonly signer: UrlSigner } | undefined
 
 /**
- * The signer of this deployment: its keys lie in a secret on AWS, the one key in the environment locally.
- * @throws MissingSigningKeyError when the secret holds none; as readSecretText when it cannot be read.
+ * Opens the signer of this deployment. On AWS its keys are in a secret; locally the one key is in the environment.
+ * @throws MissingSigningKeyError when the secret holds no key; as readSecretText when the secret cannot be read.
  */
 export async function openUrlSigner(nowMilliseconds = Date.now()): Promise<UrlSigner> {
   const secretArn = process.env.CDN_SIGNING_KEY_SECRET_ARN
@@ -57,7 +57,7 @@ export async function openUrlSigner(nowMilliseconds = Date.now()): Promise<UrlSi
       ? { keyPairId: environmentVariable('CDN_KEY_PAIR_ID'), privateKeyPem: environmentVariable('CDN_SIGNING_KEY') }
       : await readSigningKey(secretArn, nowMilliseconds)
   const settings = { baseUrl: environmentVariable('CDN_BASE_URL'), ...key }
-  // A rotated key is another signer, which has signed nothing yet.
+  // A rotated key needs another signer, which has signed nothing yet.
   if (opened === undefined || !isSame(opened.settings, settings)) {
     opened = { settings, signer: createUrlSigner(settings) }
   }
@@ -73,7 +73,7 @@ async function readSigningKey(secretArn: string, nowMilliseconds: number): Promi
   return key
 }
 
-/** The secret as it was parsed last: it is the same for thousands of requests. */
+/** The last parsed secret, which is the same for thousands of requests. */
 let parsed: { readonly text: string; readonly secret: SigningKeySecret } | undefined
 
 function findSigningKey(text: string, nowMilliseconds: number): SigningKeyPair | undefined {

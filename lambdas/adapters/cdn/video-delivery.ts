@@ -1,13 +1,13 @@
-/** Who serves stored videos: the CDN by signed urls, or the bucket itself by presigned urls where there is no CDN. */
+/** Who serves stored videos: the CDN by signed URLs, or, without a CDN, the bucket itself by presigned URLs. */
 export type VideoDeliveryMode = 'cdn' | 'bucket'
 
-/** A value of `VIDEO_DELIVERY` that means nothing: a fault of the stack, never of a request. */
+/** `VIDEO_DELIVERY` has an unknown value: a fault of the stack, never of a request. */
 export class UnknownVideoDeliveryError extends Error {
   override readonly name = 'UnknownVideoDeliveryError'
 }
 
 /**
- * What the stack chose (`VIDEO_DELIVERY`); unset is the CDN.
+ * Reads the choice of the stack (`VIDEO_DELIVERY`). The default is the CDN.
  * @throws UnknownVideoDeliveryError for any other word.
  */
 export function videoDelivery(): VideoDeliveryMode {

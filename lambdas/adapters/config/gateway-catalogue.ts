@@ -4,8 +4,8 @@ import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 
 /**
- * The catalogue of this deployment. The file was validated when it was written (at synth, at start),
- * so it is read as it is: validating again would cost every cold start.
+ * Reads the catalogue of this deployment. The file was validated when it was written (at synth or at start), and a second
+ * validation would slow every cold start.
  */
 export function openCatalogue(): Catalogue {
   const file = process.env.GATEWAY_CONFIG_FILE ?? join(process.env.LAMBDA_TASK_ROOT ?? '.', 'gateway.json')

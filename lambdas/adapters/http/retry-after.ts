@@ -1,9 +1,9 @@
-/** Longer waits are the pipeline's to decide. */
+/** The pipeline decides about longer waits. */
 const RETRY_AFTER_SECONDS_MAX = 3_600
 
 /**
- * The `Retry-After` header as whole seconds from now, rounded up, at most an hour: it holds seconds or an HTTP date
- * (RFC 9110, 10.2.3). Undefined when missing or unreadable.
+ * Reads the `Retry-After` header, which holds seconds or an HTTP date (RFC 9110, 10.2.3), as whole seconds from now, rounded up
+ * and at most an hour. Undefined when it is missing or unreadable.
  */
 export function retryAfterSeconds(header: string | undefined, nowUnixMilliseconds: number): number | undefined {
   const text = header?.trim() ?? ''

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const SECRET_PREFIX = 'whsec_'
 
-/** Length of the secrets we make; Standard Webhooks allows 24 to 64. */
+/** The length of a created secret; Standard Webhooks allows 24 to 64. */
 const SECRET_BYTES = 32
 const SECRET_BYTES_MIN = 24
 const SECRET_BYTES_MAX = 64
@@ -12,33 +12,33 @@ export class InvalidWebhookSecretError extends Error {
   override readonly name = 'InvalidWebhookSecretError'
 }
 
-/** What the signature of a callback covers, and with which secrets. */
+/** What the signature of a callback covers, and the secrets that sign it. */
 export type CallbackToSign = {
-  /** One, or two while the tenant's secret is rotated: a receiver that has either verifies. */
+  /** One secret, or two while the tenant's secret is rotated, so that a receiver with either can verify. */
   readonly secrets: readonly string[]
-  /** `msg_` and the job id: the same for every callback of the job, so that a receiver can drop repeats. */
+  /** `msg_` and the job id: the same for every callback of the job, so a receiver can drop repeats. */
   readonly id: string
   readonly timestampSeconds: number
-  /** Exactly the bytes that are sent. */
+  /** The bytes that are sent. */
   readonly body: string | Uint8Array
 }
 
-/** The headers that Standard Webhooks has for id, time (Unix seconds) and signatures. */
+/** The headers of Standard Webhooks for the id, the time (Unix seconds) and the signatures. */
 export type CallbackSignatureHeaders = {
   readonly 'webhook-id': string
   readonly 'webhook-timestamp': string
   readonly 'webhook-signature': string
 }
 
-/** Makes the signing secret of a tenant: `whsec_` and the base64 of 32 random bytes. */
+/** Creates the signing secret of a tenant: `whsec_` and the base64 of 32 random bytes. */
 export function createWebhookSecret(): string {
   return `${SECRET_PREFIX}${randomBytes(SECRET_BYTES).toString('base64')}`
 }
 
 /**
- * Signs a callback as Standard Webhooks 1.0 says: HMAC-SHA256 over id, timestamp and body, joined by dots; one signature
- * for each secret, with spaces between, in their order.
- * @throws InvalidWebhookSecretError when a secret is not of the form that {@link createWebhookSecret} makes.
+ * Signs a callback by Standard Webhooks 1.0: HMAC-SHA256 over id, timestamp and body, joined by dots. There is one signature per
+ * secret, in their order, separated by spaces.
+ * @throws InvalidWebhookSecretError when a secret does not have the form of {@link createWebhookSecret}.
  */
 export function signCallback({ secrets, id, timestampSeconds, body }: CallbackToSign): CallbackSignatureHeaders {
   const timestamp = String(timestampSeconds)

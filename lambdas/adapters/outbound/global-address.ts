@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
 /**
- * IPv4 ranges that are not the public internet: the IANA special-purpose registry without its few globally reachable
- * entries, multicast, the reserved end of the space, and one public-looking address that a large cloud answers from inside.
+ * IPv4 ranges outside the public internet: the IANA special-purpose registry without its few globally reachable entries,
+ * multicast, the reserved end of the space, and one public-looking address that a large cloud serves internally.
  */
 const SPECIAL_IPV4: ReadonlyArray<readonly [network: string, prefixBits: number]> = [
   ['0.0.0.0', 8], // "this network": Linux connects 0.0.0.0 to itself
@@ -24,8 +24,8 @@ const SPECIAL_IPV4: ReadonlyArray<readonly [network: string, prefixBits: number]
 ]
 
 /**
- * All global unicast IPv6 addresses are in 2000::/3. What lies outside is refused as a whole: loopback, unspecified, mapped,
- * compatible and translated IPv4, NAT64 (64:ff9b::), unique local, link-local, multicast.
+ * All global unicast IPv6 addresses are in 2000::/3. Everything outside is refused: loopback, unspecified, mapped, compatible
+ * and translated IPv4, NAT64 (64:ff9b::), unique local, link-local, multicast.
  */
 const GLOBAL_IPV6: readonly [network: string, prefixBits: number] = ['2000::', 3]
 
@@ -37,7 +37,7 @@ const SPECIAL_IPV6: ReadonlyArray<readonly [network: string, prefixBits: number]
   ['3fff::', 20], // documentation
 ]
 
-/** Two families in one list would be compared with each other through the mapped form, hence a list for each. */
+/** One list per family: in a common list, the families would be compared with each other through mapped addresses. */
 const specialIpv4 = new BlockList()
 for (const [network, prefixBits] of SPECIAL_IPV4) {
   specialIpv4.addSubnet(network, prefixBits, 'ipv4')
@@ -50,8 +50,8 @@ for (const [network, prefixBits] of SPECIAL_IPV6) {
 }
 
 /**
- * Whether this is the address of a host on the public internet. False for every special range, for an address with a zone,
- * and for text that is not an address in canonical form (`2130706433`, `0x7f.1`, `127.1`).
+ * Whether an address belongs to a host on the public internet. False for every special range, for an address with a zone, and
+ * for a string that is not an address in canonical form (`2130706433`, `0x7f.1`, `127.1`).
  */
 export function isGlobalUnicast(address: string): boolean {
   if (isIPv4(address)) {

@@ -2,21 +2,21 @@ import { promises as dns, type LookupAddress } from 'node:dns'
 import { readFileSync } from 'node:fs'
 import { Places } from '../places.ts'
 
-/** Where the answers come from; all of it is the machine's own unless a test says otherwise. */
+/** The sources of addresses: the machine's own, except in tests. */
 export type NameSources = {
-  /** Asks name servers over sockets of its own, and none of the process's threads. */
+  /** Queries name servers over sockets, without a thread of the process. */
   readonly query: (hostname: string) => Promise<readonly LookupAddress[]>
-  /** The machine's resolver, with all that it is set up for; it takes one of four threads while it waits. */
+  /** The machine's resolver with all its settings. It occupies one of the process's four threads while it waits. */
   readonly lookup: (hostname: string) => Promise<readonly LookupAddress[]>
   readonly hostsFile: string
 }
 
-/** Half of the threads that file access, and the look-ups of everything else, need too. */
+/** Half of the threads, which file access and all other lookups need too. */
 const THREADS_MAX = 2
 
 const threads = new Places(THREADS_MAX)
 
-/** Of one question to one name server; the whole of a connection has five seconds. */
+/** The timeout of one query to one name server. Connecting has five seconds in all. */
 const QUERY_MILLISECONDS = 2_000
 const QUERY_TRIES = 2
 
@@ -26,14 +26,15 @@ const SYSTEM_SOURCES: NameSources = {
   hostsFile: '/etc/hosts',
 }
 
-/** The name servers say that there is no such name, or cannot be asked; what the machine knows beside them may know it. */
+/** The name servers do not know the name or cannot be reached. The machine's resolver may still know the name. */
 const UNKNOWN_TO_NAME_SERVERS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED'])
 
 /**
- * All addresses of a host name, as the machine's resolver would give them, once. The names come from tenants, and whoever
- * runs the name server of one decides how long it takes: so name servers are asked without a thread of the process, which
- * has four for everything. Names of the hosts file, names without a dot, and names that only the machine knows (by its
- * search list, for example) are still left to its resolver, two at a time.
+ * Resolves a host name once, to all the addresses that the machine's resolver would return.
+ *
+ * The names come from tenants, and the operator of a name server decides how long a query takes. So name servers are queried
+ * without a thread of the process, which has four in all. Names in the hosts file, names without a dot, and names that only the
+ * machine knows (by its search list, for example) are left to its resolver, two at a time.
  * @throws the resolver's error, with its code.
  */
 export async function resolveName(
@@ -62,13 +63,13 @@ async function lookupApart(hostname: string, { lookup }: NameSources): Promise<r
   }
 }
 
-/** Names of one word, of `localhost` and of the local network (RFC 6761, RFC 6762), and those of the hosts file. */
+/** Names of one word, names of `localhost` and the local network (RFC 6761, RFC 6762), and those in the hosts file. */
 function isOfThisMachine(hostname: string, hostsFile: string): boolean {
   const name = hostname.replace(/\.$/, '').toLowerCase()
   return !name.includes('.') || /\.(localhost|local)$/.test(name) || isInHostsFile(name, hostsFile)
 }
 
-/** Read anew for each name, as the machine's resolver does, and without a thread. */
+/** Reads the file for each name, like the machine's resolver, and without a thread. */
 function isInHostsFile(name: string, hostsFile: string): boolean {
   try {
     return readFileSync(hostsFile, 'utf8')
@@ -80,10 +81,10 @@ function isInHostsFile(name: string, hostsFile: string): boolean {
 }
 
 /**
- * Asks name servers for both families at once; the older comes first. A resolver of its own for each name reads the machine's
- * settings afresh.
- * @param servers the machine's own unless said, as `address:port`.
- * @throws the error of the resolver: ENOTFOUND or ENODATA where there is no such name, ETIMEOUT after a few seconds.
+ * Queries name servers for both families at once; IPv4 addresses come first. Each name has a new resolver, which reads the
+ * machine's present settings.
+ * @param servers as `address:port`; the machine's own by default.
+ * @throws the error of the resolver: ENOTFOUND or ENODATA where the name does not exist, ETIMEOUT after a few seconds.
  */
 export async function queryNameServers(
   hostname: string,
@@ -105,7 +106,7 @@ function familyOf(end: PromiseSettledResult<string[]>, family: 4 | 6): LookupAdd
   return end.status === 'fulfilled' ? end.value.map((address) => ({ address, family })) : []
 }
 
-/** A failure says more than "no address of this family": behind it there may be one. */
+/** A failed query says more than "no address of this family", because the name may have one. */
 function moreTelling(...ends: readonly PromiseSettledResult<string[]>[]): unknown {
   const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
   return reasons.find((reason) => !UNKNOWN_TO_NAME_SERVERS.has(reason?.code)) ?? reasons[0]

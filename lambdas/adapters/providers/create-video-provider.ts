@@ -4,7 +4,7 @@ import { createP2ProxyVideoProvider, createP2VideoProvider } from './p2/p2-video
 import type { VideoProviderDependencies } from './video/account-caller.ts'
 import type { VideoProvider } from './video/video-provider.ts'
 
-/** The adapter that speaks the wire contract of a channel: by its provider type and, for P2, its route. */
+/** Creates the adapter for the wire contract of a channel, by its provider type and, for P2, its route. */
 export function createVideoProvider(channel: VideoChannel, dependencies: VideoProviderDependencies): VideoProvider {
   if (channel.provider === 'p1') {
     return createP1VideoProvider({ ...dependencies, channel })

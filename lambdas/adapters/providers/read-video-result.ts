@@ -4,8 +4,8 @@ import { readP1Result } from './p1/p1-reading.ts'
 import { readP2Result } from './p2/p2-result.ts'
 
 /**
- * Reads a stored success answer again, by whose wire it is in: a pure function, so that nothing about a result is kept
- * twice, and a step which only reads needs neither the channel nor its credential.
+ * Reads a stored success reply by the wire contract of its provider. Because this is a pure function, no fact of a result is
+ * stored twice, and a step that only reads needs neither the channel nor its credential.
  */
 export function readVideoResult(provider: NonNullable<VideoJob['provider']>, text: string): VideoResult {
   switch (provider) {

@@ -3,8 +3,8 @@ import { taskViews } from './p2/p2-result.ts'
 import { decimalText, firstOf, memberAt, parseJson } from './video/json-reading.ts'
 
 /**
- * How long a success answer says that the video took, in seconds from the upstream's acceptance to its end; undefined
- * where it does not say. What an upstream says may be anything: zero, negative or absurd, too.
+ * The generation time that a success reply reports, in seconds from the upstream's acceptance to the end; undefined where the
+ * reply does not say. The number is unchecked: it may be zero, negative or absurd.
  */
 export function reportedGenerationSeconds(
   { provider }: Pick<VideoChannel, 'provider'>,
@@ -21,7 +21,7 @@ export function reportedGenerationSeconds(
   }
 }
 
-/** Begin and end as P1, P2 and the proxies name them. `updated_at` is the end of a task that has one and nothing better. */
+/** The fields of begin and end that P1, P2 and the proxies use. `updated_at` is the end where nothing better is there. */
 const BEGIN = ['submit_time', 'created_at', 'scheduled_time']
 const END = ['end_time', 'finish_time', 'completed_at', 'updated_at']
 
@@ -34,7 +34,7 @@ function secondsOf(view: unknown): number | undefined {
 /** Unix times above this are milliseconds. */
 const MILLISECONDS_FROM = 100_000_000_000
 
-/** P1's times of day name no zone; the difference of two needs none. */
+/** P1's times name no zone, which the difference of two times does not need. */
 const TIME_OF_DAY = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d{1,9})?)/
 
 function unixSeconds(value: unknown): number | undefined {

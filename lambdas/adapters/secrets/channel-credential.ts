@@ -3,12 +3,12 @@ import { credentialName } from '#core/catalogue/credential-name.ts'
 import { environmentVariable } from '../environment.ts'
 import { readSecretEntry, rereadSecretEntry } from './secret-reader.ts'
 
-/** What an upstream without a configured key is sent: simulators take any. */
+/** The key for an upstream without a configured one. Simulators accept any. */
 const NO_KEY = 'none'
 
 /**
- * The key of a channel: an entry of the channel secret where there is one (AWS), else an environment variable (local).
- * @throws MissingSecretError or MissingEnvironmentError when it is configured and not there.
+ * Reads the key of a channel: from the channel secret where there is one (AWS), or else from an environment variable (local).
+ * @throws MissingSecretError or MissingEnvironmentError when the key is configured and missing.
  */
 export async function channelCredential(channel: Channel): Promise<string> {
   const name = credentialName(channel)
@@ -19,12 +19,12 @@ export async function channelCredential(channel: Channel): Promise<string> {
   return secretArn === undefined ? environmentVariable(name) : await readSecretEntry(secretArn, name)
 }
 
-/** How long a refused request waits for the new key: within a region the answer comes in some milliseconds. */
+/** How long a refused request waits for the new key. Within a region a read takes some milliseconds. */
 const RENEWAL_MILLISECONDS_MAX = 3_000
 
 /**
- * The key that has taken the place of one that the upstream refuses; undefined when there is none, or it cannot be read in
- * time. The secret is read anew for it, every few seconds at most. Never rejects.
+ * Reads the key that has replaced a refused one; undefined when there is none, or it cannot be read in time. The secret is read
+ * again for this, at most every few seconds. Never rejects.
  */
 export async function renewedCredential(
   channel: Channel,

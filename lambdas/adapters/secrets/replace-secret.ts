@@ -8,19 +8,19 @@ import {
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager'
 
-/** Somebody else changed the secret since it was read; nothing was overwritten. */
+/** Another writer has changed the secret since it was read. Nothing was overwritten. */
 export class SecretChangedError extends Error {
   override readonly name = 'SecretChangedError'
 }
 
-/** A secret as it was read: its text, `{}` where there is none, and the version that a replacement builds on. */
+/** A secret as it was read: its value, `{}` where there is none, and the version that a replacement builds on. */
 export type SecretVersion = { readonly text: string; readonly versionId: string | undefined }
 
-/** The label of a version that is written and not yet current. */
+/** The label of a version that is written but not yet current. */
 const NEXT = 'REELGATE_NEXT'
 const CURRENT = 'AWSCURRENT'
 
-/** Reads the current version of a secret. @throws what Secrets Manager answers. */
+/** Reads the current version of a secret. @throws the error of Secrets Manager. */
 export async function readSecretVersion(client: SecretsManagerClient, secretId: string): Promise<SecretVersion> {
   const current = new GetSecretValueCommand({ SecretId: secretId, VersionStage: CURRENT })
   const { SecretString, VersionId } = await client.send(current)
@@ -28,11 +28,11 @@ export async function readSecretVersion(client: SecretsManagerClient, secretId: 
 }
 
 /**
- * Replaces a secret if it is still what was read. A put alone would overwrite what a second writer put meanwhile; so the
- * new version is put beside the current one, and then the label that makes it current is moved, which Secrets Manager
- * does only when it is where the writer says that it is.
- * @returns what is current now, to build the next replacement on.
- * @throws SecretChangedError when another version has become current since.
+ * Replaces a secret if it has not changed since it was read. A put alone would overwrite the value of another writer, so the new
+ * version is put beside the current one, and then the label of the current version is moved, which Secrets Manager does only
+ * from the version that the writer names.
+ * @returns the current version, for the next replacement to build on.
+ * @throws SecretChangedError when another version has become current in the meantime.
  */
 export async function replaceSecret(
   client: SecretsManagerClient,
@@ -64,7 +64,7 @@ async function makeCurrent(client: SecretsManagerClient, move: LabelMove): Promi
       throw error
     }
     const { versionId } = await readSecretVersion(client, move.SecretId)
-    // Ours, when the move was made and its answer was lost, so that the client asked for it again.
+    // The label may have moved although the response was lost, so that the client repeated the request.
     if (versionId === move.MoveToVersionId) {
       return
     }

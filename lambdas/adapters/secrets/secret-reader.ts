@@ -2,17 +2,17 @@ import * as z from 'zod/mini'
 import { callAwsService } from '../aws/call-aws-service.ts'
 import { isContention, retryConflicts } from '../store/table/conflict-retry.ts'
 
-/** A secret's entry is missing: named, never shown. */
+/** An entry of a secret is missing. The message names the entry and never shows a value. */
 export class MissingSecretError extends Error {
   override readonly name = 'MissingSecretError'
 }
 
-/** How long a warm instance uses what it read without a look: a changed secret is known a few minutes later at the latest. */
+/** How long a warm instance uses a secret before it reads again: the longest delay before a change is noticed. */
 const CACHE_MILLISECONDS = 5 * 60 * 1000
 
 /**
- * The least time between two reads of one secret by one instance. So soon a missing entry is found after it was filled and
- * a refused key after it was replaced; and a key that stays dead costs six reads a minute, however many requests need it.
+ * The shortest time between two reads of one secret by one instance. It bounds how long a filled entry or a replaced key stays
+ * unnoticed; a key that stays refused costs six reads a minute, however many requests need it.
  */
 const RECHECK_MILLISECONDS = 10_000
 
@@ -22,13 +22,13 @@ const secretValue = z.object({ SecretString: z.optional(z.string()) })
 type Reading = { readonly askedAt: number; readonly freshUntil: number; readonly text: Promise<string> }
 const cache = new Map<string, Reading>()
 
-/** `cached`: minutes old at most. `rechecked`: seconds. */
+/** How old a value may be. `cached`: minutes. `rechecked`: seconds. */
 type Freshness = 'cached' | 'rechecked'
 
 /**
- * The text of a secret, read once per instance and a few minutes. Throttling and faults of the service are waited out; a
- * secret that was read before is used on while it cannot be read anew.
- * @throws ServiceUnavailableError when the service stays out of reach; AwsServiceError when it refuses.
+ * Reads the value of a secret, once per instance and a few minutes. Throttling and faults of the service are retried, and a
+ * known value stays in use while it cannot be read again.
+ * @throws ServiceUnavailableError when the service stays unreachable; AwsServiceError when it refuses.
  */
 export async function readSecretText(secretArn: string, freshness: Freshness = 'cached'): Promise<string> {
   const cached = cache.get(secretArn)
@@ -41,7 +41,7 @@ function freshUntil(reading: Reading, freshness: Freshness): number {
 }
 
 /**
- * One entry of a JSON secret whose members are texts. A missing one is looked for again after a few seconds.
+ * Reads one entry of a JSON secret whose fields are strings. A missing entry is read again after a few seconds.
  * @throws MissingSecretError when the secret has no such entry, or an empty one.
  * @throws as {@link readSecretText}
  */
@@ -50,7 +50,7 @@ export async function readSecretEntry(secretArn: string, entry: string): Promise
 }
 
 /**
- * The entry as it is now, or was a few seconds ago.
+ * Reads the entry as it is now, or was a few seconds ago.
  * @throws as {@link readSecretEntry}
  */
 export async function rereadSecretEntry(secretArn: string, entry: string): Promise<string> {
@@ -72,7 +72,7 @@ function fetchSecret(secretArn: string, previous: Reading | undefined): Promise<
       cache.delete(secretArn)
       throw error
     }
-    // What was read before is most likely still right; the service is asked again soon.
+    // The known value is most likely still right; the next read comes soon.
     cache.set(secretArn, { askedAt, freshUntil: askedAt + RECHECK_MILLISECONDS, text: previous.text })
     return previous.text
   })
@@ -81,14 +81,14 @@ function fetchSecret(secretArn: string, previous: Reading | undefined): Promise<
 }
 
 async function readSecret(secretArn: string): Promise<string> {
-  // The default, said because emulators of AWS may default to the version that was put first.
+  // This is the default on AWS, but emulators may default to the version that was put first.
   const body = JSON.stringify({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
   const read = () => callAwsService({ service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', body })
   const { SecretString } = secretValue.parse(await retryConflicts(read, isContention))
   return SecretString ?? '{}'
 }
 
-/** An error of a parser would quote the secret. */
+/** The parser's error would quote the secret. */
 function parseEntries(text: string): Record<string, string> {
   try {
     return entries.parse(JSON.parse(text))

@@ -1,8 +1,8 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /**
- * What every log line about a video job says of it: by `requestId` the line is found from the answer of the `POST` that made
- * the job, by `jobId` from its execution, which has that name.
+ * The fields of a video job in every log line about it. `requestId` leads to the line from the response to the `POST` that created
+ * the job, and `jobId` from its execution, which has that name.
  */
 export function jobFacts({ jobId, tenantId, requestId, channelId }: LoggedJob): Readonly<Record<string, string>> {
   return {

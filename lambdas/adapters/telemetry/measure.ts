@@ -3,15 +3,15 @@ import type { MetricUnit as Unit } from '@aws-lambda-powertools/metrics/types'
 import { MEASURES, type Measure } from '#core/telemetry/measures.ts'
 import { once } from '../once.ts'
 
-/** What a number is about: few values each, known from the configuration or the code, never a tenant, a key or a job. */
+/** The dimensions of a number. Each has few values, from the configuration or the code, and never a tenant, a key or a job. */
 export type Dimensions = Readonly<Partial<Record<'channel' | 'model' | 'reason', string>>>
 
-/** Made at the first use, because the local host decides at its start whether anything is emitted. */
+/** Created on first use, because the local host decides at its start whether metrics are emitted. */
 const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRICS_NAMESPACE ?? 'Reelgate' }))
 
 /**
- * Writes one line of the embedded metric format with some numbers about one thing; those that are undefined are left out.
- * Each number counts twice: for the whole service, which alarms watch, and for the dimensions, which people look at.
+ * Writes numbers as one line of the embedded metric format; undefined ones are left out. Each number counts twice: for the
+ * whole service, which alarms watch, and for its dimensions, which people read.
  */
 export function measure(
   values: Readonly<Partial<Record<Measure, number | undefined>>>,
@@ -26,7 +26,7 @@ export function measure(
 
 type Emitted = { readonly name: string; readonly value: number | undefined; readonly unit: Unit }
 
-/** One line with all of these. */
+/** Writes the numbers as one line; those that are not finite are left out. */
 export function emit(all: readonly Emitted[], dimensions: Dimensions): void {
   const emitted = metrics()
   let hasAny = false
@@ -37,7 +37,7 @@ export function emit(all: readonly Emitted[], dimensions: Dimensions): void {
     }
   }
   if (hasAny) {
-    // The first set is the whole service: Powertools adds `service` to each set.
+    // The first set stands for the whole service, because Powertools adds `service` to each set.
     emitted.addDimensions({})
     if (Object.keys(dimensions).length > 0) {
       emitted.addDimensions(dimensions)
@@ -46,7 +46,7 @@ export function emit(all: readonly Emitted[], dimensions: Dimensions): void {
   }
 }
 
-/** Microcredits as credits, in a floating point number. */
+/** Converts microcredits to credits, as a floating point number. */
 export function creditsForGraphs(amount: bigint): number {
   return Number(amount) / 1_000_000
 }

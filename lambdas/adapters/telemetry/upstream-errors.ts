@@ -2,9 +2,9 @@ import type { Measure } from '#core/telemetry/measures.ts'
 import { measure } from './measure.ts'
 
 /**
- * What an upstream did wrong, by how it would be looked into: `connect`: no byte of the request left; `timeout`: no answer in
- * time; `broken_answer`: the connection ended before the answer did; `odd_body`: a success that is not of its wire; the rest
- * by status: 429, other 4xx, 5xx.
+ * The classes of upstream errors. `connect_error`: no byte of the request was sent. `timeout`: no reply in time. `broken_answer`:
+ * the connection ended before the reply did. `odd_body`: a success that does not follow its wire contract. The others are by
+ * status: 429, other 4xx, 5xx.
  */
 type UpstreamErrorClass =
   | 'connect_error'
@@ -15,13 +15,13 @@ type UpstreamErrorClass =
   | 'client_error'
   | 'server_error'
 
-/** Counts one failed call of a channel. A call that was sent again counts again. */
+/** Counts one failed call of a channel. A repeated call counts again. */
 export function countUpstreamError(errorClass: UpstreamErrorClass, channelId: string): void {
   const name: Measure = `upstream_${errorClass}`
   measure({ [name]: 1 }, { channel: channelId })
 }
 
-/** The class of an answer by its status; undefined below 400. */
+/** The class of a reply by its status; undefined below 400. */
 export function errorClassOfStatus(status: number): UpstreamErrorClass | undefined {
   if (status < 400) {
     return undefined

@@ -6,12 +6,12 @@ import { readPollReply, statuslessOutcome, type TaskReply } from '../video/poll-
 import { upstreamWords } from '../video/upstream-error.ts'
 import type { PollOutcome } from '../video/video-provider.ts'
 
-/** The id in P1's answer to a submit. */
+/** Reads the task id from P1's reply to a submit. */
 export function p1TaskId(body: unknown): string | undefined {
   return taskIdText(memberAt(body, 'output', 'task_id'))
 }
 
-/** What an answer of P1's task query means. P1 answers 200 for every state of a task, unknown ids included. */
+/** The meaning of the reply to P1's task query, which has status 200 for every state of a task, unknown ids included. */
 export function p1PollOutcome(outcome: WholeOutcome): PollOutcome {
   const task = readPollReply(outcome)
   return task.kind === 'task' ? outcomeOfTask(task) : task
@@ -47,7 +47,7 @@ function failureMessage(body: unknown, word: string): string {
   return upstreamWords(said) ?? `the upstream reported ${word}${suffix}`
 }
 
-/** What P1's success answer says of the video: a pure function of its text. */
+/** Reads what P1's success reply says of the video. */
 export function readP1Result(text: string): VideoResult {
   return resultOfBody(parseJson(text))
 }
@@ -65,8 +65,8 @@ function resultOfBody(body: unknown): VideoResult {
 }
 
 /**
- * `usage.duration` is what P1 bills: for an edit input and output together, so it is the length of the video only where
- * no input was counted and the sum is not above what any video can last.
+ * `usage.duration` is what P1 bills. For an edit it is the sum of input and output, so it is the length of the video only where
+ * no input was counted and a video can be that long.
  */
 function outputSeconds(usage: unknown): string | undefined {
   const output = decimalText(memberAt(usage, 'output_video_duration'))

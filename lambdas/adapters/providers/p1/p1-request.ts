@@ -4,7 +4,7 @@ import type { SubmitCommand } from '../video/video-provider.ts'
 type P1Kind = 'text_to_video' | 'image_to_video' | 'reference_to_video' | 'video_edit'
 type P1Media = { readonly type: 'first_frame' | 'reference_image' | 'video'; readonly url: string }
 
-/** What the model does, told by what it takes: ids are the operator's to choose. */
+/** The kind of a model, derived from its inputs, because the operator chooses the ids. */
 function p1Kind(model: VideoModel): P1Kind {
   if (model.videos.min >= 1) {
     return 'video_edit'
@@ -16,9 +16,9 @@ function p1Kind(model: VideoModel): P1Kind {
 }
 
 /**
- * The submit body of P1. Only what the kind of model knows is sent, since P1 refuses the rest: no ratio where the
- * picture follows an input, no duration on an edit, never audio, frame rate or callback. The watermark is always said,
- * so that the upstream's default does not count.
+ * Writes the submit body of P1. It holds only the parameters that the kind of model knows, because P1 refuses the others: no
+ * ratio where the picture follows an input, no duration for an edit, and never audio, frame rate or callback. The watermark is
+ * always sent, so the upstream's default never applies.
  */
 export function p1RequestBody({ request, model, upstreamModelId }: SubmitCommand): object {
   const kind = p1Kind(model)

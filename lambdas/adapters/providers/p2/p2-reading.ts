@@ -7,7 +7,7 @@ import { p2Result, taskViews } from './p2-result.ts'
 
 type Progress = 'waiting' | 'running' | 'succeeded' | 'failed'
 
-/** Every status word that P2 and the public shapes of its proxies use, lower-cased. */
+/** Every status word of P2 and the public shapes of its proxies, in lower case. */
 const STATUS_WORDS: ReadonlyMap<string, Progress> = new Map([
   ...['pending', 'queued', 'submitted', 'not_start', 'preparing'].map((word) => [word, 'waiting'] as const),
   ...['running', 'processing', 'in_progress', 'generating'].map((word) => [word, 'running'] as const),
@@ -17,7 +17,7 @@ const STATUS_WORDS: ReadonlyMap<string, Progress> = new Map([
   ),
 ])
 
-/** The id in an answer to a submit, on any P2 route. */
+/** Reads the task id from the reply to a submit, on any P2 route. */
 export function p2TaskId(body: unknown): string | undefined {
   const data = memberAt(body, 'data')
   const places = [
@@ -30,17 +30,17 @@ export function p2TaskId(body: unknown): string | undefined {
   return firstOf(places.map(taskIdText))
 }
 
-/** The status word of a task, lower-cased; undefined when there is none. The first listed word wins over any other. */
+/** Reads the status word of a task, in lower case; undefined when there is none. The first listed word wins over any other. */
 export function p2StatusWord(body: unknown): string | undefined {
   const words = taskViews(body)
     .map((view) => nonBlank(memberAt(view, 'status'))?.trim().toLowerCase())
     .filter((word) => word !== undefined)
   const listed = words.filter((word) => STATUS_WORDS.has(word))
-  // "success" around another status word is the envelope's: the call went well, the task may still run.
+  // A "success" around another status word belongs to the envelope: the call succeeded, and the task may still run.
   return (listed[0] === 'success' ? listed[1] : undefined) ?? listed[0] ?? words[0]
 }
 
-/** What an answer to a poll means, on any P2 route. Failed tasks come with HTTP 200. */
+/** The meaning of the reply to a poll, on any P2 route. Failed tasks have HTTP status 200. */
 export function p2PollOutcome(outcome: WholeOutcome): PollOutcome {
   const task = readPollReply(outcome)
   return task.kind === 'task' ? outcomeOfTask(task) : task
@@ -68,7 +68,7 @@ function outcomeOfTask(task: TaskReply): PollOutcome {
   }
 }
 
-/** The words of the failure itself before those of an envelope, which may say that the call went well. */
+/** The message of the failure itself comes before that of an envelope, which may say that the call succeeded. */
 function failureMessage(body: unknown, word: string): string {
   const views = taskViews(body)
   const causes = views.flatMap((view) => [

@@ -4,12 +4,12 @@ import { neutralizePromptFlags } from './prompt-flags.ts'
 type Role = 'first_frame' | 'reference_image'
 
 /**
- * The submit body of P2's own API. Parameters go in top-level fields, which are checked; flags inside the prompt, which
- * are not, are made harmless where the model obeys them. Audio is said only to models that have the choice.
+ * Writes the submit body of P2's own API. Parameters are top-level fields, which the upstream checks. Flags inside the prompt,
+ * which it does not check, are neutralized where the model obeys them. Audio is sent only to models that have the choice.
  */
 export function p2RequestBody({ request, model, upstreamModelId }: SubmitCommand): object {
   const { image_urls: images, video_urls: videos, audio_urls: audios } = request
-  // One image alone is the first frame, and the picture follows it; frames and references cannot be mixed.
+  // A single image is the first frame, and the picture follows it. Frames and references cannot be mixed.
   const isFirstFrame = images.length === 1 && videos.length === 0 && audios.length === 0
   const role: Role = isFirstFrame ? 'first_frame' : 'reference_image'
   return {
@@ -28,7 +28,7 @@ export function p2RequestBody({ request, model, upstreamModelId }: SubmitCommand
   }
 }
 
-/** The flat submit body of the proxy route. Reference videos and audio force the direct route, so none get here. */
+/** Writes the flat submit body of the proxy route. Reference videos and audio force the direct route, so none arrive here. */
 export function p2ProxyRequestBody({ request, model, upstreamModelId }: SubmitCommand): object {
   return {
     model: upstreamModelId,

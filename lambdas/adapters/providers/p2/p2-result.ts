@@ -2,17 +2,17 @@ import type { VideoResult } from '#core/jobs/video-result.ts'
 import { RESOLUTIONS, type Resolution } from '#core/parameters/video-parameters.ts'
 import { decimalText, firstDecimal, firstOf, memberAt, parseJson, reportedQuantity } from '../video/json-reading.ts'
 
-/** Family A makes 24 frames a second, whatever is asked for; answers hold either seconds or frames. */
+/** Family A always makes 24 frames per second. Replies hold either seconds or frames. */
 const FRAMES_PER_SECOND = 24
 
-/** Keeps a third of a second from becoming endless digits: microseconds. */
+/** Rounds a third of a second to microseconds. */
 const SECONDS_DECIMALS = 6
 
 const HTTP_URL = /^https?:\/\//i
 
 /**
- * The places in which a proxy leaves the members of a task, outermost first: at top level, in an envelope's `data`, in
- * the nested answer of the upstream itself.
+ * The places where a proxy may put the fields of a task, outermost first: the top level, an envelope's `data`, and the nested
+ * reply of the upstream itself.
  */
 export function taskViews(body: unknown): readonly unknown[] {
   const data = memberAt(body, 'data')
@@ -20,7 +20,7 @@ export function taskViews(body: unknown): readonly unknown[] {
   return [body, data, memberAt(body, 'upstream_response'), nested, memberAt(data, 'upstream_response')]
 }
 
-/** What a success answer of any P2 route says of the video: a pure function of its text, the first hit wins. */
+/** Reads what a success reply of any P2 route says of the video. The first place that has a value wins. */
 export function readP2Result(text: string): VideoResult {
   return p2Result(parseJson(text))
 }
@@ -33,7 +33,7 @@ export function p2Result(body: unknown): VideoResult {
     videoUrl: firstOf(views.flatMap(urlsOf).map(httpUrl)),
     completionTokens: reportedQuantity(views.flatMap(tokensOf)),
     billableSeconds: seconds ?? reportedQuantity(views.flatMap(secondsOf)),
-    // A length of nothing is one that was left out: the stored file knows it.
+    // A length of zero counts as missing: the stored file has the real one.
     outputSeconds: Number(seconds) > 0 ? seconds : undefined,
     resolution: firstOf(views.flatMap(resolutionsOf)),
     audio: firstOf(views.map(audioOf)),

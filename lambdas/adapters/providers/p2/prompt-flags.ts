@@ -1,6 +1,6 @@
 /**
- * The parameter flags that family A 1.x obeys inside a prompt, long and short. Each can change what is made, and so
- * what it costs, after the price was locked.
+ * The parameter flags, long and short, that family A 1.x obeys inside a prompt. Each can change the video, and so its cost,
+ * after the price was reserved.
  */
 const FLAG_NAMES = [
   'rs',
@@ -22,7 +22,7 @@ const FLAG_NAMES = [
 
 const FLAG = new RegExp(`-{2,}\\s*(?=(?:${FLAG_NAMES.join('|')})(?![a-z]))`, 'gi')
 
-/** The prompt with the hyphens of every such flag turned into one en dash: the words stay, the flag is none any more. */
+/** Replaces the hyphens of every flag by one en dash, so that the words stay and the model sees no flag. */
 export function neutralizePromptFlags(prompt: string): string {
   return prompt.replace(FLAG, '–')
 }

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#core/json/json-object.ts'
 
-/** Reads single members of JSON whose shape nobody guarantees. Nothing here throws, whatever came. */
+/** Reads single fields of JSON of unknown shape. No function here throws, whatever the input. */
 
-/** The value of a JSON text; undefined when it is not JSON. A byte order mark is skipped, as browsers do. */
+/** Parses a JSON string; undefined when it is not JSON. A byte order mark is skipped, as browsers do. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
@@ -11,7 +11,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The member at a path of names (objects) and indexes (arrays); undefined where the path leaves the value. */
+/** The value at a path of field names and array indexes; undefined where the path leaves the value. */
 export function memberAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value
   for (const step of path) {
@@ -24,7 +24,7 @@ export function memberAt(value: unknown, ...path: readonly (string | number)[]):
   return current
 }
 
-/** A string with something in it besides blanks, as it came; undefined for anything else. */
+/** A string that is not blank, unchanged; undefined for anything else. */
 export function nonBlank(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
@@ -34,13 +34,13 @@ export function firstOf<Value>(values: readonly (Value | undefined)[]): Value | 
   return values.find((value) => value !== undefined)
 }
 
-/** Whole part and fraction of any amount an upstream can mean; longer ones are noise. */
+/** The whole part and the fraction of any plausible amount. */
 const DECIMAL = /^\d{1,15}(?:\.(\d{1,20}))?$/
 
-/** Sums of floating point numbers arrive with a tail such as 13.239999999999998: digits beyond these are cut by rounding. */
+/** Sums of floating point numbers have tails such as 13.239999999999998, which are rounded to this many digits. */
 const FRACTION_DIGITS_MAX = 9
 
-/** A number, or a string of digits, as decimal text; undefined for negative, endless and exponent forms. */
+/** A number or a string of digits as a decimal string; undefined for negative, infinite and exponent forms. */
 export function decimalText(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value
   const match = typeof text === 'string' ? DECIMAL.exec(text) : null
@@ -53,18 +53,18 @@ export function decimalText(value: unknown): string | undefined {
     .replace(/\.?0+$/, '')
 }
 
-/** The first decimal above zero, else the first one: a zero in one place does not hide the number in another. */
+/** The first decimal above zero, or else the first one: a zero in one place does not hide a number in another. */
 export function firstDecimal(values: readonly unknown[]): string | undefined {
   const texts = values.map(decimalText).filter((text) => text !== undefined)
   return texts.find((text) => Number(text) > 0) ?? texts[0]
 }
 
-/** A quantity that cannot be is shown to settlement in so many characters; it only has to be recognised and refused. */
+/** An impossible quantity is cut to this length, which is enough for settlement to recognise and refuse it. */
 const ODD_QUANTITY_CHARACTERS_MAX = 32
 
 /**
- * A reported usage as it came, also where it is no decimal (`-5`, `Infinity`, `"many"`): settlement must see what it refuses,
- * or nobody would hear of it. Undefined when there is nothing.
+ * A reported usage, even where it is no decimal (`-5`, `Infinity`, `"many"`), because settlement refuses and reports such a
+ * value. Undefined when there is none.
  */
 export function reportedQuantity(values: readonly unknown[]): string | undefined {
   return firstDecimal(values) ?? firstOf(values.map(oddQuantity))
@@ -75,10 +75,10 @@ function oddQuantity(value: unknown): string | undefined {
   return text?.slice(0, ODD_QUANTITY_CHARACTERS_MAX)
 }
 
-/** Longer ids do not exist, and an id becomes a path segment: printable ASCII, no dot segments. */
+/** An id becomes a path segment: printable ASCII, no dot segments. Longer ids do not exist. */
 const TASK_ID = /^(?!\.{1,2}$)[\x21-\x7e]{1,256}$/
 
-/** A task id that can be put into a path again. Whole numbers count, as long as JSON kept them whole. */
+/** A task id that can be put into a path. A whole number counts, if JSON kept it exact. */
 export function taskIdText(value: unknown): string | undefined {
   const text = Number.isSafeInteger(value) ? String(value) : value
   return typeof text === 'string' && TASK_ID.test(text) ? text : undefined
