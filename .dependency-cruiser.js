@@ -119,6 +119,20 @@ export default {
         path: '^node_modules/zod/(?!mini/)',
       },
     ),
+    forbid(
+      'one-door-to-the-table',
+      'the SDK reaches the table through sdk-table.ts alone',
+      '^lambdas/(?!adapters/store/table/sdk-table)',
+      {
+        path: '^node_modules/@aws-sdk/(lib|client)-dynamodb/',
+      },
+    ),
+    forbid(
+      'one-choice-of-the-lean-table',
+      'relayed functions use the table without the SDK; their common context opens it',
+      '^lambdas/(?!middleware/caller-context)',
+      { path: '^lambdas/adapters/store/table/lean-table' },
+    ),
     {
       name: 'no-dev-dependency-in-lambdas',
       severity: 'error',

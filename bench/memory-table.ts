@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createDocumentClient, type Table } from '#adapters/store/table/table.ts'
+import { createDocumentClient, openTable } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 
@@ -14,7 +15,7 @@ export async function withMemoryTable<Result>(measure: (table: Table) => Promise
   try {
     const name = 'reelgate-bench'
     await createTable(name, client)
-    return await measure({ client: createDocumentClient(client), name })
+    return await measure(openTable({ client: createDocumentClient(client), name }))
   } finally {
     client.destroy()
     await engine.close()

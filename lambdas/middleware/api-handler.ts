@@ -2,8 +2,8 @@ import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
 import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
 import { findCaller } from '#adapters/store/accounts/key-store.ts'
-import { openTable, type Table } from '#adapters/store/table/table.ts'
-import { updatableTable } from '#adapters/store/table/updatable-table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import type { Found, ShownKey } from './authenticate.ts'
 import { handlerChain } from './handler-chain.ts'
@@ -22,7 +22,7 @@ export function apiHandler(
   { operation, bodyBytesMax, openTable: open = once(openTable), lookUpKey = readKey }: ApiOptions,
   handle: (event: ApiEvent, context: Context) => Promise<ApiResult>,
 ) {
-  const limiter = once(() => new KeyRateLimiter(updatableTable(open())))
+  const limiter = once(() => new KeyRateLimiter(open()))
   const key = { lookUp: (shown: ShownKey) => lookUpKey(open(), shown), limiter }
   return handlerChain({ operation, key, ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }) }).handler(handle)
 }

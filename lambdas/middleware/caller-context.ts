@@ -2,12 +2,13 @@ import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
-import { type LeanTable, openLeanTable } from '#adapters/store/table/lean-table.ts'
+import { openLeanTable } from '#adapters/store/table/lean-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 
 /** What finding a caller and the models takes from outside. */
 type CallerContext = {
-  readonly table: LeanTable
+  readonly table: Table
   readonly catalogue: Catalogue
   readonly callers: CallerDirectory
   readonly rates: KeyRateLimiter

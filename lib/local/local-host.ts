@@ -127,7 +127,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const server = await serve({ port: options.port, cdnKey, apiFront })
   const invocationsEnded = () => apiFront.invocationsEnded(INVOCATIONS_END_MILLISECONDS_MAX)
   closers.push(() => machine.close(), invocationsEnded, server.close)
-  const { openTable } = await import('#adapters/store/table/table.ts')
+  const { openTable } = await import('#adapters/store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
   closers.push(startReconciling())

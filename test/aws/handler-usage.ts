@@ -19,18 +19,21 @@ export type HandlerUsage = {
   readonly readsOpenapi: boolean
 }
 
-/** Actions behind what the code says (bundling numbers names that repeat); a transaction is allowed by the actions of its parts. */
+/**
+ * Actions behind the calls of `Table`, which has both transports behind it; a transaction is allowed by the actions of its writes.
+ * No code but the transports sends commands of its own (`.dependency-cruiser.js`). Bundling numbers names that repeat.
+ */
 const TABLE_ACTIONS: Readonly<Record<string, RegExp>> = {
-  BatchGetItem: /new BatchGetCommand\d*\(/,
+  BatchGetItem: /\.readItems\(/,
   ConditionCheckItem: /\bConditionCheck: /,
   DeleteItem: /new DeleteCommand\d*\(|\bDelete: /,
-  // The relay's own client names the operation, here and below.
-  GetItem: /new GetCommand\d*\(|new TransactGetCommand\d*\(|\bsend\w*\("GetItem"/,
+  // Items that a batch leaves out are read by themselves.
+  GetItem: /\.readItems?\(/,
   PutItem: /new PutCommand\d*\(|\bPut: /,
   // Key conditions on the table itself begin so; those on the index name GSI1PK.
   Query: /["'`]PK = :pk/,
   Scan: /new ScanCommand\d*\(/,
-  UpdateItem: /new UpdateCommand\d*\(|\bUpdate: |\bsend\w*\("UpdateItem"/,
+  UpdateItem: /\.updateItem\(|\bUpdate: /,
 }
 
 const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {

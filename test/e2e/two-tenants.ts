@@ -8,10 +8,12 @@ import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import { createDocumentClient, type Table } from '#adapters/store/table/table.ts'
+import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { readRunningHost } from '#local/data-directory.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
 import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -59,7 +61,10 @@ function openHostTable(dataDirectory: string) {
     region: 'us-east-1',
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   })
-  return { table: { client: createDocumentClient(client), name: tableName }, close: () => client.destroy() }
+  return {
+    table: tableWithClient({ client: createDocumentClient(client), name: tableName }),
+    close: () => client.destroy(),
+  }
 }
 
 type Home = { readonly gateway: Gateway; readonly table: Table; readonly receiver: Inhabitant['receiver'] }

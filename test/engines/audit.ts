@@ -1,30 +1,18 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import type { Item } from '#adapters/store/table/item-codec.ts'
+import { queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { readLedgerItem } from '../../lib/admin/ledger/read-ledger.ts'
 import { checkJob, readBilledJob } from '../../lib/admin/ledger/verify-jobs.ts'
 
-type Item = Record<string, unknown>
-
 /** Every item of one partition. */
 export async function readPartition(table: Table, partition: string): Promise<Item[]> {
   const items: Item[] = []
-  let startKey: Item | undefined
-  do {
-    const page = await table.client.send(
-      new QueryCommand({
-        TableName: table.name,
-        KeyConditionExpression: 'PK = :pk',
-        ExpressionAttributeValues: { ':pk': partition },
-        ConsistentRead: true,
-        ExclusiveStartKey: startKey,
-      }),
-    )
-    items.push(...(page.Items ?? []))
-    startKey = page.LastEvaluatedKey
-  } while (startKey !== undefined)
+  for await (const item of queryPartition(table, partition)) {
+    items.push(item)
+  }
   return items
 }
 

@@ -1,4 +1,4 @@
-import type { Table } from '#adapters/store/table/table.ts'
+import type { TableWithClient } from './table-with-client.ts'
 
 /** What the SDK throws when the connection broke: the service may have done its work. */
 export class ConnectionLostError extends Error {
@@ -13,7 +13,7 @@ type Fault = { readonly kind: 'reply_lost' | 'request_lost'; readonly times: num
  * (`reply_lost`) or before (`request_lost`). Later requests pass.
  */
 export function breakConnection(
-  table: Table,
+  table: TableWithClient,
   marker: string,
   { kind, times }: Fault = { kind: 'reply_lost', times: 1 },
 ) {

@@ -5,7 +5,6 @@ import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { dueReservations, pendingCleanUps } from '#adapters/store/money/due-index.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money/money.ts'
@@ -15,6 +14,7 @@ import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import { auditTenant } from './audit.ts'
 import { readResult, ScriptedUpstream } from './scripted-upstream.ts'
 import { seededRandom } from './seeded-random.ts'
+import type { TableWithClient } from './table-with-client.ts'
 import { testCatalogue } from './test-catalogue.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from './video-jobs.ts'
 
@@ -33,9 +33,11 @@ class TestClock {
   }
 }
 
+type TestContext = StepContext & { readonly table: TableWithClient }
+
 /** The video pipeline of one test: real stores, its own clock, dice, upstreams and tenant. */
 export type Pipeline = {
-  readonly context: StepContext
+  readonly context: TestContext
   readonly clock: TestClock
   readonly upstream: ScriptedUpstream
   readonly tenant: TestTenant
@@ -52,7 +54,7 @@ export type Pipeline = {
 }
 
 type PipelineOptions = {
-  readonly table: Table
+  readonly table: TableWithClient
   readonly bucket: Bucket
   readonly catalogue?: Catalogue
   readonly credits?: string
@@ -68,7 +70,7 @@ export async function createPipeline({
 }: PipelineOptions): Promise<Pipeline> {
   const clock = new TestClock()
   const upstream = new ScriptedUpstream()
-  const context: StepContext = {
+  const context: TestContext = {
     table,
     openBucket: () => bucket,
     catalogue,

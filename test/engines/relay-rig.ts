@@ -5,7 +5,6 @@ import '#local/awslambda.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'
 import { type LedgerRow, readLedgerRows } from '../../lib/admin/ledger/read-ledger.ts'
@@ -16,6 +15,7 @@ import { startMeteredTable, type TableWatch } from './metered-table.ts'
 import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
 import { startTestTable } from './start-test-table.ts'
+import type { TableWithClient } from './table-with-client.ts'
 
 export const CHAT = 'chat-a'
 export const FREE = 'chat-free'
@@ -46,7 +46,7 @@ type Call = {
 
 /** The deployed relay handlers over the local table engine and upstreams that a test scripts. */
 export type RelayRig = {
-  readonly table: Table
+  readonly table: TableWithClient
   /** One for each channel, in order of priority. */
   readonly upstreams: readonly RelayUpstream[]
   /** A tenant of its own, with one key. */

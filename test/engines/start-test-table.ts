@@ -1,14 +1,15 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { createDocumentClient, type Table } from '#adapters/store/table/table.ts'
+import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
+import { type TableWithClient, tableWithClient } from './table-with-client.ts'
 
 /** The local DynamoDB engine, once per test file. */
 export type TestTable = {
   readonly endpoint: string
-  readonly table: Table
+  readonly table: TableWithClient
   /** Another empty table on the same engine, for a test that looks at everything in it. */
-  fresh(): Promise<Table>
+  fresh(): Promise<TableWithClient>
   close(): Promise<void>
 }
 
@@ -21,11 +22,11 @@ export async function startTestTable(): Promise<TestTable> {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   })
   let tables = 0
-  const fresh = async (): Promise<Table> => {
+  const fresh = async (): Promise<TableWithClient> => {
     tables += 1
     const name = `reelgate-${tables}`
     await createTable(name, client)
-    return { client: createDocumentClient(client), name }
+    return tableWithClient({ client: createDocumentClient(client), name })
   }
   const close = async () => {
     client.destroy()

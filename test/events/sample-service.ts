@@ -7,7 +7,7 @@ import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { createDocumentClient } from '#adapters/store/table/table.ts'
+import { createDocumentClient, openTable } from '#adapters/store/table/sdk-table.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { parseCredits } from '#core/money/money.ts'
@@ -141,7 +141,7 @@ async function openStores({ dynamoDb, s3 }: Engines, { config, clock }: { config
   const options = { region: REGION, credentials: CREDENTIALS }
   const dynamoDbClient = new DynamoDBClient({ ...options, endpoint: dynamoDb.endpoint })
   const bucket = new S3Client({ ...options, endpoint: s3.endpoint, forcePathStyle: true })
-  const table = { client: createDocumentClient(dynamoDbClient), name: TABLE_NAME }
+  const table = openTable({ client: createDocumentClient(dynamoDbClient), name: TABLE_NAME })
   await createTable(TABLE_NAME, dynamoDbClient)
   await makeTenant(table, { id: TENANT_ID, name: 'Demo', credits: parseCredits('100') })
   await storeApiKey(table, { key: SAMPLE_KEY, tenantId: TENANT_ID, models: null })

@@ -8,6 +8,7 @@ import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { startExecutions } from '../engines/start-executions.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { ESTIMATE } from '../engines/video-jobs.ts'
 import { openCreateApi } from './create-api.ts'
 import { reuseToken, stirConflicts } from './faulty-table.ts'
@@ -31,7 +32,10 @@ async function openPipeline(
   const config = { submit_wait_seconds: 0, trusted_origins: [engines.results.origin] }
   const opened = await engines.pipeline({ config, credits })
   const { context } = opened
-  const pipeline = { ...opened, context: { ...context, table: { ...context.table, pause: context.pause } } }
+  const pipeline = {
+    ...opened,
+    context: { ...context, table: tableWithClient({ ...context.table, pause: context.pause }) },
+  }
   pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
   const Submit = async (step: () => Promise<unknown>) => {
     await mayStart

@@ -7,6 +7,7 @@ import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.t
 import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { apiEvent, context as lambdaContext } from '../middleware/api-exchange.ts'
 
@@ -26,7 +27,7 @@ export type CreateApi = (request?: { idempotencyKey?: string; body?: object }) =
  */
 export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock = context): Promise<CreateApi> {
   const { nowMilliseconds, pause } = clock
-  const table = { ...context.table, pause }
+  const table = tableWithClient({ ...context.table, pause })
   const key = `key-${randomBytes(8).toString('hex')}`
   await storeApiKey(table, { key, tenantId: tenant.tenantId, models: null })
   const create = {

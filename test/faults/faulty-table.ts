@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { TableWithClient } from '../engines/table-with-client.ts'
 
 type Transaction = { readonly TransactItems: readonly object[]; readonly ClientRequestToken: string }
 
@@ -8,7 +8,7 @@ type Transaction = { readonly TransactItems: readonly object[]; readonly ClientR
 type Interference = (input: object, send: (changes?: object) => Promise<void>) => Promise<void>
 
 /** Puts something between a table and all requests that are sent to it from now on. */
-function interfere(table: Table, interference: Interference): void {
+function interfere(table: TableWithClient, interference: Interference): void {
   table.client.middlewareStack.add(
     (next) => async (args) => {
       if (!textOf(args.input).includes(`"${table.name}"`)) {
@@ -28,7 +28,7 @@ function interfere(table: Table, interference: Interference): void {
 }
 
 function interfereWithTransactions(
-  table: Table,
+  table: TableWithClient,
   interference: (transaction: Transaction, send: (token?: string) => Promise<void>) => Promise<void>,
 ): void {
   interfere(table, async (input, send) => {
@@ -47,7 +47,7 @@ function textOf(input: object): string {
 }
 
 /** The table cancels transactions for a conflict when the dice say so. Gives the tries of each call, in order. */
-export function stirConflicts(table: Table, isConflict: () => boolean): { readonly tries: () => number[] } {
+export function stirConflicts(table: TableWithClient, isConflict: () => boolean): { readonly tries: () => number[] } {
   const tries = new Map<string, number>()
   interfereWithTransactions(table, async ({ TransactItems, ClientRequestToken: token }, send) => {
     tries.set(token, (tries.get(token) ?? 0) + 1)
@@ -66,7 +66,7 @@ export function stirConflicts(table: Table, isConflict: () => boolean): { readon
 }
 
 /** Every transaction carries one and the same idempotency token, as only a fault of ours could do it. */
-export function reuseToken(table: Table): void {
+export function reuseToken(table: TableWithClient): void {
   const token = randomUUID()
   interfereWithTransactions(table, (_, send) => send(token))
 }
@@ -75,7 +75,7 @@ export function reuseToken(table: Table): void {
 const TOKEN_MILLISECONDS = 10 * 60 * 1000
 
 /** The table forgets tokens in the time of a test's clock. */
-export function forgetTokens(table: Table, nowMilliseconds: () => number): void {
+export function forgetTokens(table: TableWithClient, nowMilliseconds: () => number): void {
   const firstSeen = new Map<string, number>()
   interfereWithTransactions(table, async ({ ClientRequestToken: token }, send) => {
     const seenAt = firstSeen.get(token) ?? nowMilliseconds()
@@ -85,7 +85,7 @@ export function forgetTokens(table: Table, nowMilliseconds: () => number): void 
 }
 
 /** Holds the first request whose text has `marker` in it, after letting `passing` of them through, until it is released. */
-export function holdRequest(table: Table, marker: string, passing = 0) {
+export function holdRequest(table: TableWithClient, marker: string, passing = 0) {
   const arrived = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
   let seen = 0

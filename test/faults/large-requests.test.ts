@@ -12,6 +12,7 @@ import { createVideoMachine, type VideoMachine } from '../engines/run-video-mach
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { startExecutions } from '../engines/start-executions.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { openCreateApi } from './create-api.ts'
 import { faultyBucket } from './faulty-bucket.ts'
@@ -53,7 +54,10 @@ async function open(credits: string): Promise<{ pipeline: Pipeline; machine: Vid
   const config = { submit_wait_seconds: 0, trusted_origins: [engines.results.origin] }
   const opened = await engines.pipeline({ config, credits })
   const { context } = opened
-  const pipeline = { ...opened, context: { ...context, table: { ...context.table, pause: context.pause } } }
+  const pipeline = {
+    ...opened,
+    context: { ...context, table: tableWithClient({ ...context.table, pause: context.pause }) },
+  }
   pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
   const Settle = async (step: () => Promise<unknown>) => {
     isAboutToEnd.resolve()

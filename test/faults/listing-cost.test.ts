@@ -2,12 +2,12 @@ import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import { createDocumentClient } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { parseListQuery } from '#core/parameters/list-query.ts'
 
 const dynamo = mockClient(DynamoDBDocumentClient)
-const table = { client: createDocumentClient(), name: 'table' }
+const table = openTable({ name: 'table' })
 
 /** One to see whether more follow, and some in place of deleted jobs. */
 const FEW = 20

@@ -9,6 +9,7 @@ import { createVideoMachine, type VideoMachine } from '../engines/run-video-mach
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { startExecutions } from '../engines/start-executions.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { type CreateApi, openCreateApi } from './create-api.ts'
 import { forgetTokens } from './faulty-table.ts'
 import { startLossyProxy } from './lossy-proxy.ts'
@@ -115,7 +116,7 @@ describe('a settlement whose reply was lost', () => {
     forgetTokens(table, () => pipeline.clock.milliseconds)
     const patient = {
       ...pipeline,
-      context: { ...pipeline.context, table: { ...table, pause: pipeline.context.pause } },
+      context: { ...pipeline.context, table: tableWithClient({ ...table, pause: pipeline.context.pause }) },
     }
     const Settle = async (step: () => Promise<unknown>, visit: number) => {
       if (visit === 1) {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { verifyLedger } from '../../lib/admin/ledger/verify-ledger.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import type { TableWithClient } from '../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
 import { changedKeys, putBack, remove, subsets, type TableImage, takeImage } from './table-image.ts'
 
@@ -16,9 +16,9 @@ beforeAll(async () => {
 afterAll(() => engine.close())
 
 /** The table right before and right after one transaction. */
-type Transaction = { readonly table: Table; readonly before: TableImage; readonly after: TableImage }
+type Transaction = { readonly table: TableWithClient; readonly before: TableImage; readonly after: TableImage }
 
-async function around(table: Table, transaction: () => Promise<unknown>): Promise<Transaction> {
+async function around(table: TableWithClient, transaction: () => Promise<unknown>): Promise<Transaction> {
   const before = await takeImage(table)
   await transaction()
   return { table, before, after: await takeImage(table) }
@@ -51,7 +51,7 @@ async function resolve(resolution: Resolution): Promise<Transaction> {
 /** An idempotency key and a channel's count are no money: the one ends by itself, the other is recounted by Reconcile. */
 const isMoney = (key: string) => !/^(I|CH)#/.test(key)
 
-const findings = async (table: Table) => (await verifyLedger(table)).map(({ message }) => message)
+const findings = async (table: TableWithClient) => (await verifyLedger(table)).map(({ message }) => message)
 
 describe('a table restored to the middle of', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { TableWithClient } from '../engines/table-with-client.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -8,7 +8,7 @@ type Item = Readonly<Record<string, unknown>>
 export type TableImage = ReadonlyMap<string, Item>
 
 /** Reads a table that is small enough for one page. @throws RangeError for one that is not. */
-export async function takeImage({ client, name }: Table): Promise<TableImage> {
+export async function takeImage({ client, name }: TableWithClient): Promise<TableImage> {
   const { Items = [], LastEvaluatedKey } = await client.send(new ScanCommand({ TableName: name, ConsistentRead: true }))
   if (LastEvaluatedKey !== undefined) {
     throw new RangeError('the table is too large for one image')
@@ -24,7 +24,7 @@ export function changedKeys(before: TableImage, after: TableImage): string[] {
 }
 
 /** Puts single items back to what an image holds of them: nothing, where it has none. */
-export async function putBack(table: Table, image: TableImage, keys: readonly string[]): Promise<void> {
+export async function putBack(table: TableWithClient, image: TableImage, keys: readonly string[]): Promise<void> {
   for (const key of keys) {
     const item = image.get(key)
     if (item === undefined) {
@@ -35,7 +35,7 @@ export async function putBack(table: Table, image: TableImage, keys: readonly st
   }
 }
 
-export async function remove({ client, name }: Table, key: string): Promise<void> {
+export async function remove({ client, name }: TableWithClient, key: string): Promise<void> {
   const [PK = '', SK = ''] = key.split(' ')
   await client.send(new DeleteCommand({ TableName: name, Key: { PK, SK } }))
 }

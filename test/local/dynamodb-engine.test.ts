@@ -4,15 +4,16 @@ import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { createDocumentClient, type Table } from '#adapters/store/table/table.ts'
+import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import type { TableWithClient } from '../engines/table-with-client.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-table-'))
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 beforeAll(async () => {
   engine = await startTestTable()
   table = engine.table

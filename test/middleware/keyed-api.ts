@@ -1,7 +1,7 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { expect } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
-import { createDocumentClient } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
@@ -11,7 +11,7 @@ import { apiEvent, context, REQUEST_ID, seen } from './api-exchange.ts'
 export const KEY = formatApiKey('Ab3dEf9h', 'k'.repeat(32))
 
 export const dynamo = mockClient(DynamoDBDocumentClient)
-export const table = { client: createDocumentClient(), name: 'table' }
+export const table = openTable({ name: 'table' })
 
 export const item = { tenantId: 'tenant-1', keyId: 'Ab3dEf9h', state: 'active', models: null }
 

@@ -11,6 +11,7 @@ import { startRelayRig } from '../engines/relay-rig.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { startEngines } from '../engines/start-engines.ts'
 import { startExecutions } from '../engines/start-executions.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { ALARM_FAULTS, type FaultStage } from './alarm-faults.ts'
 import { alarmsOf, type WatchedMetric } from './watched-metrics.ts'
 
@@ -115,7 +116,7 @@ describe('a fault that a metric of AWS shows', () => {
 
   it('makes Reconcile throw when the table is out of reach', async () => {
     const { context } = await stage.engines.pipeline()
-    const table = { ...context.table, name: 'no-such-table' }
+    const table = tableWithClient({ ...context.table, name: 'no-such-table' })
     await expect(reconcile({ ...context, table }, { all: false })).rejects.toThrow()
   })
 

@@ -6,7 +6,6 @@ import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import { ledgerTable } from '#adapters/store/table/relay-table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
@@ -77,7 +76,7 @@ function abandonedRequest(seconds: number): Fault {
   return async (stage) => {
     const { context, clock } = await open(stage)
     const tenant = await openRelayingTenant(context.table)
-    const ledger = new RelayLedger(ledgerTable(context.table), { clock: context, patienceMilliseconds: 0 })
+    const ledger = new RelayLedger(context.table, { clock: context, patienceMilliseconds: 0 })
     await ledger.reserve(tenant.request('1', { reservedAt: clock.milliseconds }))
     clock.advance(seconds)
     await reconcile(context, { all: false })

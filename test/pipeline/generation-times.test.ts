@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
-import { readItem } from '#adapters/store/table/read-item.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
@@ -67,7 +66,7 @@ async function haveTaken({ context, clock }: Pipeline, seconds: number): Promise
 
 const usual = ({ context }: Pipeline) => readUsualSeconds(context.table, CLASS)
 const kept = ({ context }: Pipeline) =>
-  readItem(context.table, tableKeys.generationTimes(CLASS.channelId, CLASS.className))
+  context.table.readItem(tableKeys.generationTimes(CLASS.channelId, CLASS.className))
 
 describe('the waits of a job', () => {
   it('are the start values until eight jobs like it have finished, and then follow what those took', async () => {

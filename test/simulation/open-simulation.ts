@@ -1,5 +1,6 @@
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
 import { startTestTable } from '../engines/start-test-table.ts'
+import { tableWithClient } from '../engines/table-with-client.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 import type { Guard } from './guards.ts'
 import { LeanClient } from './lean-client.ts'
@@ -29,7 +30,7 @@ export async function openSimulation(): Promise<Simulation> {
     run: async ({ seed, missing = [], reconcileAlone = false, probesGuards = true }) => {
       const { name } = await engine.fresh()
       const client = Object.assign(Object.create(DynamoDBDocumentClient.prototype), { send: lean.send.bind(lean) })
-      return await runHistory({ seed, missing, reconcileAlone, probesGuards, table: { name, client } })
+      return await runHistory({ seed, missing, reconcileAlone, probesGuards, table: tableWithClient({ name, client }) })
     },
     close: async () => {
       lean.close()

@@ -1,6 +1,6 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { ScanCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
-import type { Table } from '#adapters/store/table/table.ts'
+import { type TableWithClient, tableWithClient } from '../engines/table-with-client.ts'
 import type { Faults } from './faults.ts'
 import { type Guard, withoutGuards } from './guards.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -21,15 +21,15 @@ type Options = { readonly scheduler: Scheduler; readonly faults: Faults; readonl
 
 /** The real table engine behind a door at which anything may happen, and with the named guards taken out of the product. */
 export class SimulatedTable {
-  readonly table: Table
+  readonly table: TableWithClient
   readonly transactions: Written[] = []
   /** Writes carried out so far. */
   writes = 0
-  readonly #plain: Table
+  readonly #plain: TableWithClient
   readonly #claims: Claim[] = []
   readonly #tokens = new Set<unknown>()
 
-  constructor(plain: Table, { scheduler, faults, missing }: Options) {
+  constructor(plain: TableWithClient, { scheduler, faults, missing }: Options) {
     this.#plain = plain
     const send = async (command: Command): Promise<unknown> => {
       const { name } = command.constructor
@@ -42,11 +42,11 @@ export class SimulatedTable {
       }
       return await faults.pass(`table ${name}`, act, isWrite ? () => conflictOf(input) : undefined)
     }
-    this.table = {
+    this.table = tableWithClient({
       name: plain.name,
       pause: () => scheduler.pause(scheduler.random() * RETRY_MILLISECONDS_MAX),
       client: Object.assign(Object.create(plain.client), { send }),
-    }
+    })
   }
 
   /** Everything in the table, at this very moment. */

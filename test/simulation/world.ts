@@ -1,6 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3'
 import { v7 as uuidv7 } from 'uuid'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import type { CreateContext } from '#lambdas/api/create-video-job/create-context.ts'
@@ -16,6 +15,7 @@ import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { readResult } from '../engines/scripted-upstream.ts'
+import type { TableWithClient } from '../engines/table-with-client.ts'
 import { Faults } from './faults.ts'
 import type { Guard } from './guards.ts'
 import { Scheduler } from './scheduler.ts'
@@ -29,7 +29,7 @@ import { SimulatedUpstream } from './simulated-upstream.ts'
 export type WorldOptions = {
   readonly seed: number
   /** An empty table of the real engine. */
-  readonly table: Table
+  readonly table: TableWithClient
   readonly missing: readonly Guard[]
   /** The EventBridge rule, Catch and Notify are off: Reconcile is all that is left. */
   readonly reconcileAlone: boolean

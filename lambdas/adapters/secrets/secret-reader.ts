@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { callAwsService } from '../aws/call-aws-service.ts'
-import { isContention, retryConflicts } from '../store/table/conflict-retry.ts'
+import { retryOnContention } from '../aws/contention.ts'
 
 /** An entry of a secret is missing. The message names the entry and never shows a value. */
 export class MissingSecretError extends Error {
@@ -84,7 +84,7 @@ async function readSecret(secretArn: string): Promise<string> {
   // This is the default on AWS, but emulators may default to the version that was put first.
   const body = JSON.stringify({ SecretId: secretArn, VersionStage: 'AWSCURRENT' })
   const read = () => callAwsService({ service: 'secretsmanager', target: 'secretsmanager.GetSecretValue', body })
-  const { SecretString } = secretValue.parse(await retryConflicts(read, isContention))
+  const { SecretString } = secretValue.parse(await retryOnContention(read))
   return SecretString ?? '{}'
 }
 

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { readItem } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { IdempotencyKeyReusedError } from '#core/errors.ts'
@@ -17,7 +16,7 @@ export async function findIdempotentJob(
   tenantId: string,
   { digest, bodyHash }: { digest: string; bodyHash: string },
 ): Promise<VideoJob> {
-  const item = await readItem(table, tableKeys.idempotency(tenantId, digest))
+  const item = await table.readItem(tableKeys.idempotency(tenantId, digest))
   const stored = idempotencyItem.safeParse(item)
   const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
   if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {

@@ -1,7 +1,7 @@
 import { systemClock } from '#adapters/clock.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
-import { openTable } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { deleteVideoJob } from './delete-video-job.ts'

@@ -1,6 +1,6 @@
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import { openTable } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { countThatFit, videoJobListBody } from '#core/jobs/video-job-view.ts'
 import { parseListQuery } from '#core/parameters/list-query.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'

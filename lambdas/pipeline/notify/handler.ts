@@ -1,6 +1,6 @@
 import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
-import { openTable } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { sendJobCallback } from './send-job-callback.ts'
 

@@ -1,8 +1,6 @@
 import type { RequestKey } from '#adapters/store/money/due-index.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { isExpired, readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
-import { readItem } from '#adapters/store/table/read-item.ts'
-import { ledgerTable } from '#adapters/store/table/relay-table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -18,9 +16,9 @@ export function createRequestReleaser(
   startedAtMilliseconds = Number.NEGATIVE_INFINITY,
 ): (request: RequestKey) => Promise<void> {
   // A later run comes back to what this one could not do, so nothing is waited for here.
-  const ledger = new RelayLedger(ledgerTable(context.table), { clock: context, patienceMilliseconds: 0 })
+  const ledger = new RelayLedger(context.table, { clock: context, patienceMilliseconds: 0 })
   return async ({ tenantId, requestId }) => {
-    const item = await readItem(context.table, tableKeys.requestReservation(tenantId, requestId))
+    const item = await context.table.readItem(tableKeys.requestReservation(tenantId, requestId))
     const request = item === undefined ? undefined : readOpenRequest(item)
     const isGone =
       request !== undefined &&

@@ -1,5 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { openTable, type Table } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { type RunningHost, readRunningHost } from '#local/data-directory.ts'
 import { signWith } from '#local/engine-credentials.ts'
 import { stackName } from '../../config/stack-name.ts'

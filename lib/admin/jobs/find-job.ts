@@ -1,6 +1,5 @@
 import { listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readItem, readItems } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
@@ -21,13 +20,13 @@ export async function findJob(table: Table, jobId: string, tenantId: string | un
     throw new UsageError(`--job ${jobId}: a job id is a UUID in lower case`)
   }
   if (tenantId !== undefined) {
-    const item = await readItem(table, tableKeys.job(tenantId, jobId))
+    const item = await table.readItem(tableKeys.job(tenantId, jobId))
     return item === undefined ? notFound(`tenant ${tenantId} has no job ${jobId}`) : readVideoJobItem(item)
   }
   const tenants = await listTenantIds(table)
   for (let first = 0; first < tenants.length; first += BATCH_ITEMS) {
     const batch = tenants.slice(first, first + BATCH_ITEMS).map((tenant) => tableKeys.job(tenant, jobId))
-    const item = (await readItems(table, batch)).find((each) => each !== undefined)
+    const item = (await table.readItems(batch)).find((each) => each !== undefined)
     if (item !== undefined) {
       return readVideoJobItem(item)
     }

@@ -1,4 +1,3 @@
-import { readItems } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
@@ -9,6 +8,6 @@ type JobKey = { readonly tenantId: string; readonly jobId: string }
 /** The entries of one job, oldest first: one, or two when it has ended. */
 export async function readJobLedger(table: Table, { tenantId, jobId }: JobKey): Promise<LedgerEntry[]> {
   const keys = [tableKeys.ledgerReserve(tenantId, jobId), tableKeys.ledgerResolution(tenantId, jobId)]
-  const items = await readItems(table, keys)
+  const items = await table.readItems(keys)
   return items.flatMap((item) => (item === undefined ? [] : readLedgerItem(item))).map(toLedgerEntry)
 }

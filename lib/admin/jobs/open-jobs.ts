@@ -1,6 +1,5 @@
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { type JobKey, openReservations } from '#adapters/store/money/due-index.ts'
-import { readItems } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
@@ -43,7 +42,7 @@ async function readJobs(table: Table, keys: readonly JobKey[]): Promise<VideoJob
   const jobs: VideoJob[] = []
   for (let first = 0; first < keys.length; first += BATCH_ITEMS) {
     const batch = keys.slice(first, first + BATCH_ITEMS).map(({ tenantId, jobId }) => tableKeys.job(tenantId, jobId))
-    for (const item of await readItems(table, batch)) {
+    for (const item of await table.readItems(batch)) {
       if (item !== undefined) {
         jobs.push(readVideoJobItem(item))
       }

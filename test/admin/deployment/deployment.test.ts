@@ -2,13 +2,23 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CloudFormationClient, DescribeStacksCommand, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
+import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import type { Table } from '#adapters/store/table/table.ts'
 import { OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { Deployment } from '../../../lib/admin/deployment/deployment.ts'
 
 const stacks = mockClient(CloudFormationClient)
 process.env.AWS_REGION = 'us-east-1'
+
+/** The name that requests of a table carry. */
+async function nameOf(table: Table): Promise<unknown> {
+  const client = mockClient(DynamoDBDocumentClient)
+  client.on(GetCommand).resolves({})
+  await table.readItem({ PK: 'a', SK: 'b' })
+  return client.commandCalls(GetCommand)[0]?.args[0].input.TableName
+}
 
 describe('the table that an admin command works on', () => {
   afterEach(() => {
@@ -21,9 +31,8 @@ describe('the table that an admin command works on', () => {
     stacks.on(DescribeStacksCommand, { StackName: 'Reelgate-prod' }).resolves({
       Stacks: [{ StackName: 'Reelgate-prod', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }],
     })
-    expect((await new Deployment({ local: false, dataDirectory: '.data', stage: 'prod' }).table()).name).toBe(
-      'generated-name',
-    )
+    const deployment = new Deployment({ local: false, dataDirectory: '.data', stage: 'prod' })
+    expect(await nameOf(await deployment.table())).toBe('generated-name')
   })
 
   it('is told as missing, with what to do, when the stage is not deployed', async () => {
@@ -78,7 +87,7 @@ describe('the table that an admin command works on', () => {
     const host = { pid: 1, url: 'http://h', dynamoDbEndpoint: 'http://d', tableName: 'local', stateMachineArn: 'arn:m' }
     writeFileSync(join(dataDirectory, 'host.json'), JSON.stringify(host))
     const deployment = new Deployment({ local: true, dataDirectory, stage: 'dev' })
-    expect((await deployment.table()).name).toBe('local')
+    expect(await nameOf(await deployment.table())).toBe('local')
     expect(await deployment.output('BaseUrl')).toBe('http://h')
     expect(await deployment.output('StateMachineArn')).toBe('arn:m')
     await expect(deployment.output('BucketName')).rejects.toThrow('the local host has no output BucketName')

@@ -11,14 +11,13 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { ledgerTable } from '#adapters/store/table/relay-table.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { readStackResources } from '../../../lib/admin/deployment/stack-resources.ts'
 import { health } from '../../../lib/admin/health/health-command.ts'
 import { listenHttp } from '../../adapters/outbound/loopback.ts'
 import { openRelayingTenant } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
@@ -31,7 +30,7 @@ delete process.env.AWS_ENDPOINT_URL
 
 let engine: TestTable
 let api: Awaited<ReturnType<typeof listenHttp>>
-let table: Table
+let table: TableWithClient
 let status = 200
 beforeAll(async () => {
   engine = await startTestTable()
@@ -201,7 +200,7 @@ describe('a deployment', () => {
 
   it('with an open relayed request and no job names no oldest job', async () => {
     const tenant = await openRelayingTenant(table)
-    await new RelayLedger(ledgerTable(table)).reserve(tenant.request('1'))
+    await new RelayLedger(table).reserve(tenant.request('1'))
     const { isOk, text } = await look()
     expect(isOk).toBe(true)
     expect(text).toContain('1 open, none of a video job')

@@ -1,6 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { findJob } from '../../../lib/admin/jobs/find-job.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
@@ -8,7 +8,7 @@ import { startTestTable, type TestTable } from '../../engines/start-test-table.t
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

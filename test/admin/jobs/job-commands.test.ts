@@ -3,19 +3,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { mockClient } from 'aws-sdk-client-mock'
 import { recordReferenceRefused } from '#adapters/store/jobs/reference-check.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { jobFind, jobShow, jobTimeline } from '../../../lib/admin/jobs/job-commands.ts'
 import { jobCancel } from '../../../lib/admin/jobs/job-repair-commands.ts'
 import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 import { failedJob } from './failed-job.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

@@ -1,6 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ledgerShow, ledgerVerify } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -8,7 +8,7 @@ import { openTenant, reserveJob, type TestTenant } from '../../engines/video-job
 import { runCommand } from '../command-line/run-command.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { csvLine } from '../../../lib/admin/command-line/csv.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
@@ -13,11 +12,12 @@ import {
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
 let engine: RelayTable
-let table: Table
+let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
 beforeAll(async () => {

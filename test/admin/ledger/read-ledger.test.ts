@@ -1,7 +1,6 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { showLedger } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { readLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
@@ -12,10 +11,11 @@ import {
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 
 let engine: RelayTable
-let table: Table
+let table: TableWithClient
 let tenant: RelayingTenant
 let now: number
 let ledger: RelayLedger

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import {
   credits,
   ESTIMATE,
@@ -20,7 +20,7 @@ import {
 } from '../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

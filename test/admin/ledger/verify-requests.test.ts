@@ -2,7 +2,6 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedgers } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
@@ -13,10 +12,11 @@ import {
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 
 let engine: RelayTable
-let table: Table
+let table: TableWithClient
 let tenant: RelayingTenant
 let ledger: RelayLedger
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { createDocumentClient } from '#adapters/store/table/table.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { answerRepeat, answerWithSubmit } from '#lambdas/api/create-video-job/answer-with-submit.ts'
 import { SubmitRhythm } from '#lambdas/api/create-video-job/submit-rhythm.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
@@ -14,7 +14,7 @@ const ITEM = {
 }
 
 const dynamo = mockClient(DynamoDBDocumentClient)
-const table = { client: createDocumentClient(), name: 'table' }
+const table = openTable({ name: 'table' })
 
 let now: number
 let rhythm: SubmitRhythm

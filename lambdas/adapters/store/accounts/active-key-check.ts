@@ -1,15 +1,11 @@
-import { type TableKey, tableKeys } from '../table/table-keys.ts'
+import type { ConditionCheck } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
 
-/** What a transaction that locks funds checks beside it, so that a key revoked, suspended or expired meanwhile cannot spend. */
-export type ActiveKeyCheck = {
-  readonly Key: TableKey
-  readonly ConditionExpression: string
-  readonly ExpressionAttributeNames: Record<string, string>
-  readonly ExpressionAttributeValues: Record<string, unknown>
-}
-
-/** The key exists, is active, its tenant is not suspended, and it ends later than `nowSeconds` or never. */
-export function activeKeyCheck(keyDigest: string, nowSeconds: number): ActiveKeyCheck {
+/**
+ * What a transaction that locks funds checks too, so that a key that is revoked, suspended or expired by then cannot spend: the
+ * key exists and is active, its tenant is not suspended, and it expires after `nowSeconds` or never.
+ */
+export function activeKeyCheck(keyDigest: string, nowSeconds: number): ConditionCheck {
   const keyIsActive = '#state = :active'
   const tenantIsNotSuspended = 'attribute_not_exists(suspended)'
   const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'

@@ -7,7 +7,7 @@ export type Caller = {
   readonly keyDigest: string
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
-  /** Requests that the key may send in a minute; undefined for as many as it likes. */
+  /** Requests that the key may send in a minute; undefined for no limit. */
   readonly ratePerMinute?: number | undefined
 }
 
@@ -15,9 +15,9 @@ export type Caller = {
 export type ApiKeyRecord = {
   readonly caller: Caller
   readonly state: 'active' | 'revoked'
-  /** Its tenant is suspended. */
+  /** Whether its tenant is suspended. */
   readonly suspended: boolean
-  /** Unix seconds; a key without it does not expire. */
+  /** Unix seconds; undefined for a key that does not expire. */
   readonly expiresAt: number | undefined
 }
 
@@ -31,13 +31,13 @@ const apiKeyItem = z.object({
   suspended: z._default(z.boolean(), false),
 })
 
-/** Reads a stored key. @throws ZodError for a record that nobody of ours wrote. */
+/** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
   const { tenantId, keyId, state, models, expiresAt, ratePerMinute, suspended } = apiKeyItem.parse(item)
   return { caller: { tenantId, keyId, keyDigest, models, ratePerMinute }, state, suspended, expiresAt }
 }
 
-/** The caller of a key that may be used at this time; undefined for one that is revoked, suspended or expired. */
+/** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */
 export function callerOf(
   { caller, state, suspended, expiresAt }: ApiKeyRecord,
   nowSeconds: number,
@@ -46,7 +46,7 @@ export function callerOf(
   return isUsable && (expiresAt === undefined || expiresAt > nowSeconds) ? caller : undefined
 }
 
-/** The caller that a key's record names; undefined for a record that is missing, revoked, suspended or expired. */
+/** The caller of a key's item in the table; undefined for a key that is unknown, revoked, suspended or expired. */
 export function readCaller(
   item: unknown,
   { keyDigest, nowSeconds }: { keyDigest: string; nowSeconds: number },

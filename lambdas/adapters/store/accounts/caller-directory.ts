@@ -1,39 +1,39 @@
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { RecentValues } from '../../recent-values.ts'
-import type { LeanTable } from '../table/lean-table.ts'
+import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyRecord, type Caller, callerOf, readApiKeyRecord } from './api-key-record.ts'
 import { SharedReads } from './shared-reads.ts'
 
-/** A caller; not confirmed means by a record of up to a minute ago, so that nothing may happen before a proof. */
+/** A caller. One that is not confirmed comes from a record of up to a minute ago: the key must be proved before anything happens. */
 export type FoundCaller = { readonly caller: Caller; readonly isConfirmed: boolean }
 
-/** How long a record serves: a reservation proves the key afresh, and so does `confirm`. */
+/** How long a record may be used: a reservation proves the key again, and so does `confirm`. */
 const RECORD_MILLISECONDS_MAX = 60_000
 
-/** Keys that are kept, about a megabyte. */
+/** Keys that are remembered, about a megabyte. */
 const RECORDS_MAX = 5_000
 
 type Kept = { readonly record: ApiKeyRecord; readonly readAt: number }
 
 /**
- * Finds out whose an API key is. Whoever uses a caller that is not confirmed proves the key before anything happens for it:
- * by a reservation, whose transaction checks it, or by {@link confirm}. So a revoked key is refused at its next request.
+ * Finds the caller of an API key. Code that uses a caller that is not confirmed proves the key before anything else happens:
+ * by a reservation, whose transaction checks the key, or by {@link confirm}. So a revoked key is refused at its next request.
  */
 export class CallerDirectory {
   readonly #clock: Pick<Clock, 'nowMilliseconds'>
   readonly #records = new RecentValues<Kept>(RECORDS_MAX)
   readonly #reads: SharedReads<Caller | undefined>
 
-  constructor(table: Pick<LeanTable, 'getItem'>, clock: Pick<Clock, 'nowMilliseconds'> = systemClock) {
+  constructor(table: Pick<Table, 'readItem'>, clock: Pick<Clock, 'nowMilliseconds'> = systemClock) {
     this.#clock = clock
     this.#reads = new SharedReads((keyDigest) => this.#read(table, keyDigest))
   }
 
   /**
-   * The caller that a key's digest names, from memory if it was read in the last minute. Undefined for a key that is unknown,
-   * revoked, suspended or expired, by a fresh read.
+   * The caller of a key, from memory if the key was read in the last minute. Undefined, after a fresh read, for a key that is
+   * unknown, revoked, suspended or expired.
    * @throws ServiceUnavailableError when the table stays out of reach.
    */
   async lookUp(keyDigest: string): Promise<FoundCaller | undefined> {
@@ -46,8 +46,8 @@ export class CallerDirectory {
   }
 
   /**
-   * Proves by a strongly consistent read, which begins after this was called, that a key may be used now.
-   * @throws InvalidApiKeyError when it may not. @throws ServiceUnavailableError when the table stays out of reach.
+   * Proves that a key may be used now, by a strongly consistent read that begins after this call.
+   * @throws InvalidApiKeyError when it may not be used. @throws ServiceUnavailableError when the table stays out of reach.
    */
   async confirm(keyDigest: string): Promise<Caller> {
     const caller = await this.#reads.read(keyDigest)
@@ -57,7 +57,7 @@ export class CallerDirectory {
     return caller
   }
 
-  /** Drops what is known of a key, for one that a reservation found revoked: its next request reads. */
+  /** Forgets a key that a reservation found revoked, so that its next request reads it. */
   forget(keyDigest: string): void {
     this.#records.delete(keyDigest)
   }
@@ -69,9 +69,9 @@ export class CallerDirectory {
     return isFresh ? callerOf(kept.record, now / 1000) : undefined
   }
 
-  async #read(table: Pick<LeanTable, 'getItem'>, keyDigest: string): Promise<Caller | undefined> {
+  async #read(table: Pick<Table, 'readItem'>, keyDigest: string): Promise<Caller | undefined> {
     const readAt = this.#clock.nowMilliseconds()
-    const item = await table.getItem(tableKeys.apiKey(keyDigest))
+    const item = await table.readItem(tableKeys.apiKey(keyDigest))
     const record = item === undefined ? undefined : readApiKeyRecord(item, keyDigest)
     const caller = record === undefined ? undefined : callerOf(record, this.#clock.nowMilliseconds() / 1000)
     if (record === undefined || caller === undefined) {

@@ -7,12 +7,12 @@ import { putApiKey, type ReplacedApiKey } from './key-admin.ts'
 const KEY_ID_CHARACTERS = 8
 const SECRET_CHARACTERS = 32
 
-/** A new key of ours: 190 random bits in its secret. */
+/** A new API key, with 190 random bits in its secret. */
 export function generateApiKey(): string {
   return formatApiKey(randomBase62(KEY_ID_CHARACTERS), randomBase62(SECRET_CHARACTERS))
 }
 
-/** Bytes above 247 are thrown away, about one in thirty: four times as many as needed are always enough. */
+/** Bytes above 247, about one in thirty, are thrown away; four times as many bytes as characters are always enough. */
 function randomBase62(count: number): string {
   return base62FromBytes(randomBytes(count * 4), count)
 }
@@ -22,19 +22,20 @@ type KeyToStore = {
   readonly tenantId: string
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
-  /** What an operator calls it. */
+  /** The operator's name for the key. */
   readonly name?: string | undefined
-  /** Unix milliseconds, cut to whole seconds; left out for a key that does not expire. */
+  /** Unix milliseconds, rounded down to whole seconds; undefined for a key that does not expire. */
   readonly expiresAt?: number | undefined
-  /** Requests per minute, from 1 on; left out for a key without a limit. */
+  /** Requests per minute, at least 1; undefined for no limit. */
   readonly ratePerMinute?: number | undefined
   readonly replaces?: ReplacedApiKey | undefined
 }
 
 /**
- * Stores a key by its digest and answers its public id; the key itself is kept nowhere. The key of a suspended tenant is
- * suspended with it.
- * @throws RangeError for a rate that is no whole number from 1 to 60,000; ApiKeyNotFoundError, ApiKeyChangedError of what it replaces.
+ * Stores a key by its digest; the key itself is stored nowhere. The key of a suspended tenant is suspended too.
+ * @returns its public id.
+ * @throws RangeError for a rate that is not a whole number from 1 to 60,000.
+ * @throws ApiKeyNotFoundError, ApiKeyChangedError for the key that it replaces.
  */
 export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
   const digest = sha256Hex(key)

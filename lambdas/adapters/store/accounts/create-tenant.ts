@@ -8,11 +8,11 @@ type TenantToMake = {
   readonly id?: string
   readonly name: string
   readonly credits: Microcredits
-  /** Video jobs that may be open at a time; null or left out for no limit. */
+  /** Video jobs that may be open at a time; null for no limit, as when left out. */
   readonly openJobsMax?: number | null
 }
 
-/** Makes a tenant with a callback secret and a first grant, and answers it. @throws TenantExistsError. */
+/** Makes a tenant with a callback secret and a first grant, and reads it. @throws TenantExistsError. */
 export async function makeTenant(
   table: Table,
   { id = uuidv7(), name, credits, openJobsMax = null }: TenantToMake,
@@ -29,12 +29,12 @@ export async function makeTenant(
   return await getTenant(table, id)
 }
 
-/** What came of a grant: the tenant after it, and whether it added anything. */
+/** The tenant after a grant, and whether the grant is new: a repeated one adds nothing. */
 type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
 
 /**
- * Grants credits, once for each id.
- * @param grant.id names its ledger row; a new one unless given.
+ * Grants credits, once for each id of a grant.
+ * @param grant.id names the ledger row; a new id when left out.
  * @throws TenantNotFoundError; GrantIdTakenError.
  */
 export async function grantTenant(

@@ -1,27 +1,25 @@
 import * as z from 'zod/mini'
 import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import { queryPartition } from '../table/query-items.ts'
-import { readItem } from '../table/read-item.ts'
-import type { Table } from '../table/table.ts'
+import type { Condition, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { type TransactionItem, transact } from '../table/transaction.ts'
 import { isTenantInState, readTenantState } from './tenant-state.ts'
 
 /** An API key as an operator sees it: never the key, only its public id. */
 export type ApiKeyListing = {
   readonly keyId: string
   readonly tenantId: string
-  /** What an operator called it; null for a key without a name. */
+  /** The operator's name for the key; null for a key without one. */
   readonly name: string | null
   readonly state: 'active' | 'revoked'
-  /** Its tenant is suspended. */
+  /** Whether its tenant is suspended. */
   readonly suspended: boolean
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
   /** Milliseconds, on a whole second; null for a key that does not expire. */
   readonly expiresAt: number | null
-  /** The end that it had before another key replaced it, in the same form; undefined for one that was never replaced. */
+  /** When it would have expired had no key replaced it, in the same form; undefined for a key that was never replaced. */
   readonly endBeforeReplacement: number | null | undefined
   /** Requests per minute; null for a key without a limit. */
   readonly ratePerMinute: number | null
@@ -34,12 +32,12 @@ export class ApiKeyNotFoundError extends Error {
   override readonly name = 'ApiKeyNotFoundError'
 }
 
-/** Somebody changed the end of a key that was to be replaced. Nothing was written. */
+/** Another command changed the end of the key that was to be replaced. Nothing was written. */
 export class ApiKeyChangedError extends Error {
   override readonly name = 'ApiKeyChangedError'
 }
 
-/** A key whose tenant is suspended and resumed over and over again while it is being stored. */
+/** The tenant is suspended and resumed again and again while its key is being stored. */
 class TenantUnsettledError extends Error {
   override readonly name = 'TenantUnsettledError'
 }
@@ -68,21 +66,21 @@ type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdA
   readonly replaces?: ReplacedApiKey | undefined
 }
 
-/** A key that ends in the transaction that stores its successor. */
+/** A key that gets a new end in the transaction that stores its successor. */
 export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
-  /** Unix milliseconds, cut to whole seconds: later than it would have, or earlier. A revoked key stays revoked. */
+  /** Unix milliseconds, rounded down to whole seconds: earlier or later than before. A revoked key stays revoked. */
   readonly endsAt: number
 }
 
-/** Tries to store a key whose tenant is suspended or resumed at the same time. */
+/** Tries to store a key while its tenant is suspended or resumed. */
 const TRIES_MAX = 5
 
 /**
- * Stores a key by its digest, active. Storing the same key again makes it active again, with the new limits. The key of a
- * suspended tenant is suspended with it: the same transaction proves the tenant's state, so that a suspension cannot miss
- * a key that is made meanwhile.
+ * Stores a key by its digest, active. Storing a key again makes it active again, with the new limits. The key of a suspended
+ * tenant is suspended too: the same transaction proves the tenant's state, so that a suspension cannot miss a key that is made
+ * meanwhile.
  * @throws RangeError for a rate that no limit can keep.
- * @throws ApiKeyNotFoundError, ApiKeyChangedError when the key that it replaces is not there, or ends otherwise than said.
+ * @throws ApiKeyNotFoundError, ApiKeyChangedError when the key that it replaces does not exist, or has another end than expected.
  */
 export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
   const { keyId, tenantId, models, createdAt, digest, name, expiresAt, ratePerMinute } = key
@@ -90,23 +88,23 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
     throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
   }
   const shared = { keyId, tenantId, models, state: 'active', expiresAt: toSeconds(expiresAt), ratePerMinute }
-  const ends = key.replaces === undefined ? [] : await endKey(table, key.replaces)
+  const ending = key.replaces === undefined ? {} : await endKey(table, key.replaces)
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const tenantState = await readTenantState(table, tenantId)
     const record = { ...shared, suspended: tenantState === 'suspended' ? true : undefined }
     const listing = { ...record, name, createdAt, digest }
     try {
-      return await transact(table, [
-        { ConditionCheck: { TableName: table.name, ...isTenantInState(tenantId, tenantState) } },
-        { Put: { TableName: table.name, Item: { ...tableKeys.apiKey(digest), ...record } } },
-        { Put: { TableName: table.name, Item: { ...tableKeys.apiKeyListing(keyId), ...listing } } },
-        ...ends,
-      ])
+      return await table.transact({
+        tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
+        newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record } } },
+        newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...listing } } },
+        ...ending,
+      })
     } catch (error) {
       if (!(error instanceof ConditionsNotMetError)) {
         throw error
       }
-      if (ends.length > 0 && error.failed.slice(-ends.length).includes(true)) {
+      if (error.failed.has('key') || error.failed.has('listing')) {
         throw new ApiKeyChangedError(`key ${key.replaces?.keyId} was changed meanwhile: nothing was done`)
       }
     }
@@ -114,7 +112,7 @@ export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
   throw new TenantUnsettledError(`tenant ${tenantId} is being suspended and resumed; the key was not stored`)
 }
 
-/** A key never works longer than was said. */
+/** Rounds down, so that a key never works longer than it should. */
 function toSeconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000)
 }
@@ -139,55 +137,52 @@ export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
 }
 
 /**
- * Revokes a key, in one transaction with its listing: the next request with it is refused, and so is a reservation that is
- * on its way.
+ * Revokes a key, in one transaction with its listing: its next request is refused, and so is a reservation that is under way.
  * @throws ApiKeyNotFoundError when no key has this id.
  */
 export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
-  await transact(
-    table,
-    await updateKey(table, keyId, {
-      UpdateExpression: 'SET #state = :revoked',
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: { ':revoked': 'revoked' },
-    }),
-  )
+  const revocation = await updateKey(table, keyId, {
+    UpdateExpression: 'SET #state = :revoked',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':revoked': 'revoked' },
+  })
+  await table.transact(revocation)
 }
 
-/** The end that it had stays in the listing, so that a second successor has the lifetime of the key and not of its last days. */
-async function endKey(table: Table, { keyId, expiresAt, endsAt }: ReplacedApiKey): Promise<TransactionItem[]> {
+/** The listing keeps the first end of the key, so that a second successor gets the key's lifetime and not its last days. */
+async function endKey(table: Table, { keyId, expiresAt, endsAt }: ReplacedApiKey): Promise<KeyWrites> {
   const was = expiresAt === null ? undefined : toSeconds(expiresAt)
-  const items = await updateKey(table, keyId, {
+  return await updateKey(table, keyId, {
     UpdateExpression:
       'SET expiresAt = :expiresAt, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
+    ConditionExpression: was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was',
     ExpressionAttributeValues: { ':expiresAt': toSeconds(endsAt), ':endBefore': was ?? null, ':was': was },
   })
-  const isAsSaid = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
-  return items.map(({ Update }) =>
-    Update === undefined
-      ? {}
-      : { Update: { ...Update, ConditionExpression: `${Update.ConditionExpression} AND ${isAsSaid}` } },
-  )
 }
 
-/** One change of a key's two items, by its public id. */
-type KeyChange = Pick<
-  NonNullable<TransactionItem['Update']>,
-  'ExpressionAttributeNames' | 'ExpressionAttributeValues'
-> & { readonly UpdateExpression: string }
+/** One change of both items of a key, by its public id. */
+type KeyChange = Condition & { readonly UpdateExpression: string }
+
+/** The writes that change both items of a key. */
+type KeyWrites = Pick<NamedWrites, 'key' | 'listing'>
 
 /**
- * The two writes that change a key and its listing alike.
+ * The writes that change a key and its listing alike, if both exist.
  * @throws ApiKeyNotFoundError when no key has this id.
  */
-export async function updateKey(table: Table, keyId: string, change: KeyChange): Promise<TransactionItem[]> {
-  const listing = await readItem(table, tableKeys.apiKeyListing(keyId))
+export async function updateKey(
+  table: Table,
+  keyId: string,
+  { ConditionExpression, ...change }: KeyChange,
+): Promise<KeyWrites> {
+  const listing = await table.readItem(tableKeys.apiKeyListing(keyId))
   if (listing === undefined) {
     throw new ApiKeyNotFoundError(`no key ${keyId}`)
   }
-  const update = { ...change, TableName: table.name, ConditionExpression: 'attribute_exists(PK)' }
-  return [
-    { Update: { ...update, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
-    { Update: { ...update, Key: tableKeys.apiKeyListing(keyId) } },
-  ]
+  const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
+  const update = { ...change, ConditionExpression: conditions.join(' AND ') }
+  return {
+    key: { Update: { ...update, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
+    listing: { Update: { ...update, Key: tableKeys.apiKeyListing(keyId) } },
+  }
 }

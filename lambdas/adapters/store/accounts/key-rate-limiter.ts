@@ -11,44 +11,44 @@ import {
 } from '#core/quota/request-rate.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { RecentValues } from '../../recent-values.ts'
-import type { ItemUpdate, UpdatableTable } from '../table/item-update.ts'
+import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import type { Caller } from './api-key-record.ts'
 
-/** Keys whose last known state is kept, about a hundred kilobytes. */
+/** Keys whose last known state is remembered, about a hundred kilobytes. */
 const KEYS_MAX = 1_000
 
-/** One way fails when another request went first, and then the other way is taken: more turns mean that clocks disagree. */
+/** One way fails when another request went first; then the other way is tried. More turns mean that clocks disagree. */
 const TRIES_MAX = 4
 
-/** Nobody asks for the item of a key that rested for a day: the table may collect it. */
+/** The item of a key that rested for a day says nothing any more: the table may delete it. */
 const KEPT_SECONDS = 24 * 60 * 60
 
-/** What became of a request at the limit of its key. */
+/** What the limit of a key means for one request. */
 export type RateVerdict = {
   readonly state: RateState
-  /** Whole seconds until the next request passes; undefined for one that passed. */
+  /** Whole seconds until the next request passes; undefined when this one passed. */
   readonly retryAfterSeconds: number | undefined
 }
 
 /**
- * Counts the requests of keys that have a limit, over all instances: one conditional update for a request that passes, as
- * a rule, and none for most that are refused. A key without a limit costs nothing. What an instance remembers of a key
- * tells it which update to try first, and that a request is refused while it would have been even then: others only add.
+ * Counts the requests of keys with a limit, over all instances. A request that passes usually takes one conditional update, and
+ * most requests that are refused take none; a key without a limit costs nothing. By what an instance remembers of a key, it
+ * chooses the update to try first, and refuses requests that were too many even then: other instances only add.
  */
 export class KeyRateLimiter {
-  readonly #table: UpdatableTable
+  readonly #table: Pick<Table, 'updateItem'>
   readonly #clock: Pick<Clock, 'nowMilliseconds'>
   readonly #seen = new RecentValues<number>(KEYS_MAX)
 
-  constructor(table: UpdatableTable, clock: Pick<Clock, 'nowMilliseconds'> = systemClock) {
+  constructor(table: Pick<Table, 'updateItem'>, clock: Pick<Clock, 'nowMilliseconds'> = systemClock) {
     this.#table = table
     this.#clock = clock
   }
 
   /**
    * Counts one request. Undefined for a key without a limit.
-   * @throws ServiceUnavailableError when the table stays out of reach: nothing is served without it, so neither is this.
+   * @throws ServiceUnavailableError when the table stays out of reach: nothing is served without the table anyway.
    */
   async take({ keyId, ratePerMinute }: Pick<Caller, 'keyId' | 'ratePerMinute'>): Promise<RateVerdict | undefined> {
     if (ratePerMinute === undefined) {
@@ -88,7 +88,7 @@ function readTat(item: unknown): number | undefined {
   return item === undefined ? undefined : rateItem.parse(item).tat
 }
 
-/** The update with which a request passes; its condition repeats the rule, so that requests at the same time count singly. */
+/** The update with which a request passes. Its condition repeats the rule, so that concurrent requests all count. */
 function passing(
   keyId: string,
   way: 'rested' | 'busy',

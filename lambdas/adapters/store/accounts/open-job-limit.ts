@@ -1,18 +1,16 @@
-import { conditionalUpdate } from '../table/conditional-update.ts'
 import { queryItems } from '../table/query-items.ts'
-import { readItem } from '../table/read-item.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { TenantNotFoundError } from './tenant-store.ts'
 
-/** A recount is given up while the tenant's money keeps moving: its next one is as good. */
+/** Recounts while the tenant's money keeps moving. After the last one, a later change of the limit counts again. */
 const RECOUNTS_MAX = 5
 
 /**
- * Limits how many video jobs of a tenant may be open at a time, from its next create on; null takes the limit away. Jobs that
- * are open already stay, even above it. The count is made anew: functions of two versions that serve at the same time, in the
- * middle of an upgrade, may have left it wrong.
- * @throws RangeError for a limit that is no whole number from 0 on. @throws TenantNotFoundError when there is no such tenant.
+ * Limits how many video jobs of a tenant may be open at a time, from its next create on; null removes the limit. Jobs that
+ * are open already stay, even above the limit. Open jobs are counted again, because two versions that serve at the same time,
+ * during an upgrade, may have left a wrong count.
+ * @throws RangeError for a limit that is not a whole number. @throws TenantNotFoundError when there is no such tenant.
  */
 export async function setOpenJobLimit(table: Table, tenantId: string, limit: number | null): Promise<void> {
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
@@ -22,13 +20,13 @@ export async function setOpenJobLimit(table: Table, tenantId: string, limit: num
     limit === null
       ? { UpdateExpression: 'REMOVE openJobsMax' }
       : {
-          // The condition of a create compares the two, and a tenant that had no job since they are counted has no count.
+          // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
           UpdateExpression: 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
           ExpressionAttributeValues: { ':limit': limit, ':none': 0 },
         }
   const isKnown = { ConditionExpression: 'attribute_exists(PK)' }
-  const balance = await conditionalUpdate(table, { Key: tableKeys.balance(tenantId), ...change, ...isKnown })
-  if (balance === undefined) {
+  const { isWritten } = await table.updateItem({ Key: tableKeys.balance(tenantId), ...change, ...isKnown })
+  if (!isWritten) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
   }
   for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
@@ -38,16 +36,16 @@ export async function setOpenJobLimit(table: Table, tenantId: string, limit: num
   }
 }
 
-/** @returns whether the count is right, now at the latest. */
+/** @returns whether the count is right now. */
 async function recountOpenJobs(table: Table, tenantId: string): Promise<boolean> {
-  const { openJobs = 0, available, held, spent } = { ...(await readItem(table, tableKeys.balance(tenantId))) }
+  const { openJobs = 0, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
   const counted = await countReservations(table, tenantId)
   if (openJobs === counted) {
     return true
   }
-  // Whatever opens or ends a job moves the money or the count in the same transaction.
+  // Every transaction that opens or ends a job also moves the money or the count.
   const nothingHasMoved = 'openJobs = :openJobs AND available = :available AND held = :held AND spent = :spent'
-  const item = await conditionalUpdate(table, {
+  const { isWritten } = await table.updateItem({
     Key: tableKeys.balance(tenantId),
     UpdateExpression: 'SET openJobs = :counted',
     ConditionExpression: nothingHasMoved,
@@ -59,10 +57,10 @@ async function recountOpenJobs(table: Table, tenantId: string): Promise<boolean>
       ':spent': spent,
     },
   })
-  return item !== undefined
+  return isWritten
 }
 
-/** Open reservations of jobs that are among the counted ones. */
+/** Open reservations of jobs that the count includes. */
 async function countReservations(table: Table, tenantId: string): Promise<number> {
   const { PK, SK } = tableKeys.reservation(tenantId, '')
   const open = queryItems(table, {

@@ -1,10 +1,9 @@
-/** A read under way, and the one that begins when it is over, if anyone waits for it. */
+/** A read under way, and the read that begins when it ends, if anything waits for one. */
 type Line<Value> = { readonly running: Promise<void>; next: Promise<Value> | undefined }
 
 /**
- * Lets requests that want the same thing share a read that began after they arrived. A read under way when a request
- * arrives may have seen what was true before, so it does not serve that one: it waits for the next read, together with
- * everyone who came meanwhile.
+ * Lets requests for the same thing share a read that begins after they arrive. A read already under way may have seen an older
+ * state, so a request that arrives during it waits for the next read, together with all that arrive meanwhile.
  */
 export class SharedReads<Value> {
   readonly #read: (key: string) => Promise<Value>
@@ -14,7 +13,7 @@ export class SharedReads<Value> {
     this.#read = read
   }
 
-  /** Never more than one read of a key at a time. @throws what the read throws. */
+  /** Reads each key at most once at a time. @throws what the read throws. */
   read(key: string): Promise<Value> {
     const line = this.#lines.get(key)
     if (line === undefined) {

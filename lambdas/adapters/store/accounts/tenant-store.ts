@@ -1,11 +1,9 @@
 import * as z from 'zod/mini'
 import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import { queryPartition } from '../table/query-items.ts'
-import { readItem } from '../table/read-item.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { transact } from '../table/transaction.ts'
 import type { TenantState } from './tenant-state.ts'
 
 /** A tenant as an operator sees it. Amounts in microcredits. */
@@ -18,7 +16,7 @@ export type Tenant = {
   readonly balance: Balance
 }
 
-/** Video jobs of a tenant that have not ended, and how many it may have at a time; null for as many as it can pay for. */
+/** Open video jobs of a tenant, and how many it may have at a time; null for as many as it can pay for. */
 type OpenJobs = { readonly count: number; readonly max: number | null }
 
 /** A tenant in a list: without the secret that its callbacks are signed with. */
@@ -42,7 +40,7 @@ export class TenantNotFoundError extends Error {
   override readonly name = 'TenantNotFoundError'
 }
 
-/** The id of a grant stands in the ledger already, with another amount. */
+/** The ledger already has a grant with this id and another amount. */
 export class GrantIdTakenError extends Error {
   override readonly name = 'GrantIdTakenError'
 }
@@ -64,7 +62,7 @@ type NewTenant = {
   readonly name: string
   readonly webhookSecret: string
   readonly credits: Microcredits
-  /** Video jobs that may be open at a time; null or left out for no limit. */
+  /** Video jobs that may be open at a time; null for no limit, as when left out. */
   readonly openJobsMax?: number | null
   /** Id of the first grant's ledger row. */
   readonly grantId: string
@@ -76,25 +74,25 @@ type NewTenant = {
  * @throws TenantExistsError when the id is taken; nothing was written.
  */
 export async function createTenant(table: Table, tenant: NewTenant): Promise<void> {
-  const isNew = { TableName: table.name, ConditionExpression: 'attribute_not_exists(PK)' }
+  const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
   const { id, name, webhookSecret, credits, grantId, nowMilliseconds } = tenant
   const limit = tenant.openJobsMax ?? undefined
   const money = { available: credits, held: 0, spent: 0, granted: credits }
   const balance = { ...money, state: 'active', openJobs: 0, openJobsMax: limit }
   try {
-    await transact(table, [
-      { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
-      { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance } } },
-      { Put: { ...isNew, Item: grantRow(id, { grantId, credits, nowMilliseconds }) } },
-    ])
+    await table.transact({
+      tenant: { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
+      balance: { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance } } },
+      grant: { Put: { ...isNew, Item: grantRow(id, { grantId, credits, nowMilliseconds }) } },
+    })
   } catch (error) {
     throw error instanceof ConditionsNotMetError ? new TenantExistsError(`tenant ${id} exists`) : error
   }
 }
 
 /**
- * Adds credits to a tenant: ledger row and balance in one transaction. Repeating it with one grant id is one grant.
- * @returns false when this grant had been made before, and nothing was added.
+ * Adds credits to a tenant: ledger row and balance in one transaction. Repeating a grant with its id adds nothing.
+ * @returns false when this grant was made before.
  * @throws TenantNotFoundError when there is no such tenant; GrantIdTakenError when the id was used for another amount.
  */
 export async function grantCredits(
@@ -103,25 +101,20 @@ export async function grantCredits(
   grant: { grantId: string; credits: Microcredits; nowMilliseconds: number },
 ): Promise<boolean> {
   const raise = {
-    TableName: table.name,
     Key: tableKeys.balance(tenantId),
     UpdateExpression: 'SET available = available + :credits, granted = granted + :credits',
     ConditionExpression: 'attribute_exists(PK)',
     ExpressionAttributeValues: { ':credits': grant.credits },
   }
-  const row = {
-    TableName: table.name,
-    ConditionExpression: 'attribute_not_exists(PK)',
-    Item: grantRow(tenantId, grant),
-  }
+  const row = { ConditionExpression: 'attribute_not_exists(PK)', Item: grantRow(tenantId, grant) }
   try {
-    await transact(table, [{ Update: raise }, { Put: row }])
+    await table.transact({ balance: { Update: raise }, grant: { Put: row } })
     return true
   } catch (error) {
     if (!(error instanceof ConditionsNotMetError)) {
       throw error
     }
-    if (error.failed[0]) {
+    if (error.failed.has('balance')) {
       throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
     }
     await requireSameGrant(table, tenantId, grant)
@@ -134,7 +127,7 @@ async function requireSameGrant(
   tenantId: string,
   { grantId, credits }: { grantId: string; credits: Microcredits },
 ): Promise<void> {
-  const row = await readItem(table, tableKeys.ledgerGrant(tenantId, grantId))
+  const row = await table.readItem(tableKeys.ledgerGrant(tenantId, grantId))
   const made = amount.parse(row?.amount)
   if (made !== credits) {
     throw new GrantIdTakenError(`grant ${grantId} of tenant ${tenantId} was made with ${formatCredits(made)} credits`)
@@ -156,8 +149,8 @@ function grantRow(tenantId: string, grant: { grantId: string; credits: Microcred
  */
 export async function getTenant(table: Table, tenantId: string): Promise<Tenant> {
   const [tenant, balance] = await Promise.all([
-    readItem(table, tableKeys.tenant(tenantId)),
-    readItem(table, tableKeys.balance(tenantId)),
+    table.readItem(tableKeys.tenant(tenantId)),
+    table.readItem(tableKeys.balance(tenantId)),
   ])
   if (tenant === undefined || balance === undefined) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
@@ -172,14 +165,14 @@ function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balanc
 }
 
 /**
- * Every tenant, each strongly consistent in itself. One without a balance, which only a table restored in parts can have, is
- * left out: `ledger verify` tells of it.
+ * Every tenant, each by strongly consistent reads. A tenant without a balance, which only a partly restored table can have, is
+ * left out: `ledger verify` reports it.
  */
 export async function listTenants(table: Table): Promise<TenantListing[]> {
   const tenants: TenantListing[] = []
   for await (const item of queryPartition(table, tableKeys.tenant('').PK)) {
     const { SK: id, name } = tenantItem.parse(item)
-    const balance = await readItem(table, tableKeys.balance(id))
+    const balance = await table.readItem(tableKeys.balance(id))
     if (balance !== undefined) {
       tenants.push({ id, name, ...readBalance(balance) })
     }

@@ -1,18 +1,16 @@
 import * as z from 'zod/mini'
-import { conditionalUpdate } from '../table/conditional-update.ts'
-import { readItem } from '../table/read-item.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { TenantNotFoundError } from './tenant-store.ts'
 
-/** What a tenant's callbacks are signed with. */
+/** The secrets that a tenant's callbacks are signed with. */
 export type WebhookSecrets = {
   readonly current: string
-  /** The one before, while callbacks are signed with both: until a time in Unix milliseconds. */
+  /** The secret before this one, while callbacks are signed with both; `until` in Unix milliseconds. */
   readonly previous: { readonly secret: string; readonly until: number } | undefined
 }
 
-/** Somebody else rotated the secret since it was read; nothing was written. */
+/** Another command rotated the secret since it was read; nothing was written. */
 export class WebhookSecretChangedError extends Error {
   override readonly name = 'WebhookSecretChangedError'
 }
@@ -24,8 +22,8 @@ const secretsItem = z.object({
 })
 
 /**
- * The secrets of a tenant that are valid at a time, by one read; `mayLag` for a callback, where a moment's delay means that
- * it is signed as one of the moment before.
+ * The secrets of a tenant that are valid at a time, by one read. `mayLag` suits a callback, which may be signed as it would have
+ * been a moment before.
  * @throws TenantNotFoundError
  */
 export async function readWebhookSecrets(
@@ -33,7 +31,7 @@ export async function readWebhookSecrets(
   tenantId: string,
   { nowMilliseconds, mayLag = false }: { nowMilliseconds: number; mayLag?: boolean },
 ): Promise<WebhookSecrets> {
-  const item = await readItem(table, tableKeys.tenant(tenantId), { mayLag })
+  const item = await table.readItem(tableKeys.tenant(tenantId), { mayLag })
   if (item === undefined) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
   }
@@ -43,15 +41,15 @@ export async function readWebhookSecrets(
 }
 
 type Rotation = {
-  /** The secret that is replaced, as it was read: another one in its place was somebody else's rotation. */
+  /** The secret that is replaced, as it was read: any other in its place comes from another rotation. */
   readonly replaces: string
   readonly secret: string
-  /** Until when the replaced one signs too, in Unix milliseconds; undefined when it ends at once and is not kept. */
+  /** Until when the replaced secret signs too, in Unix milliseconds; undefined to end it at once. */
   readonly previousUntil: number | undefined
 }
 
 /**
- * Replaces a tenant's secret. A still older one ends here: there are two at most. Repeating it is one rotation.
+ * Replaces a tenant's secret. There are two at most, so a still older one ends. Repeating a rotation changes nothing.
  * @throws WebhookSecretChangedError
  */
 export async function rotateWebhookSecret(
@@ -59,7 +57,7 @@ export async function rotateWebhookSecret(
   tenantId: string,
   { replaces, secret, previousUntil }: Rotation,
 ): Promise<void> {
-  const written = await conditionalUpdate(table, {
+  const { isWritten } = await table.updateItem({
     Key: tableKeys.tenant(tenantId),
     UpdateExpression:
       previousUntil === undefined
@@ -72,10 +70,10 @@ export async function rotateWebhookSecret(
       ...(previousUntil === undefined ? {} : { ':until': previousUntil }),
     },
   })
-  if (written !== undefined) {
+  if (isWritten) {
     return
   }
-  // A write whose answer was lost is sent again and then meets itself.
+  // A write whose response was lost is sent again and then refused by its own first try.
   const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
   if (current !== secret) {
     throw new WebhookSecretChangedError('somebody else rotated the callback secret at the same time')

@@ -1,5 +1,3 @@
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
-import { GetCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb'
 import * as z from 'zod/mini'
 import { sumsOf, type UsualSeconds, usualSeconds, WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
 import type { Table } from '../table/table.ts'
@@ -8,10 +6,10 @@ import { tableKeys } from '../table/table-keys.ts'
 /** A class of jobs within a channel (lambdas/core/jobs/generation-times.ts). */
 type ClassKey = { readonly channelId: string; readonly className: string }
 
-/** A class without a finished job for so long is forgotten: by then its jobs may take any time. */
+/** A class is forgotten this long after its last finished job: by then its jobs may take any time. */
 const UNUSED_SECONDS_MAX = 30 * 24 * 60 * 60
 
-/** The sums of the current window, and of the full one before it. */
+/** The sums of the current window, and of the full window before it. */
 const timesItem = z.object({
   samples: z.number(),
   logSum: z.number(),
@@ -22,25 +20,26 @@ const timesItem = z.object({
 })
 
 /**
- * What is usual for a class; undefined while too little is known. Half a read unit and one try: a guess is not worth a wait.
- * @throws when the table does not answer.
+ * The usual times of a class; undefined while too little is known. Half a read unit and one try: a guess is not worth a wait.
+ * @throws the error of the one try.
  */
 export async function readUsualSeconds(table: Table, key: ClassKey): Promise<UsualSeconds | undefined> {
-  const { Item } = await table.client.send(
-    new GetCommand({ TableName: table.name, Key: tableKeys.generationTimes(key.channelId, key.className) }),
-  )
-  if (Item === undefined) {
+  const item = await table.readItem(tableKeys.generationTimes(key.channelId, key.className), {
+    mayLag: true,
+    isTriedOnce: true,
+  })
+  if (item === undefined) {
     return undefined
   }
-  const { samplesBefore, logSumBefore, logSquaresBefore, ...current } = timesItem.parse(Item)
+  const { samplesBefore, logSumBefore, logSquaresBefore, ...current } = timesItem.parse(item)
   return usualSeconds([current, { samples: samplesBefore, logSum: logSumBefore, logSquares: logSquaresBefore }])
 }
 
 /**
- * Adds one finished job to its class without reading it, so that jobs that finish at once all count. A full window becomes
- * the one before it; the sample of whoever loses that change to another is dropped, and one whose reply was lost may count
- * twice. One try, as for reading.
- * @throws when the table does not answer.
+ * Adds one finished job to its class without reading it, so that jobs that finish together all count. A full window becomes the
+ * window before. A sample that loses that change to another is dropped, and one whose response was lost may count twice. One try,
+ * as for reading.
+ * @throws the error of the one try.
  */
 export async function addGenerationTime(
   table: Table,
@@ -49,7 +48,6 @@ export async function addGenerationTime(
 ): Promise<void> {
   const { samples, logSum, logSquares } = sumsOf(seconds)
   const common = {
-    TableName: table.name,
     Key: tableKeys.generationTimes(key.channelId, key.className),
     ExpressionAttributeNames: { '#ttl': 'ttl' },
     ExpressionAttributeValues: {
@@ -62,24 +60,15 @@ export async function addGenerationTime(
   }
   const hasRoom = 'attribute_not_exists(samples) OR samples < :window'
   const join = 'SET #ttl = :ttl ADD samples :samples, logSum :logSum, logSquares :logSquares'
-  if (await update(table, { ...common, UpdateExpression: join, ConditionExpression: hasRoom })) {
+  const joined = await table.updateItem(
+    { ...common, UpdateExpression: join, ConditionExpression: hasRoom },
+    { isTriedOnce: true },
+  )
+  if (joined.isWritten) {
     return
   }
   const isFull = 'samples >= :window'
   const before = 'samplesBefore = samples, logSumBefore = logSum, logSquaresBefore = logSquares'
   const begin = `SET #ttl = :ttl, ${before}, samples = :samples, logSum = :logSum, logSquares = :logSquares`
-  await update(table, { ...common, UpdateExpression: begin, ConditionExpression: isFull })
-}
-
-/** @returns false when the condition did not hold. */
-async function update(table: Table, input: UpdateCommandInput): Promise<boolean> {
-  try {
-    await table.client.send(new UpdateCommand(input))
-    return true
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) {
-      return false
-    }
-    throw error
-  }
+  await table.updateItem({ ...common, UpdateExpression: begin, ConditionExpression: isFull }, { isTriedOnce: true })
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
-import { conditionalUpdate } from '../table/conditional-update.ts'
-import { readItem } from '../table/read-item.ts'
+import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, type TableKey, tableKeys } from '../table/table-keys.ts'
 import { readVideoJobItem } from './video-job-item.ts'
@@ -9,9 +8,9 @@ import { readVideoJobItem } from './video-job-item.ts'
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
 /**
- * Makes a job invisible, in any state. The reservation is untouched: the execution resolves it.
- * The record enters the clean-up index, so that its file is removed even if this process dies now.
- * @returns the job after the mark, or undefined when there is none to delete (unknown, deleted before, or too old).
+ * Makes a job invisible, in any state. Its reservation is untouched: the execution resolves it. The job enters the clean-up index,
+ * so that its video is deleted even if this process dies now.
+ * @returns the job with the mark, or undefined when there is none to delete (unknown, deleted before, or too old).
  */
 export async function markDeleted(table: Table, job: JobKey, nowMilliseconds: number): Promise<VideoJob | undefined> {
   const exists = 'attribute_exists(PK)'
@@ -19,7 +18,7 @@ export async function markDeleted(table: Table, job: JobKey, nowMilliseconds: nu
   const isNotTooOld = 'createdAt > :oldest'
   const mark = randomUUID()
   const key = tableKeys.job(job.tenantId, job.jobId)
-  const updated = await conditionalUpdate(table, {
+  const updated = await table.updateItem({
     Key: key,
     UpdateExpression: 'SET deleted = :true, deletionMark = :mark, GSI1PK = :cleanup, GSI1SK = :now',
     ConditionExpression: [exists, isNotDeleted, isNotTooOld].join(' AND '),
@@ -31,19 +30,19 @@ export async function markDeleted(table: Table, job: JobKey, nowMilliseconds: nu
       ':oldest': Math.trunc(nowMilliseconds / 1000) - JOB_RECORD_SECONDS,
     },
   })
-  const item = updated ?? (await readOwnMark(table, key, mark))
+  const item = updated.isWritten ? updated.item : await readOwnMark(table, key, mark)
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
-/** A write whose reply was lost is repeated by the SDK and meets its own mark: that is success, not a second deletion. */
-async function readOwnMark(table: Table, key: TableKey, mark: string): Promise<Record<string, unknown> | undefined> {
-  const item = await readItem(table, key)
+/** A write whose response was lost is repeated and finds its own mark: that is success, not a second deletion. */
+async function readOwnMark(table: Table, key: TableKey, mark: string): Promise<Item | undefined> {
+  const item = await table.readItem(key)
   return item?.deletionMark === mark ? item : undefined
 }
 
-/** Says that nothing of a deleted, ended job is left in the bucket. */
+/** Records that nothing of a deleted, ended job is left in the bucket. */
 export async function recordCleanedUp(table: Table, job: JobKey): Promise<void> {
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
     ConditionExpression: 'deleted = :true',

@@ -1,5 +1,4 @@
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
-import { conditionalUpdate } from '../table/conditional-update.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { storedTextAttributes } from './video-job-item.ts'
@@ -10,7 +9,7 @@ const isOpen = '#status IN (:queued, :processing)'
 const openValues = { ':queued': 'queued', ':processing': 'processing' }
 const statusName = { '#status': 'status' }
 
-/** What one poll found out. Members left out stay as they are. */
+/** What one poll found out. Fields that are left out stay as they are. */
 export type PollRecord = {
   readonly pollText?: StoredText
   readonly goneCount?: number
@@ -19,7 +18,7 @@ export type PollRecord = {
   readonly finishedAt?: number
 }
 
-/** Keeps what a poll found out, as long as the job is open. */
+/** Records what a poll found out, while the job is open. */
 export async function recordPoll(table: Table, job: JobKey, record: PollRecord): Promise<void> {
   const sets: string[] = []
   const removes: string[] = []
@@ -42,7 +41,7 @@ export async function recordPoll(table: Table, job: JobKey, record: PollRecord):
     sets.push('finishedAt = if_not_exists(finishedAt, :finished)')
     values[':finished'] = record.finishedAt
   }
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
     ConditionExpression: isOpen,
@@ -52,24 +51,24 @@ export async function recordPoll(table: Table, job: JobKey, record: PollRecord):
 }
 
 /**
- * Says that the video lies in the bucket. An empty text means that its header holds no length.
+ * Records that the video is in the bucket. An empty string means that its header has no length.
  * @returns false when the job had ended before.
  */
 export async function recordStored(table: Table, job: JobKey, durationSeconds: string | undefined): Promise<boolean> {
-  const item = await conditionalUpdate(table, {
+  const { isWritten } = await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'SET storedDurationSeconds = :duration',
     ConditionExpression: isOpen,
     ExpressionAttributeNames: statusName,
     ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '' },
   })
-  return item !== undefined
+  return isWritten
 }
 
-/** @param cause what the log says; left out where `failure` says it all. */
+/** @param cause what the log says; left out where `failure` says the same. */
 type FailureRecord = { readonly failure: string; readonly cause?: string; readonly pollText?: StoredText }
 
-/** Keeps why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */
+/** Records why the job is about to fail, and the upstream's refusal, before the step throws: the execution carries ids only. */
 export async function recordFailure(
   table: Table,
   job: JobKey,
@@ -81,7 +80,7 @@ export async function recordFailure(
     ...(cause === undefined ? [] : ['failureCause = :cause']),
     ...(text === undefined ? [] : [`${text.set} = :text`]),
   ]
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: `SET ${sets.join(', ')}${text === undefined ? '' : ` REMOVE ${text.remove}`}`,
     ConditionExpression: isOpen,
@@ -96,19 +95,19 @@ export async function recordFailure(
 }
 
 /**
- * Takes the right to send the callback, before any connection is made: at most one is ever sent.
- * @returns false when it was taken before, or the job is deleted or still open.
+ * Claims the one callback of a job, before any connection is made, so that at most one is ever sent.
+ * @returns false when it was claimed before, or the job is deleted or still open.
  */
 export async function claimCallback(table: Table, job: JobKey): Promise<boolean> {
   const isEnded = '#status IN (:succeeded, :failed)'
   const isUnsent = 'attribute_not_exists(callbackState)'
   const isNotDeleted = 'attribute_not_exists(deleted)'
-  const item = await conditionalUpdate(table, {
+  const { isWritten } = await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'SET callbackState = :sent',
     ConditionExpression: [isEnded, isUnsent, isNotDeleted].join(' AND '),
     ExpressionAttributeNames: statusName,
     ExpressionAttributeValues: { ':sent': 'sent', ':succeeded': 'succeeded', ':failed': 'failed' },
   })
-  return item !== undefined
+  return isWritten
 }

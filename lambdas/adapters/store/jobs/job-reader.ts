@@ -1,24 +1,22 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb'
 import { isVisible, JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
-import { isContention, retryConflicts } from '../table/conflict-retry.ts'
-import { readItem } from '../table/read-item.ts'
-import type { Table } from '../table/table.ts'
+import type { Item } from '../table/item-codec.ts'
+import type { Table, TableQuery } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { readVideoJobItem } from './video-job-item.ts'
 
-/** Reads a job, strongly consistent: one item read. Undefined when the tenant has none by this id. */
+/** Reads a job, strongly consistent. Undefined when the tenant has no job with this id. */
 export async function getVideoJob(table: Table, tenantId: string, jobId: string): Promise<VideoJob | undefined> {
-  const item = await readItem(table, tableKeys.job(tenantId, jobId))
+  const item = await table.readItem(tableKeys.job(tenantId, jobId))
   return item === undefined ? undefined : readVideoJobItem(item)
 }
 
-/** Pages of one listing: 10,000 skipped jobs of a few KB and their deleted neighbours fit; more is a fault. */
+/** Pages of one listing: enough for 10,000 skipped jobs of a few KB and their deleted neighbours; more is a fault. */
 const PAGES_MAX = 200
 
-/** Items asked for beyond what is missing once a request met deleted jobs: where one was deleted there are more, and more. */
+/** Items read in advance once a page had deleted jobs: where one job was deleted, more usually follow. */
 const READ_AHEAD = { first: 10, growth: 2, max: 1_000 }
 
-/** More deleted jobs in a row than a listing reads through; an answer would say that there is nothing behind them. */
+/** More deleted jobs in a row than a listing reads; a response would say that no jobs follow them. */
 class ListingTooLongError extends Error {
   override readonly name = 'ListingTooLongError'
 }
@@ -30,36 +28,28 @@ type ListOptions = {
   readonly tenantId: string
   readonly limit: number
   readonly offset: number
-  /** A position in the order of ids: only older jobs follow. */
+  /** A position in the order of ids; only older jobs are listed. */
   readonly after: string | undefined
   readonly nowSeconds: number
 }
 
 /**
  * Lists a tenant's visible jobs, newest first: one query backwards over the tenant's partition.
- * Skipped jobs are read and paid for; a cursor (`after`) is the cheap way to go far.
- * @throws ListingTooLongError when the bound on requests is met before the page is full or the jobs come to their end.
+ * Skipped jobs are read and paid for; a cursor (`after`) is the cheap way to go far back.
+ * @throws ListingTooLongError when the bound on requests is reached before the page is full or the jobs end.
  */
 export async function listVideoJobs(table: Table, options: ListOptions): Promise<JobPage> {
   const jobs: VideoJob[] = []
   const wanted = options.limit + 1
-  let startKey: Record<string, unknown> | undefined
+  let startKey: Item | undefined
   let toSkip = options.offset
   for (let page = 0; page < PAGES_MAX && jobs.length < wanted; page += 1) {
-    const query = new QueryCommand({
-      ...jobRange(table, options),
-      Limit: toSkip + wanted - jobs.length + readAhead(page),
-      ExclusiveStartKey: startKey,
-    })
-    const { Items = [], LastEvaluatedKey } = await retryConflicts(
-      () => table.client.send(query),
-      isContention,
-      table.pause,
-    )
-    const visible = Items.map(readVideoJobItem).filter((job) => isVisible(job, options.nowSeconds))
+    const Limit = toSkip + wanted - jobs.length + readAhead(page)
+    const { items, nextKey } = await table.queryPage({ ...jobRange(options), Limit }, startKey)
+    const visible = items.map(readVideoJobItem).filter((job) => isVisible(job, options.nowSeconds))
     jobs.push(...visible.slice(toSkip, toSkip + wanted - jobs.length))
     toSkip = Math.max(0, toSkip - visible.length)
-    startKey = LastEvaluatedKey
+    startKey = nextKey
     if (startKey === undefined) {
       break
     }
@@ -74,15 +64,14 @@ function readAhead(page: number): number {
   return page === 0 ? 0 : Math.min(READ_AHEAD.max, READ_AHEAD.first * READ_AHEAD.growth ** (page - 1))
 }
 
-function jobRange(table: Table, { tenantId, after, nowSeconds }: ListOptions) {
+function jobRange({ tenantId, after, nowSeconds }: ListOptions): TableQuery {
   const { PK, SK: oldest } = tableKeys.job(tenantId, firstIdAt(nowSeconds - JOB_RECORD_SECONDS))
   const newest = after === undefined ? tableKeys.job(tenantId, '~').SK : justBefore(tableKeys.job(tenantId, after).SK)
   return {
-    TableName: table.name,
     ScanIndexForward: false,
     ConsistentRead: true,
     KeyConditionExpression: 'PK = :pk AND SK BETWEEN :oldest AND :newest',
-    // A cursor beyond the oldest visible job leaves an empty range, which the query would refuse.
+    // A cursor beyond the oldest visible job makes an empty range, which the table refuses.
     ExpressionAttributeValues: { ':pk': PK, ':oldest': oldest < newest ? oldest : newest, ':newest': newest },
   }
 }
@@ -93,7 +82,7 @@ function firstIdAt(seconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}`
 }
 
-/** The position directly before an id, so that the range leaves out the cursor itself. */
+/** The position directly before an id, so that the range excludes the cursor itself. */
 function justBefore(sortKey: string): string {
   const last = sortKey.charCodeAt(sortKey.length - 1)
   return `${sortKey.slice(0, -1)}${String.fromCharCode(last - 1)}~`

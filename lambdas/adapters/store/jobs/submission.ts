@@ -1,11 +1,9 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
 import { type StoredText, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import { conditionalUpdate } from '../table/conditional-update.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { transact } from '../table/transaction.ts'
 import { readVideoJobItem, storedTextAttributes } from './video-job-item.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
@@ -22,15 +20,14 @@ type ClaimedChannel = Pick<VideoChannel, 'id' | 'provider' | 'max_open_jobs'>
 export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**
- * Takes the right to post this job upstream, once, and one slot of the channel, in one transaction.
- * `job_moved` means that the job was claimed, deleted, refused or ended by somebody else.
+ * Claims the one submit of this job, and one slot of the channel, in one transaction.
+ * `job_moved` means that the job was claimed, deleted, refused or ended before.
  */
 export async function claimSubmit(
   table: Table,
   { job, channel, nowSeconds }: { job: JobKey; channel: ClaimedChannel; nowSeconds: number },
 ): Promise<ClaimOutcome> {
   const claim = {
-    TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression:
       'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure, failureCause',
@@ -46,7 +43,6 @@ export async function claimSubmit(
     },
   }
   const slot = {
-    TableName: table.name,
     Key: tableKeys.channel(channel.id),
     UpdateExpression: 'ADD #open :one, version :one',
     ConditionExpression: 'attribute_not_exists(#open) OR #open < :max',
@@ -54,20 +50,19 @@ export async function claimSubmit(
     ExpressionAttributeValues: { ':one': 1, ':max': channel.max_open_jobs },
   }
   try {
-    await transact(table, [{ Update: claim }, { Update: slot }])
+    await table.transact({ job: { Update: claim }, slot: { Update: slot } })
     return 'claimed'
   } catch (error) {
     if (error instanceof ConditionsNotMetError) {
-      return error.failed[0] ? 'job_moved' : 'channel_full'
+      return error.failed.has('job') ? 'job_moved' : 'channel_full'
     }
     throw error
   }
 }
 
-/** Gives back a claim after a definite refusal (nothing was accepted upstream) and frees the slot. */
+/** Gives back a claim after a definite refusal, when the upstream accepted nothing, and frees the slot. */
 export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: string): Promise<void> {
   const release = {
-    TableName: table.name,
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'REMOVE submitState, channelId, provider, submittedAt',
     ConditionExpression: [isQueued, isSending, 'channelId = :channel'].join(' AND '),
@@ -75,21 +70,20 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
     ExpressionAttributeValues: { ':queued': 'queued', ':sending': 'sending', ':channel': channelId },
   }
   const slot = {
-    TableName: table.name,
     Key: tableKeys.channel(channelId),
     UpdateExpression: 'ADD #open :minusOne, version :one',
     ExpressionAttributeNames: { '#open': 'open' },
     ExpressionAttributeValues: { ':one': 1, ':minusOne': -1 },
   }
-  await transact(table, [{ Update: release }, { Update: slot }])
+  await table.transact({ job: { Update: release }, slot: { Update: slot } })
 }
 
-/** @param timing goes along with the update, so that no later poll needs a read of its own for it. */
+/** `timing` is stored with the acceptance, so that no later poll needs another read. */
 type Acceptance = { readonly taskId: string; readonly submitText: StoredText; readonly timing?: JobTiming }
 
 /**
- * Records the upstream's acceptance: from here the job is processing. Recording the same task again is no change, so that
- * a write whose reply was lost is not taken for a lost job. Undefined when the job was ended meanwhile.
+ * Records the upstream's acceptance: from then on the job is processing. Recording the same task again changes nothing, so that a
+ * write whose response was lost is not taken for a lost job. Undefined when the job was ended meanwhile.
  */
 export async function recordAccepted(
   table: Table,
@@ -109,7 +103,7 @@ export async function recordAccepted(
     `${text.set} = :text`,
     ...(timing === undefined ? [] : ['timing = :timing']),
   ]
-  const item = await conditionalUpdate(table, {
+  const { isWritten, item } = await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: `SET ${sets.join(', ')} REMOVE ${text.remove}`,
     ConditionExpression: `(${[isQueued, isSending].join(' AND ')}) OR (${isRecordedAlready})`,
@@ -124,12 +118,12 @@ export async function recordAccepted(
       ...(timing === undefined ? {} : { ':timing': timing }),
     },
   })
-  return item === undefined ? undefined : readVideoJobItem(item)
+  return isWritten ? readVideoJobItem(item) : undefined
 }
 
-/** Tells a waiting client that no channel was free, so that it is answered at once, and an operator why. */
+/** Records that no channel was free, so that the waiting client gets its response at once, and why, for operators. */
 export async function recordWaitingForChannel(table: Table, job: JobKey, cause: string): Promise<void> {
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'SET isWaitingForChannel = :true, failureCause = :cause',
     ConditionExpression: [isQueued, isUnclaimed].join(' AND '),

@@ -3,13 +3,13 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money/money.ts'
 
-/** Every provider of video channels: one that is missing here does not compile, because its jobs could not be read back. */
+/** Every provider of video channels; a missing one does not compile, because its jobs could not be read. */
 const PROVIDERS: { readonly [Name in VideoChannel['provider']]: Name } = { p1: 'p1', p2: 'p2' }
 
 const SK_PREFIX = 'JOB#'
 const PK_PREFIX = 'T#'
 
-/** The job record as it lies in the table. Reading it is the one place where its types are checked. */
+/** The item of a job. Its types are checked here and nowhere else. */
 const videoJobItem = z.object({
   PK: z.string().check(z.startsWith(PK_PREFIX)),
   SK: z.string().check(z.startsWith(SK_PREFIX)),
@@ -47,12 +47,12 @@ const videoJobItem = z.object({
   callbackState: z.optional(z.literal('sent')),
 })
 
-/** Reads a job record. @throws ZodError for an item that is no job record, which only a fault of ours could write. */
+/** Reads a job's item. @throws ZodError for an item that is not a job, which only a fault of this service could write. */
 export function readVideoJobItem(item: unknown): VideoJob {
   const { PK, SK, deleted, estimate, submitText, submitTextKey, pollText, pollTextKey, ...rest } =
     videoJobItem.parse(item)
   return {
-    ...optionalMembers(rest),
+    ...optionalFields(rest),
     tenantId: PK.slice(PK_PREFIX.length),
     jobId: SK.slice(SK_PREFIX.length),
     isDeleted: deleted ?? false,
@@ -67,7 +67,7 @@ type Rest = Omit<
   'PK' | 'SK' | 'deleted' | 'estimate' | `${'submit' | 'poll'}Text${'' | 'Key'}`
 >
 
-function optionalMembers(item: Rest) {
+function optionalFields(item: Rest) {
   return {
     ...item,
     isWaitingForChannel: item.isWaitingForChannel ?? false,
@@ -95,7 +95,7 @@ function storedText(inline: string | undefined, bucketKey: string | undefined): 
   return inline === undefined ? undefined : { inline }
 }
 
-/** Attribute names and values of a stored text, for an update expression: one of the two is set, the other removed. */
+/** Attributes of a stored string, for an update expression: one of its two attributes is set, the other removed. */
 export function storedTextAttributes(
   name: 'submitText' | 'pollText',
   text: StoredText,

@@ -12,7 +12,7 @@ const balanceItem = z.object({
 type Wanted = { readonly estimate: Microcredits }
 
 /**
- * Why a balance refused a job, by what it was then; undefined for a tenant that does not exist.
+ * Why a balance refused a job, by the balance at that moment; undefined for a tenant that does not exist.
  * A suspended tenant is refused like its keys, and funds are judged before the count of open jobs.
  */
 export function explainBalance({ estimate }: Wanted, balance: unknown): Error {
@@ -29,7 +29,7 @@ export function explainBalance({ estimate }: Wanted, balance: unknown): Error {
   return new InsufficientQuotaError('video generation', { needed: estimate, available: microcredits(available) })
 }
 
-/** What a reservation would be refused for if it came now; undefined for one that would pass, as far as the balance goes. */
+/** Why this balance would refuse a reservation now; undefined if it would not. */
 export function foreseeRefusal(wanted: Wanted, balance: unknown): Error | undefined {
   const parsed = balanceItem.safeParse(balance)
   if (!parsed.success) {

@@ -1,22 +1,21 @@
 import * as z from 'zod/mini'
-import { conditionalUpdate } from '../table/conditional-update.ts'
 import { queryItems } from '../table/query-items.ts'
 import { DUE_INDEX, type Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from '../table/table-keys.ts'
 import { reservedAtOf } from './relay-reservation.ts'
 
-/** What finds a job, or its reservation. */
+/** Identifies a job and its reservation. */
 export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
-/** What finds the open reservation of a relayed request. */
+/** Identifies the open reservation of a relayed request. */
 export type RequestKey = { readonly tenantId: string; readonly requestId: string }
 
-/** An open reservation: of a video job, whose id tells its age, or of a relayed request. */
+/** An open reservation, of a video job, whose id holds its age, or of a relayed request. */
 export type DueReservation = JobKey | (RequestKey & { readonly reservedAtMilliseconds: number })
 
 const indexedItem = z.object({ PK: z.string(), SK: z.string(), GSI1SK: z.string() })
 
-/** Open reservations whose next look is due. The index lags behind the table by moments: that delays a look, and a recount counts twice. */
+/** Open reservations that are due for a look. The index lags behind the table by moments, so a look may come late; a recount counts twice. */
 export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<DueReservation> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
     for await (const { kind, tenantId, id, dueAt } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {
@@ -27,7 +26,7 @@ export async function* dueReservations(table: Table, nowMilliseconds: number): A
   }
 }
 
-/** A time later than any due time. */
+/** Milliseconds later than any due time. */
 const END_OF_TIME = 999_999_999_999_999
 
 /** Every open reservation, due or not. */
@@ -36,15 +35,15 @@ export function openReservations(table: Table): AsyncGenerator<DueReservation> {
 }
 
 /**
- * What may have left something in the bucket: a deleted job, a create that put its request there and made no job, or a job that
- * has ended and needs its request no more.
+ * What may have left objects in the bucket: a deleted job, a create that stored its request but made no job, or a job that ended
+ * and no longer needs its request.
  */
 export type CleanUp = JobKey & { readonly of: 'deleted job' | 'request' | 'resolved request' }
 
-/** By the kind of row that stands in the index. */
+/** By the kind of item in the index. */
 const CLEAN_UP_OF: Readonly<Record<string, CleanUp['of']>> = { BODY: 'request', HOLD: 'resolved request' }
 
-/** Clean-ups whose time has come. */
+/** Clean-ups that are due. */
 export async function* pendingCleanUps(table: Table, nowMilliseconds: number): AsyncGenerator<CleanUp> {
   for await (const { kind, tenantId, id } of queryDue(table, CLEANUP_PARTITION, nowMilliseconds)) {
     yield { tenantId, jobId: id, of: CLEAN_UP_OF[kind] ?? 'deleted job' }
@@ -67,13 +66,13 @@ async function* queryDue(table: Table, partition: string, nowMilliseconds: numbe
   }
 }
 
-/** Puts off the next look at an open reservation; `restarts` counts executions started in place of a broken one. */
+/** Postpones the next look at an open reservation. `restarts` counts executions started in place of broken ones. */
 export async function postponeReservation(
   table: Table,
   { tenantId, jobId }: JobKey,
   { untilMilliseconds, restarts }: { untilMilliseconds: number; restarts: number },
 ): Promise<void> {
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.reservation(tenantId, jobId),
     UpdateExpression: 'SET GSI1SK = :until, restarts = :restarts',
     ConditionExpression: '#state = :held',

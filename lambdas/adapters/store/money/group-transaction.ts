@@ -1,6 +1,6 @@
-import { type ActiveKeyCheck, activeKeyCheck } from '../accounts/active-key-check.ts'
+import { activeKeyCheck } from '../accounts/active-key-check.ts'
+import type { NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import type { TableWrite } from '../table/table-write.ts'
 import {
   billedAmount,
   closeReservation,
@@ -10,7 +10,7 @@ import {
   type RelayResolution,
 } from './relay-reservation.ts'
 
-/** What a tenant's money is to do next. */
+/** One change of a tenant's money. */
 export type Order =
   | { readonly kind: 'reserve'; readonly reservation: RelayReservation }
   | {
@@ -21,19 +21,15 @@ export type Order =
       readonly at: number
     }
 
-/** One transaction for several orders of one tenant, and where in it each order stands. */
-export type GroupTransaction = {
-  readonly writes: readonly TableWrite[]
-  /** Indexes of an order's own items. */
-  readonly own: ReadonlyMap<Order, readonly number[]>
-  /** Index of the check of each key, by its digest. */
-  readonly keyChecks: ReadonlyMap<string, number>
-}
+/** Names of the writes in a group's transaction. The balance moves once for all orders, and comes first. */
+export const GROUP_WRITES = {
+  balance: 'balance',
+  open: ({ reservation }: Order) => `open ${reservation.requestId}`,
+  row: ({ reservation }: Order) => `row ${reservation.requestId}`,
+  key: ({ keyDigest }: RelayReservation) => `key ${keyDigest}`,
+} as const
 
-/** The balance moves once for all orders, and comes first. */
-export const BALANCE_INDEX = 0
-
-/** DynamoDB takes 100 items and 4 MB in a transaction; none of ours has a kilobyte. */
+/** DynamoDB takes 100 items and 4 MB in a transaction; none of these items has a kilobyte. */
 const WRITES_MAX = 90
 
 /** How many orders, from the first on, go into one transaction, which may touch no item twice. */
@@ -55,37 +51,32 @@ export function groupSize(orders: readonly Order[]): number {
 }
 
 /**
- * The transaction of a group: the balance moved by all amounts at once, one check for each key, and each order's own items.
- * Money that comes back counts before money that is locked.
+ * The transaction of a group, by {@link GROUP_WRITES}: one move of the balance by all amounts, each order's own items, and one
+ * check for each key. Money that comes back counts before money that is locked.
  */
-export function composeGroup(tenantId: string, orders: readonly Order[], nowSeconds: number): GroupTransaction {
-  const writes: TableWrite[] = [moveFunds(tenantId, orders)]
-  const keyChecks = new Map<string, number>()
-  const own = new Map<Order, readonly number[]>()
-  for (const order of orders) {
-    const items = ownItems(order)
-    own.set(
-      order,
-      items.map((_, index) => writes.length + index),
-    )
-    writes.push(...items)
-  }
-  for (const [digest, check] of checksOf(orders, nowSeconds)) {
-    keyChecks.set(digest, writes.length)
-    writes.push({ ConditionCheck: check })
-  }
-  return { writes, own, keyChecks }
+export function composeGroup(tenantId: string, orders: readonly Order[], nowSeconds: number): NamedWrites {
+  const own = orders.flatMap((order) => ownWrites(order))
+  const checks = orders.flatMap((order) =>
+    order.kind === 'reserve'
+      ? [[GROUP_WRITES.key(order.reservation), checkKey(order.reservation, nowSeconds)] as const]
+      : [],
+  )
+  return Object.fromEntries([[GROUP_WRITES.balance, moveFunds(tenantId, orders)], ...own, ...checks])
 }
 
-function ownItems(order: Order): readonly TableWrite[] {
-  return order.kind === 'reserve'
-    ? [putReservation(order.reservation)]
-    : closeReservation(order.reservation, order.resolution, order.at)
+function ownWrites(order: Order): (readonly [string, TableWrite])[] {
+  if (order.kind === 'reserve') {
+    return [[GROUP_WRITES.open(order), putReservation(order.reservation)]]
+  }
+  const { open, row } = closeReservation(order.reservation, order.resolution, order.at)
+  return [
+    [GROUP_WRITES.open(order), open],
+    [GROUP_WRITES.row(order), row],
+  ]
 }
 
-function checksOf(orders: readonly Order[], nowSeconds: number): ReadonlyMap<string, ActiveKeyCheck> {
-  const reserving = orders.flatMap((order) => (order.kind === 'reserve' ? [order.reservation.keyDigest] : []))
-  return new Map(reserving.map((digest) => [digest, activeKeyCheck(digest, nowSeconds)]))
+function checkKey({ keyDigest }: RelayReservation, nowSeconds: number): TableWrite {
+  return { ConditionCheck: activeKeyCheck(keyDigest, nowSeconds) }
 }
 
 function moveFunds(tenantId: string, orders: readonly Order[]): TableWrite {

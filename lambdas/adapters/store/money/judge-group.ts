@@ -1,32 +1,28 @@
 import * as z from 'zod/mini'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import { microcredits } from '#core/money/money.ts'
-import { decodeItem } from '../table/attribute-value.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import { BALANCE_INDEX, type GroupTransaction, type Order } from './group-transaction.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Item } from '../table/item-codec.ts'
+import { GROUP_WRITES, type Order } from './group-transaction.ts'
 import { billedAmount } from './relay-reservation.ts'
 
-/** What a refused transaction means for its orders. */
+/** What a refused transaction means for each of its orders. */
 export type Verdict = {
-  /** Refused for good, each for a reason of its own. */
+  /** Orders that are refused for good, each with its own error. */
   readonly refused: ReadonlyMap<Order, unknown>
-  /** What is to be tried again, group after group. */
+  /** Orders to try again, group after group. */
   readonly groups: readonly (readonly Order[])[]
 }
 
 /**
- * Finds the guilty of a group whose conditions failed, so that nobody suffers for another: keys are judged before funds.
- * What is left is tried again in smaller groups, so that this comes to an end.
+ * Finds the orders for which the conditions of a group failed, so that none is refused for another: keys are judged before funds.
+ * The others are tried again in smaller groups, so that this comes to an end.
  */
-export function judgeGroup(
-  orders: readonly Order[],
-  transaction: GroupTransaction,
-  error: ConditionsNotMetError,
-): Verdict {
-  const guilty = new Map(orders.flatMap((order) => judgeItems(order, transaction, error)))
+export function judgeGroup(orders: readonly Order[], error: ConditionsNotMetError): Verdict {
+  const guilty = new Map(orders.flatMap((order) => judgeItems(order, error)))
   const rest = orders.filter((order) => !guilty.has(order))
-  const funds = error.failed[BALANCE_INDEX]
-    ? judgeFunds(rest, error.stored[BALANCE_INDEX])
+  const funds = error.failed.has(GROUP_WRITES.balance)
+    ? judgeFunds(rest, error.oldItems.get(GROUP_WRITES.balance))
     : { refused: [], groups: [rest] }
   const refused = new Map<Order, unknown>([...guilty, ...funds.refused])
   const groups = funds.groups.filter(({ length }) => length > 0)
@@ -35,35 +31,31 @@ export function judgeGroup(
 
 type Refusal = readonly [Order, Error]
 
-/** A key that may not spend, or an item of the order's own that stood in its way. */
-function judgeItems(
-  order: Order,
-  { own, keyChecks }: GroupTransaction,
-  error: ConditionsNotMetError,
-): readonly Refusal[] {
-  const keyCheck = order.kind === 'reserve' ? keyChecks.get(order.reservation.keyDigest) : undefined
-  if (keyCheck !== undefined && error.failed[keyCheck]) {
+/** Refuses an order whose key may not spend, or whose own items refused it. */
+function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusal[] {
+  if (order.kind === 'reserve' && error.failed.has(GROUP_WRITES.key(order.reservation))) {
     return [[order, new InvalidApiKeyError()]]
   }
-  return own.get(order)?.some((index) => error.failed[index]) ? [[order, error]] : []
+  const isRefused = error.failed.has(GROUP_WRITES.open(order)) || error.failed.has(GROUP_WRITES.row(order))
+  return isRefused ? [[order, error]] : []
 }
 
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const balanceItem = z.object({ available: amount, state: z.string() })
 
 /**
- * Judges by the balance as it was when it refused the group. Whoever could not have paid alone, with everything that comes
- * back, is refused; the others go again, first those whom the funds suffice for in their order. Those of a suspended tenant
- * are refused like its keys.
+ * Judges by the balance that refused the group. A reservation that could not have been paid alone, with all money that comes back,
+ * is refused; the others go again, first those that the funds cover in their order. Reservations of a suspended tenant are
+ * refused like its keys.
  */
 function judgeFunds(
   orders: readonly Order[],
-  stored: unknown,
+  balance: Item | undefined,
 ): { readonly refused: readonly Refusal[]; readonly groups: readonly (readonly Order[])[] } {
-  if (stored === undefined) {
+  if (balance === undefined) {
     return { refused: [], groups: [orders] }
   }
-  const { available, state } = balanceItem.parse(decodeItem(stored))
+  const { available, state } = balanceItem.parse(balance)
   const resolving = orders.filter(({ kind }) => kind === 'resolve')
   const reserving = orders.filter(({ kind }) => kind === 'reserve')
   if (state !== 'active') {
@@ -94,17 +86,18 @@ function returnedAmount(order: Order): bigint {
   return order.kind === 'resolve' ? order.reservation.amount - billedAmount(order.resolution) : 0n
 }
 
-/** For an error that names nobody: the group is halved until the guilty stand alone. */
+/** For an error that names no order: halves the group until each order that causes the error is alone. */
 export function isolate(orders: readonly Order[], error: unknown): Verdict {
   const [only, ...others] = orders
   if (only === undefined || others.length > 0) {
     return { refused: new Map(), groups: halve(orders) }
   }
-  const isShort = only.kind === 'reserve' && error instanceof ConditionsNotMetError && error.failed[BALANCE_INDEX]
+  const isShort =
+    only.kind === 'reserve' && error instanceof ConditionsNotMetError && error.failed.has(GROUP_WRITES.balance)
   return { refused: new Map([[only, isShort ? new InsufficientQuotaError('request') : error]]), groups: [] }
 }
 
-/** Resolutions before reservations, so that money that comes back counts; else the earlier before the later. */
+/** Resolutions before reservations, so that money that comes back counts; otherwise the earlier half before the later. */
 function halve(orders: readonly Order[]): readonly (readonly Order[])[] {
   const resolving = orders.filter(({ kind }) => kind === 'resolve')
   const reserving = orders.filter(({ kind }) => kind === 'reserve')

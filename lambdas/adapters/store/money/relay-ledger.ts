@@ -2,59 +2,56 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { count } from '../../telemetry/count.ts'
 import { logger } from '../../telemetry/logger.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import type { LeanTable } from '../table/lean-table.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { isSameResolution, type OpenRequest, type RelayReservation, type RelayResolution } from './relay-reservation.ts'
 import { TenantWriter } from './tenant-writer.ts'
 
 /**
- * How long a resolution is tried: the client has its answer, and what stays open is given back by Reconcile, unbilled.
- * Functions end well after their answer does, so there is this much time.
+ * How long a resolution is tried. The client has its response by then, and functions may run on this long; Reconcile gives back
+ * what stays open, unbilled.
  */
 const PATIENCE_MILLISECONDS = 30_000
 
-/** Full jitter below this between two rounds of tries, each of which has backed off by itself. */
+/** Full jitter below this between two rounds of tries, each of which backs off by itself. */
 const ROUND_PAUSE_MILLISECONDS_MAX = 1_000
 
-/** What an attempt to resolve came to. `already_resolved` kept the earlier resolution, the same or another. */
-export type ResolveOutcome = 'resolved' | 'already_resolved'
+/** The result of resolving a request. `already_resolved` kept an earlier resolution, the same or another. */
+export type RequestOutcome = 'resolved' | 'already_resolved'
 
-/** The money of relayed requests. One ledger per process: it writes for each tenant one transaction at a time. */
+/** The money of relayed requests. A process has one ledger, which writes one transaction at a time for each tenant. */
 export class RelayLedger {
-  readonly #table: LeanTable
+  readonly #table: Table
   readonly #clock: Clock
   readonly #patienceMilliseconds: number
   readonly #writers = new Map<string, TenantWriter>()
 
-  /** @param options.patienceMilliseconds how long a resolution is tried; Reconcile, which comes again, has none. */
-  constructor(
-    table: LeanTable,
-    { clock = systemClock, patienceMilliseconds = PATIENCE_MILLISECONDS }: LedgerOptions = {},
-  ) {
+  /** @param options.patienceMilliseconds how long a resolution is tried; 0 for Reconcile, which comes again. */
+  constructor(table: Table, { clock = systemClock, patienceMilliseconds = PATIENCE_MILLISECONDS }: LedgerOptions = {}) {
     this.#table = table
     this.#clock = clock
     this.#patienceMilliseconds = patienceMilliseconds
   }
 
   /**
-   * Locks an estimate, in a transaction that also proves that the key is still active. Ids of requests are never used twice.
-   * @throws InvalidApiKeyError for a key revoked or expired meanwhile, or a suspended tenant (before funds are judged); nothing
+   * Locks an estimate, in a transaction that also proves that the key is still active. No two requests share an id.
+   * @throws InvalidApiKeyError for a key that was revoked or has expired, or a suspended tenant (before funds are judged); nothing
    * was locked.
    * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant does not exist.
-   * @throws ServiceUnavailableError when the table stayed out of reach. What may have been locked, Reconcile gives back.
-   * @throws ConditionsNotMetError when this request has an open reservation.
+   * @throws ServiceUnavailableError when the table stayed out of reach. Reconcile gives back what may have been locked.
+   * @throws ConditionsNotMetError when this request has an open reservation already.
    */
   async reserve(reservation: RelayReservation): Promise<void> {
     await this.#writerOf(reservation.tenantId).write({ kind: 'reserve', reservation })
   }
 
   /**
-   * Bills or gives back a reservation, at most once: the first resolution stays. Contention and outages are waited out for
-   * half a minute.
+   * Bills or gives back a reservation, at most once: the first resolution stands. Contention and outages are waited out for half
+   * a minute.
    * @throws ServiceUnavailableError, or any other fault of the table, after `reservation not resolved` was logged.
    */
-  async resolve(reservation: OpenRequest, resolution: RelayResolution): Promise<ResolveOutcome> {
+  async resolve(reservation: OpenRequest, resolution: RelayResolution): Promise<RequestOutcome> {
     const { tenantId, requestId } = reservation
     try {
       return await this.#resolvePatiently(reservation, resolution)
@@ -69,7 +66,7 @@ export class RelayLedger {
     }
   }
 
-  async #resolvePatiently(reservation: OpenRequest, resolution: RelayResolution): Promise<ResolveOutcome> {
+  async #resolvePatiently(reservation: OpenRequest, resolution: RelayResolution): Promise<RequestOutcome> {
     const at = this.#clock.nowMilliseconds()
     const giveUpAt = at + this.#patienceMilliseconds
     for (;;) {
@@ -84,7 +81,7 @@ export class RelayLedger {
     }
   }
 
-  async #resolveOnce(reservation: OpenRequest, resolution: RelayResolution, at: number): Promise<ResolveOutcome> {
+  async #resolveOnce(reservation: OpenRequest, resolution: RelayResolution, at: number): Promise<RequestOutcome> {
     try {
       await this.#writerOf(reservation.tenantId).write({ kind: 'resolve', reservation, resolution, at })
       return 'resolved'
@@ -100,8 +97,8 @@ export class RelayLedger {
     { tenantId, requestId }: OpenRequest,
     resolution: RelayResolution,
     error: ConditionsNotMetError,
-  ): Promise<ResolveOutcome> {
-    const row = await this.#table.getItem(tableKeys.ledgerResolution(tenantId, requestId))
+  ): Promise<RequestOutcome> {
+    const row = await this.#table.readItem(tableKeys.ledgerResolution(tenantId, requestId))
     if (row === undefined) {
       throw error
     }

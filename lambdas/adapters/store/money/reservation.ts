@@ -3,11 +3,10 @@ import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
-import { readItem } from '../table/read-item.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-/** A locked estimate with all that settling it needs: frozen prices, the tier asked for, and the request itself. */
+/** A locked estimate with all that its settlement needs: frozen prices, the requested tier, and the request itself. */
 export type Reservation = {
   readonly amount: Microcredits
   readonly state: 'held' | 'settled' | 'released'
@@ -16,9 +15,9 @@ export type Reservation = {
   readonly tier: VideoPriceTier
   /** The validated request as JSON, inline or in the bucket. */
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
-  /** Counted among the open jobs of its tenant; not so where it was made before they were counted. */
+  /** Whether its tenant's count of open jobs includes it; false where it was made before jobs were counted. */
   readonly counted: boolean
-  /** How often Reconcile has started a new execution in place of a broken one. */
+  /** How often Reconcile started a new execution in place of a broken one. */
   readonly restarts: number
 }
 
@@ -55,6 +54,6 @@ export function readReservationItem(item: unknown): Reservation {
 
 /** Reads a job's reservation, strongly consistent; undefined when there is none. */
 export async function getReservation(table: Table, tenantId: string, jobId: string): Promise<Reservation | undefined> {
-  const item = await readItem(table, tableKeys.reservation(tenantId, jobId))
+  const item = await table.readItem(tableKeys.reservation(tenantId, jobId))
   return item === undefined ? undefined : readReservationItem(item)
 }

@@ -5,23 +5,20 @@ import type { Microcredits } from '#core/money/money.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import { activeKeyCheck } from '../accounts/active-key-check.ts'
-import { decodeItem } from '../table/attribute-value.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import type { Table } from '../table/table.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Table, TableWrite } from '../table/table.ts'
 import { dueSortKey, openShard, tableKeys } from '../table/table-keys.ts'
-import { type TransactionItem, transact } from '../table/transaction.ts'
 import { explainBalance } from './balance-refusal.ts'
 
 /** Seconds after creation at which Reconcile first looks whether the execution exists. */
 const FIRST_CHECK_SECONDS = 60
 
-/** Everything that one create writes, in one transaction. */
+/** Everything that one create writes, in one transaction. Times in Unix seconds. */
 export type NewVideoJob = {
   readonly tenantId: string
   readonly keyDigest: string
   readonly jobId: string
   readonly model: string
-  /** Unix seconds. */
   readonly createdAt: number
   readonly expiresAt: number
   readonly videoKey: string
@@ -34,64 +31,53 @@ export type NewVideoJob = {
   readonly idempotency: { readonly digest: string; readonly bodyHash: string; readonly expiresAt: number } | undefined
 }
 
-/** The idempotency key already stands for a job; nothing was written. */
+/** The idempotency key already belongs to a job; nothing was written. */
 export class IdempotencyKeyTakenError extends Error {
   override readonly name = 'IdempotencyKeyTakenError'
 }
 
 /**
  * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active.
- * @param besides writes and checks that go with it.
- * @throws ConditionsNotMetError when `besides` alone refused.
- * @throws InvalidApiKeyError for a key revoked, suspended or expired meanwhile (before funds are judged).
- * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job with an empty balance too.
+ * @param announcement the write that takes over a request in the bucket.
+ * @throws ConditionsNotMetError when the announcement alone refused, under that name.
+ * @throws InvalidApiKeyError for a key that was revoked, suspended or has expired (before funds are judged).
+ * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job even with an empty balance.
  * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant does not exist.
  * @throws TooManyOpenJobsError when funds suffice and the tenant has as many open jobs as it may have.
  * @throws ServiceUnavailableError when the balance stayed contended.
  */
-export async function reserveQuota(
-  table: Table,
-  job: NewVideoJob,
-  besides: readonly TransactionItem[] = [],
-): Promise<void> {
-  const items = [
-    { ConditionCheck: { TableName: undefined, ...activeKeyCheck(job.keyDigest, job.createdAt) } },
-    lockFunds(job),
-    putReservation(job),
-    putJob(job),
-    putLedgerRow(job),
-    ...(job.idempotency === undefined ? [] : [putIdempotencyKey(job, job.idempotency)]),
-    ...besides,
-  ].map((item) => withTableName(item, table.name))
+export async function reserveQuota(table: Table, job: NewVideoJob, announcement?: TableWrite): Promise<void> {
   try {
-    await transact(table, items)
+    await table.transact({
+      key: { ConditionCheck: activeKeyCheck(job.keyDigest, job.createdAt) },
+      balance: lockFunds(job),
+      reservation: putReservation(job),
+      job: putJob(job),
+      row: putLedgerRow(job),
+      idempotency: job.idempotency === undefined ? undefined : putIdempotencyKey(job, job.idempotency),
+      announcement,
+    })
   } catch (error) {
     throw error instanceof ConditionsNotMetError ? explainRefusal(job, error) : error
   }
 }
 
-const BALANCE_INDEX = 1
-const IDEMPOTENCY_INDEX = 5
-
 function explainRefusal(job: NewVideoJob, error: ConditionsNotMetError): Error {
-  const [isKeyInactive, isBalanceRefused] = error.failed
-  if (isKeyInactive) {
+  if (error.failed.has('key')) {
     return new InvalidApiKeyError()
   }
-  if (job.idempotency !== undefined && error.failed[IDEMPOTENCY_INDEX]) {
+  if (error.failed.has('idempotency')) {
     return new IdempotencyKeyTakenError('the idempotency key was used before', { cause: error })
   }
-  const stored = error.stored[BALANCE_INDEX]
-  return isBalanceRefused ? explainBalance(job, stored === undefined ? undefined : decodeItem(stored)) : error
+  return error.failed.has('balance') ? explainBalance(job, error.oldItems.get('balance')) : error
 }
 
-function lockFunds(job: NewVideoJob): TransactionItem {
+function lockFunds(job: NewVideoJob): TableWrite {
   const tenantIsActive = 'attribute_exists(PK) AND #state = :active'
   const fundsSuffice = 'available >= :amount'
   const isOneMoreAllowed = '(attribute_not_exists(openJobsMax) OR openJobs < openJobsMax)'
   return {
     Update: {
-      TableName: undefined,
       Key: tableKeys.balance(job.tenantId),
       UpdateExpression: 'SET available = available - :amount, held = held + :amount ADD openJobs :one',
       ConditionExpression: [tenantIsActive, fundsSuffice, isOneMoreAllowed].join(' AND '),
@@ -104,11 +90,10 @@ function lockFunds(job: NewVideoJob): TransactionItem {
 
 const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
 
-function putReservation(job: NewVideoJob): TransactionItem {
+function putReservation(job: NewVideoJob): TableWrite {
   const request = 'inline' in job.request ? { request: job.request.inline } : { requestKey: job.request.bucketKey }
   return {
     Put: {
-      TableName: undefined,
       ...isNew,
       Item: {
         ...tableKeys.reservation(job.tenantId, job.jobId),
@@ -127,10 +112,9 @@ function putReservation(job: NewVideoJob): TransactionItem {
   }
 }
 
-function putJob(job: NewVideoJob): TransactionItem {
+function putJob(job: NewVideoJob): TableWrite {
   return {
     Put: {
-      TableName: undefined,
       ...isNew,
       Item: {
         ...tableKeys.job(job.tenantId, job.jobId),
@@ -147,10 +131,9 @@ function putJob(job: NewVideoJob): TransactionItem {
   }
 }
 
-function putLedgerRow(job: NewVideoJob): TransactionItem {
+function putLedgerRow(job: NewVideoJob): TableWrite {
   return {
     Put: {
-      TableName: undefined,
       ...isNew,
       Item: {
         ...tableKeys.ledgerReserve(job.tenantId, job.jobId),
@@ -163,11 +146,10 @@ function putLedgerRow(job: NewVideoJob): TransactionItem {
   }
 }
 
-function putIdempotencyKey(job: NewVideoJob, key: NonNullable<NewVideoJob['idempotency']>): TransactionItem {
+function putIdempotencyKey(job: NewVideoJob, key: NonNullable<NewVideoJob['idempotency']>): TableWrite {
   const keyIsFree = 'attribute_not_exists(PK) OR #ttl <= :now'
   return {
     Put: {
-      TableName: undefined,
       Item: {
         ...tableKeys.idempotency(job.tenantId, key.digest),
         bodyHash: key.bodyHash,
@@ -179,9 +161,4 @@ function putIdempotencyKey(job: NewVideoJob, key: NonNullable<NewVideoJob['idemp
       ExpressionAttributeValues: { ':now': job.createdAt },
     },
   }
-}
-
-function withTableName(item: TransactionItem, tableName: string): TransactionItem {
-  const [[kind, body] = []] = Object.entries(item)
-  return kind === undefined ? item : { [kind]: { ...body, TableName: tableName } }
 }

@@ -2,8 +2,7 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import type { Clock } from '../../clock.ts'
 import { logger } from '../../telemetry/logger.ts'
 import { type OpenBucket, putText } from '../bucket/video-bucket.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import { readItem } from '../table/read-item.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from './announced-request.ts'
@@ -13,10 +12,9 @@ import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from './rese
 type ReserveContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
 
 /**
- * Reserves, with the request where it belongs: a small one goes into the reservation itself. A large one goes to the bucket
- * before, so that there is no job without its request, but not before the balance was looked at, and nothing of it stays when
- * the reservation is refused.
- * @throws what {@link reserveQuota} throws; ServiceUnavailableError when Reconcile took the create for dead.
+ * Reserves, and stores the request. A small request goes into the reservation itself. A large one goes to the bucket first, so
+ * that no job is without its request, but only after a look at the balance, and is deleted when the reservation is refused.
+ * @throws what {@link reserveQuota} throws; ServiceUnavailableError when Reconcile dropped the request of a create that was slow.
  */
 export async function reserveWithRequest(
   context: ReserveContext,
@@ -30,23 +28,23 @@ export async function reserveWithRequest(
   await requireChance(table, job)
   const { bucketKey } = job.request
   await announceRequest(table, job, { bucketKey, nowMilliseconds: context.nowMilliseconds() })
-  // A put that failed may still arrive: its object is left to Reconcile, which comes later.
+  // A put that failed may still arrive, so its object is left to Reconcile, which comes later.
   await putText(await openBucket(), bucketKey, requestText)
   try {
-    await reserveQuota(table, job, [takeAnnouncedRequest(table, job)])
+    await reserveQuota(table, job, takeAnnouncedRequest(job))
   } catch (error) {
     await dropOrLeaveToReconcile(context, job)
-    const isOnlyDropped = error instanceof ConditionsNotMetError && error.failed.at(-1) === true
+    const isOnlyDropped = error instanceof ConditionsNotMetError && error.failed.has('announcement')
     throw isOnlyDropped ? new ServiceUnavailableError({ cause: error }) : error
   }
 }
 
-/** @throws what the transaction would throw, were it tried now. Of a repeat its job is found, with an empty balance too. */
+/** @throws what the transaction would throw now. A repeat is recognised before funds are judged, as in the transaction. */
 async function requireChance(table: Table, job: NewVideoJob): Promise<void> {
   const { tenantId, idempotency, createdAt } = job
   const [balance, taken] = await Promise.all([
-    readItem(table, tableKeys.balance(tenantId)),
-    idempotency === undefined ? undefined : readItem(table, tableKeys.idempotency(tenantId, idempotency.digest)),
+    table.readItem(tableKeys.balance(tenantId)),
+    idempotency === undefined ? undefined : table.readItem(tableKeys.idempotency(tenantId, idempotency.digest)),
   ])
   if (taken !== undefined && Number(taken.ttl) > createdAt) {
     throw new IdempotencyKeyTakenError('the idempotency key was used before')
@@ -57,7 +55,7 @@ async function requireChance(table: Table, job: NewVideoJob): Promise<void> {
   }
 }
 
-/** Does nothing to the request of a reservation that was made after all, where only the reply was lost. */
+/** Keeps the request of a reservation that was made although its response was lost. */
 async function dropOrLeaveToReconcile(context: ReserveContext, job: NewVideoJob): Promise<void> {
   try {
     await dropAnnouncedRequest(context, job)

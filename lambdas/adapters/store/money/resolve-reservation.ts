@@ -1,33 +1,32 @@
 import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import type { Table } from '../table/table.ts'
-import { type TableKey, tableKeys } from '../table/table-keys.ts'
-import { type TransactionItem, transact } from '../table/transaction.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Table, TableWrite } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
 import { getReservation, type Reservation } from './reservation.ts'
 import { leaveDueIndex } from './resolved-request.ts'
 
-/** Seconds that a record outlives its last visible moment, before the table's own expiry may remove it. */
+/** Seconds between the last moment at which a record is visible and its expiry in the table. */
 const RECORD_SLACK_SECONDS = 24 * 60 * 60
 
 /** How a job ends: billed, or given back. */
 export type Resolution =
   | { readonly kind: 'settle'; readonly actual: Microcredits; readonly durationSeconds: string | undefined }
-  /** `cause` is for operators; without it one that was recorded before stays. */
+  /** `cause` is for operators; when left out, a cause that was recorded before stays. */
   | { readonly kind: 'release'; readonly error: string; readonly cause?: string }
 
-/** The job changed between reading and resolving it; read it again and decide anew. */
+/** The job changed since it was read; read it again and decide again. */
 export class JobMovedError extends Error {
   override readonly name = 'JobMovedError'
 }
 
-/** What an attempt to resolve came to. A `conflict` kept the earlier, different resolution. */
-export type ResolveOutcome = 'resolved' | 'already_resolved' | 'conflict'
+/** The result of resolving a job's reservation. A `conflict` kept the earlier, different resolution. */
+export type ResolutionOutcome = 'resolved' | 'already_resolved' | 'conflict'
 
 /**
  * Ends a job and its reservation in one transaction: status, ledger row, balance and channel slot together.
  * Three independent guards make it happen once: the reservation's state, the one key of the ledger row, the job's status.
- * @throws JobMovedError when the record no longer is what `job` says and the reservation is still open.
+ * @throws JobMovedError when the job is no longer what `job` says and its reservation is still open.
  */
 export async function resolveReservation(
   table: Table,
@@ -42,17 +41,16 @@ export async function resolveReservation(
     resolution: Resolution
     nowMilliseconds: number
   },
-): Promise<ResolveOutcome> {
-  const context: Context = { tableName: table.name, job, reservation, resolution, nowMilliseconds }
-  const items = [
-    closeReservation(context),
-    putLedgerRow(context),
-    moveFunds(context),
-    endJob(context),
-    ...freeSlot(context),
-  ]
+): Promise<ResolutionOutcome> {
+  const context: Context = { job, reservation, resolution, nowMilliseconds }
   try {
-    await transact(table, items)
+    await table.transact({
+      reservation: closeReservation(context),
+      row: putLedgerRow(context),
+      balance: moveFunds(context),
+      job: endJob(context),
+      slot: freeSlot(context),
+    })
     return 'resolved'
   } catch (error) {
     if (error instanceof ConditionsNotMetError) {
@@ -63,14 +61,13 @@ export async function resolveReservation(
 }
 
 type Context = {
-  readonly tableName: string
   readonly job: VideoJob
   readonly reservation: Reservation
   readonly resolution: Resolution
   readonly nowMilliseconds: number
 }
 
-async function explainRefusal(table: Table, { job, resolution }: Context, error: Error): Promise<ResolveOutcome> {
+async function explainRefusal(table: Table, { job, resolution }: Context, error: Error): Promise<ResolutionOutcome> {
   const stored = await getReservation(table, job.tenantId, job.jobId)
   if (stored === undefined || stored.state === 'held') {
     throw new JobMovedError(`job ${job.jobId} changed while it was being resolved`, { cause: error })
@@ -82,43 +79,37 @@ async function explainRefusal(table: Table, { job, resolution }: Context, error:
   return isSame ? 'already_resolved' : 'conflict'
 }
 
-/** When the record may be collected; never set while a reservation is open. */
+/** When the table may delete the record; never set while a reservation is open. */
 function ttlSeconds({ job, nowMilliseconds }: Context): number {
   return Math.max(job.createdAt + JOB_RECORD_SECONDS, Math.trunc(nowMilliseconds / 1000)) + RECORD_SLACK_SECONDS
 }
 
-function update(
-  context: Context,
-  key: TableKey,
-  rest: Omit<NonNullable<TransactionItem['Update']>, 'TableName' | 'Key'>,
-): TransactionItem {
-  return { Update: { TableName: context.tableName, Key: key, ...rest } }
-}
-
-function closeReservation(context: Context): TransactionItem {
+function closeReservation(context: Context): TableWrite {
   const { job, reservation, resolution } = context
   const isStillHeld = '#state = :held AND amount = :amount'
   const due = leaveDueIndex(reservation, context.nowMilliseconds)
-  return update(context, tableKeys.reservation(job.tenantId, job.jobId), {
-    UpdateExpression: `SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl${due.set}${due.remove}`,
-    ConditionExpression: isStillHeld,
-    ExpressionAttributeNames: { '#state': 'state', '#ttl': 'ttl' },
-    ExpressionAttributeValues: {
-      ...due.values,
-      ':state': resolution.kind === 'settle' ? 'settled' : 'released',
-      ':actual': resolution.kind === 'settle' ? resolution.actual : 0,
-      ':now': context.nowMilliseconds,
-      ':ttl': ttlSeconds(context),
-      ':held': 'held',
-      ':amount': reservation.amount,
+  return {
+    Update: {
+      Key: tableKeys.reservation(job.tenantId, job.jobId),
+      UpdateExpression: `SET #state = :state, actual = :actual, resolvedAt = :now, #ttl = :ttl${due.set}${due.remove}`,
+      ConditionExpression: isStillHeld,
+      ExpressionAttributeNames: { '#state': 'state', '#ttl': 'ttl' },
+      ExpressionAttributeValues: {
+        ...due.values,
+        ':state': resolution.kind === 'settle' ? 'settled' : 'released',
+        ':actual': resolution.kind === 'settle' ? resolution.actual : 0,
+        ':now': context.nowMilliseconds,
+        ':ttl': ttlSeconds(context),
+        ':held': 'held',
+        ':amount': reservation.amount,
+      },
     },
-  })
+  }
 }
 
-function putLedgerRow({ tableName, job, reservation, resolution, nowMilliseconds }: Context): TransactionItem {
+function putLedgerRow({ job, reservation, resolution, nowMilliseconds }: Context): TableWrite {
   return {
     Put: {
-      TableName: tableName,
       ConditionExpression: 'attribute_not_exists(PK)',
       Item: {
         ...tableKeys.ledgerResolution(job.tenantId, job.jobId),
@@ -133,26 +124,29 @@ function putLedgerRow({ tableName, job, reservation, resolution, nowMilliseconds
 }
 
 /**
- * The difference between estimate and actual goes back; it may be negative (docs/decisions/0026).
- * A job that was counted among the open ones of its tenant is one of them no more.
+ * Gives back the difference between estimate and actual; it may be negative (docs/decisions/0026).
+ * A job that its tenant's count of open jobs includes leaves that count.
  */
-function moveFunds(context: Context): TransactionItem {
+function moveFunds(context: Context): TableWrite {
   const { job, reservation, resolution } = context
   const actual = resolution.kind === 'settle' ? resolution.actual : 0n
   const leave = reservation.counted ? ' ADD openJobs :minusOne' : ''
-  return update(context, tableKeys.balance(job.tenantId), {
-    UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${leave}`,
-    ConditionExpression: 'held >= :amount',
-    ExpressionAttributeValues: {
-      ...(reservation.counted ? { ':minusOne': -1 } : {}),
-      ':amount': reservation.amount,
-      ':actual': actual,
-      ':rest': reservation.amount - actual,
+  return {
+    Update: {
+      Key: tableKeys.balance(job.tenantId),
+      UpdateExpression: `SET held = held - :amount, spent = spent + :actual, available = available + :rest${leave}`,
+      ConditionExpression: 'held >= :amount',
+      ExpressionAttributeValues: {
+        ...(reservation.counted ? { ':minusOne': -1 } : {}),
+        ':amount': reservation.amount,
+        ':actual': actual,
+        ':rest': reservation.amount - actual,
+      },
     },
-  })
+  }
 }
 
-function endJob(context: Context): TransactionItem {
+function endJob(context: Context): TableWrite {
   const { job, resolution } = context
   const { from, to } = TRANSITIONS[resolution.kind === 'settle' ? 'settled' : 'released']
   const statuses = Object.fromEntries(from.map((status, index) => [`:from${index}`, status]))
@@ -170,35 +164,38 @@ function endJob(context: Context): TransactionItem {
             set: '#error = :error, failureCause = :cause',
             values: { ':error': resolution.error, ':cause': resolution.cause },
           }
-  return update(context, tableKeys.job(job.tenantId, job.jobId), {
-    UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
-    ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
-    ExpressionAttributeNames: {
-      '#status': 'status',
-      '#ttl': 'ttl',
-      ...(resolution.kind === 'release' ? { '#error': 'error' } : {}),
+  return {
+    Update: {
+      Key: tableKeys.job(job.tenantId, job.jobId),
+      UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
+      ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
+      ExpressionAttributeNames: {
+        '#status': 'status',
+        '#ttl': 'ttl',
+        ...(resolution.kind === 'release' ? { '#error': 'error' } : {}),
+      },
+      ExpressionAttributeValues: {
+        ...statuses,
+        ...outcome.values,
+        ':status': to,
+        ':ttl': ttlSeconds(context),
+        ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
+      },
     },
-    ExpressionAttributeValues: {
-      ...statuses,
-      ...outcome.values,
-      ':status': to,
-      ':ttl': ttlSeconds(context),
-      ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
-    },
-  })
+  }
 }
 
-/** A claimed job holds one slot of its channel until this very transaction. */
-function freeSlot(context: Context): TransactionItem[] {
-  const { job } = context
+/** A claimed job holds one slot of its channel until this transaction. */
+function freeSlot({ job }: Context): TableWrite | undefined {
   if (job.channelId === undefined) {
-    return []
+    return undefined
   }
-  return [
-    update(context, tableKeys.channel(job.channelId), {
+  return {
+    Update: {
+      Key: tableKeys.channel(job.channelId),
       UpdateExpression: 'ADD #open :minusOne, version :one',
       ExpressionAttributeNames: { '#open': 'open' },
       ExpressionAttributeValues: { ':minusOne': -1, ':one': 1 },
-    }),
-  ]
+    },
+  }
 }

@@ -1,5 +1,4 @@
 import { deleteObject, type OpenBucket } from '../bucket/video-bucket.ts'
-import { conditionalUpdate } from '../table/conditional-update.ts'
 import type { Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, tableKeys } from '../table/table-keys.ts'
 import { getReservation, type Reservation } from './reservation.ts'
@@ -7,12 +6,12 @@ import { getReservation, type Reservation } from './reservation.ts'
 type JobKey = { readonly tenantId: string; readonly jobId: string }
 type Stores = { readonly table: Table; readonly openBucket: OpenBucket }
 
-/** Whoever resolves a reservation deletes its request at once; Reconcile looks after what is left by then. */
+/** The function that resolves a reservation deletes its request at once; Reconcile deletes what is left after this. */
 const LEFT_AFTER_MILLISECONDS = 60_000
 
 /**
- * What the closing of a reservation does to its place in the index of what is due: it leaves it, or, while its request still
- * lies in the bucket, it goes on to the clean-ups, so that the object is found again whatever happens to this process.
+ * The part of a reservation's closing update that changes the due index: the reservation leaves the index, or, while the bucket
+ * still has its request, moves to the clean-ups, so that the object is found again whatever happens to this process.
  */
 export function leaveDueIndex(
   { request }: Reservation,
@@ -28,7 +27,7 @@ export function leaveDueIndex(
   }
 }
 
-/** Deletes the request of a resolved reservation from the bucket, where it lies there. May be repeated at any point. */
+/** Deletes the request of a resolved reservation from the bucket, if it is there. May be repeated at any point. */
 export async function deleteResolvedRequest(
   { table, openBucket }: Stores,
   { tenantId, jobId }: JobKey,
@@ -38,17 +37,17 @@ export async function deleteResolvedRequest(
     return
   }
   await deleteObject(await openBucket(), request.bucketKey)
-  await conditionalUpdate(table, {
+  await table.updateItem({
     Key: tableKeys.reservation(tenantId, jobId),
     UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-    // An open reservation stays in the index, by which Reconcile looks after its job.
+    // An open reservation stays in the index, which leads Reconcile to its job.
     ConditionExpression: 'attribute_exists(PK) AND #state <> :held',
     ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: { ':held': 'held' },
   })
 }
 
-/** The same for a reservation that only the index has named; does nothing to one that is open. */
+/** Does the same for a reservation that the index named, unless the reservation is open. */
 export async function cleanUpResolvedRequest(stores: Stores, job: JobKey): Promise<void> {
   const reservation = await getReservation(stores.table, job.tenantId, job.jobId)
   if (reservation !== undefined && reservation.state !== 'held') {

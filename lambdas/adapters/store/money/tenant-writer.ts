@@ -1,12 +1,12 @@
 import { ServiceUnavailableError } from '#core/errors.ts'
 import type { Clock } from '../../clock.ts'
-import { ConditionsNotMetError } from '../table/cancelled-transaction.ts'
-import type { LeanTable } from '../table/lean-table.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Table } from '../table/table.ts'
 import { composeGroup, groupSize, type Order } from './group-transaction.ts'
 import { isolate, judgeGroup, type Verdict } from './judge-group.ts'
 
 type WriterOptions = {
-  readonly table: LeanTable
+  readonly table: Table
   readonly tenantId: string
   readonly nowMilliseconds: Clock['nowMilliseconds']
   readonly onIdle: () => void
@@ -15,18 +15,18 @@ type WriterOptions = {
 type Waiting = { readonly order: Order; readonly resolve: () => void; readonly reject: (error: unknown) => void }
 
 /**
- * A resolution that finds nothing under way waits this long for a reservation to go with: nobody waits for it, and the next
- * request of a client that sends one after the other comes sooner. It halves the transactions of such a client
- * (docs/performance.md). A function's run gets longer by this, after its answer.
+ * A resolution that finds no transaction under way waits this long for a reservation to share one with. No client waits for it,
+ * and a client that sends one request after the other sends its next one sooner, so that its transactions are halved
+ * (docs/performance.md). A function runs this much longer, after its response.
  */
 const RESOLUTION_DELAY_MILLISECONDS = 2
 
 /**
- * The one writer of a tenant's money in a process: one transaction at a time, so that none meets another over the balance.
- * Orders that come meanwhile wait and go together in the next one, in the order in which they came.
+ * The one writer of a tenant's money in a process: one transaction at a time, so that no two of them meet at the balance.
+ * Orders that arrive meanwhile wait and share the next transaction, in the order in which they came.
  */
 export class TenantWriter {
-  readonly #table: LeanTable
+  readonly #table: Table
   readonly #tenantId: string
   readonly #nowMilliseconds: Clock['nowMilliseconds']
   readonly #onIdle: () => void
@@ -34,7 +34,7 @@ export class TenantWriter {
   #isWriting = false
   #delay: NodeJS.Timeout | undefined
 
-  /** @param options.onIdle called when nothing waits any more: the next order may as well have a new writer. */
+  /** @param options.onIdle called when no order waits any more; the next one may have a new writer. */
   constructor({ table, tenantId, nowMilliseconds, onIdle }: WriterOptions) {
     this.#table = table
     this.#tenantId = tenantId
@@ -43,10 +43,10 @@ export class TenantWriter {
   }
 
   /**
-   * Resolves once the order was written.
+   * Resolves when the order is written.
    * @throws InvalidApiKeyError, InsufficientQuotaError for a reservation.
-   * @throws ConditionsNotMetError for an order whose own items stood in its way: the reservation exists, or is resolved.
-   * @throws ServiceUnavailableError when the table stayed out of reach; what was written is not known then.
+   * @throws ConditionsNotMetError for an order that its own items refused: the reservation exists, or is resolved.
+   * @throws ServiceUnavailableError when the table stayed out of reach; what was written is then unknown.
    */
   write(order: Order): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export class TenantWriter {
     }
     this.#isWriting = true
     clearTimeout(this.#delay)
-    // Requests that arrived in the same moment as this one are read before this comes to its turn.
+    // Requests that arrive in the same turn of the event loop are read before this runs.
     setImmediate(() => this.#start())
   }
 
@@ -84,7 +84,7 @@ export class TenantWriter {
     this.#onIdle()
   }
 
-  /** Writes one group, in several transactions where one is not possible for all. Never rejects. */
+  /** Writes one group, in several transactions where one does not work for all. Never rejects. */
   async #writeGroup(group: readonly Waiting[]): Promise<void> {
     const open = new Map(group.map((waiting) => [waiting.order, waiting]))
     const left: (readonly Order[])[] = [[...open.keys()]]
@@ -102,7 +102,7 @@ export class TenantWriter {
         left.unshift(...groups)
       }
     } catch (error) {
-      // Those who waited meanwhile waited for the same table: nobody is kept through the same tries again.
+      // Orders that arrived meanwhile waited for the same table, so none has to wait through the same tries again.
       for (const { reject } of [...open.values(), ...this.#waiting.splice(0)]) {
         reject(error)
       }
@@ -111,16 +111,15 @@ export class TenantWriter {
 
   /** @throws ServiceUnavailableError */
   async #tryOrders(orders: readonly Order[]): Promise<Verdict & { readonly written: readonly Order[] }> {
-    const transaction = composeGroup(this.#tenantId, orders, Math.trunc(this.#nowMilliseconds() / 1000))
+    const writes = composeGroup(this.#tenantId, orders, Math.trunc(this.#nowMilliseconds() / 1000))
     try {
-      await this.#table.transact(transaction.writes)
+      await this.#table.transact(writes)
       return { written: orders, refused: new Map(), groups: [] }
     } catch (error) {
       if (error instanceof ServiceUnavailableError) {
         throw error
       }
-      const verdict =
-        error instanceof ConditionsNotMetError ? judgeGroup(orders, transaction, error) : isolate(orders, error)
+      const verdict = error instanceof ConditionsNotMetError ? judgeGroup(orders, error) : isolate(orders, error)
       return { written: [], ...verdict }
     }
   }

@@ -1,27 +1,18 @@
-import { QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb'
-import { isContention, retryConflicts } from './conflict-retry.ts'
-import type { Table } from './table.ts'
+import type { Item } from './item-codec.ts'
+import type { Table, TableQuery } from './table.ts'
 
-/** Every item that a query finds, page by page. A burst of throttling is waited out. */
-export async function* queryItems(
-  table: Table,
-  query: Omit<QueryCommandInput, 'TableName' | 'ExclusiveStartKey'>,
-): AsyncGenerator<Record<string, unknown>> {
-  let startKey: Record<string, unknown> | undefined
+/** Every item that a query finds, page by page. */
+export async function* queryItems(table: Pick<Table, 'queryPage'>, query: TableQuery): AsyncGenerator<Item> {
+  let startKey: Item | undefined
   do {
-    const command = new QueryCommand({ ...query, TableName: table.name, ExclusiveStartKey: startKey })
-    const { Items = [], LastEvaluatedKey } = await retryConflicts(
-      () => table.client.send(command),
-      isContention,
-      table.pause,
-    )
-    yield* Items
-    startKey = LastEvaluatedKey
+    const { items, nextKey } = await table.queryPage(query, startKey)
+    yield* items
+    startKey = nextKey
   } while (startKey !== undefined)
 }
 
 /** Every item of one partition, strongly consistent. */
-export function queryPartition(table: Table, partition: string): AsyncGenerator<Record<string, unknown>> {
+export function queryPartition(table: Pick<Table, 'queryPage'>, partition: string): AsyncGenerator<Item> {
   return queryItems(table, {
     KeyConditionExpression: 'PK = :pk',
     ExpressionAttributeValues: { ':pk': partition },

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { type RelayTable, startRelayTable } from '../money/relay-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relaying-tenant.ts'
 
 let engine: RelayTable
-let table: Table
-let lean: LeanTable
+let table: TableWithClient
+let lean: Table
 let tenant: RelayingTenant
 let reads: number
 let now: number
@@ -30,11 +30,11 @@ beforeEach(async () => {
 afterAll(() => engine.close())
 
 function directory(): CallerDirectory {
-  const getItem: LeanTable['getItem'] = async (key) => {
+  const readItem: Table['readItem'] = async (key) => {
     reads += 1
-    return await lean.getItem(key)
+    return await lean.readItem(key)
   }
-  return new CallerDirectory({ getItem }, { nowMilliseconds: () => now })
+  return new CallerDirectory({ readItem }, { nowMilliseconds: () => now })
 }
 
 const callerOf = ({ tenantId, keyDigest }: RelayingTenant) => ({
@@ -59,9 +59,9 @@ describe('looking up a key', () => {
   it('counts the minute from before its read, whose record may be as old as that', async () => {
     const slow = new CallerDirectory(
       {
-        getItem: async (key) => {
+        readItem: async (key) => {
           reads += 1
-          const item = await lean.getItem(key)
+          const item = await lean.readItem(key)
           now += 30_000
           return item
         },
@@ -107,7 +107,7 @@ describe('looking up a key', () => {
 
   it('remembers a bounded number of keys', async () => {
     const many = new CallerDirectory({
-      getItem: async ({ PK }) => {
+      readItem: async ({ PK }) => {
         reads += 1
         return { tenantId: PK, keyId: 'k', state: 'active', models: null }
       },
@@ -170,8 +170,8 @@ describe('confirming a key', () => {
     const arrived = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()
     const slow = new CallerDirectory({
-      getItem: async (key) => {
-        const item = await lean.getItem(key)
+      readItem: async (key) => {
+        const item = await lean.readItem(key)
         arrived.resolve()
         await answer.promise
         return item

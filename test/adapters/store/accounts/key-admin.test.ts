@@ -8,15 +8,15 @@ import {
   revokeApiKey,
 } from '#adapters/store/accounts/key-admin.ts'
 import { findCaller } from '#adapters/store/accounts/key-store.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
 
 const NOW = 1_800_000_000
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 beforeAll(async () => {
   engine = await startTestTable()
   table = engine.table
@@ -53,7 +53,7 @@ describe('an api key', () => {
 
   it('is revoked together with its listing, or not at all', async () => {
     await putApiKey(table, key('torn'))
-    const patient = { ...(await engine.fresh()), name: table.name, pause: async () => {} }
+    const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
     breakConnection(patient, ':revoked', { kind: 'request_lost', times: 8 })
     await expect(revokeApiKey(patient, 'torn')).rejects.toThrow()
     expect(await findCaller(table, 'digest-of-torn', NOW)).toMatchObject({ keyId: 'torn' })
@@ -119,7 +119,7 @@ describe('an api key', () => {
     'ends together with the storing of the one that replaces it, or not at all: %s is lost',
     async (lost) => {
       await putApiKey(table, key('kept'))
-      const patient = { ...(await engine.fresh()), name: table.name, pause: async () => {} }
+      const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
       breakConnection(patient, lost, { kind: 'request_lost', times: 8 })
       const heir = { ...key('heir'), replaces: { keyId: 'kept', endsAt: NOW * 1000, expiresAt: null } }
       await expect(putApiKey(patient, heir)).rejects.toThrow()

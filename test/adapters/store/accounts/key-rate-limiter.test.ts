@@ -1,11 +1,10 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
-import type { UpdatableTable } from '#adapters/store/table/item-update.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { updatableTable } from '#adapters/store/table/updatable-table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { type RelayTable, startRelayTable } from '../money/relay-table.ts'
 
 /** Thirty a minute: five at once, then one every two seconds. */
@@ -13,8 +12,8 @@ const KEY = { keyId: 'Ab3dEf9h', ratePerMinute: 30 }
 const BURST = 5
 
 let engine: RelayTable
-let table: Table
-let lean: UpdatableTable
+let table: TableWithClient
+let lean: Table
 let now: number
 let updates: number
 beforeAll(async () => {
@@ -29,8 +28,8 @@ afterAll(() => engine.close())
 
 /** One instance, over either client of the table. */
 function instance(client: 'lean' | 'sdk' = 'lean'): KeyRateLimiter {
-  const through = client === 'lean' ? lean : updatableTable(table)
-  const counted: UpdatableTable = {
+  const through = client === 'lean' ? lean : table
+  const counted: Pick<Table, 'updateItem'> = {
     updateItem: (update) => {
       updates += 1
       return through.updateItem(update)

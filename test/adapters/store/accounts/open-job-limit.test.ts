@@ -5,16 +5,16 @@ import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { IdempotencyKeyTakenError } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

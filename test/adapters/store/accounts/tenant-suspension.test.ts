@@ -5,18 +5,18 @@ import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-
 import { resumeTenant, suspendTenant, TenantStateChangedError } from '#adapters/store/accounts/tenant-suspension.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()
@@ -38,8 +38,8 @@ const works = async (digest: string) => (await findCaller(table, digest, NOW)) !
 const listings = async () => (await listApiKeys(table)).filter(({ tenantId }) => tenantId === tenant.tenantId)
 
 /** The table of somebody whose first request with these words in it is overtaken by something else. */
-function overtake(words: string, first: () => Promise<void>): Table {
-  const overtaken: Table = { ...table, client: Object.create(table.client) }
+function overtake(words: string, first: () => Promise<void>): TableWithClient {
+  const overtaken = tableWithClient({ name: table.name, client: Object.create(table.client) })
   let isFirst = true
   overtaken.client.send = async (command: object) => {
     if ('input' in command && JSON.stringify(command.input).includes(words) && isFirst) {
@@ -109,7 +109,7 @@ describe('a suspended tenant', () => {
 })
 
 describe('a suspension that broke off in the middle', () => {
-  const patient = async () => ({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+  const patient = async () => tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
 
   it('refuses reservations already, and is finished by doing it again', async () => {
     const broken = await patient()

@@ -5,7 +5,6 @@ import {
   rotateWebhookSecret,
   WebhookSecretChangedError,
 } from '#adapters/store/accounts/webhook-secrets.ts'
-import { readItem } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
@@ -41,7 +40,7 @@ describe('the callback secrets of a tenant', () => {
     await rotateWebhookSecret(table, tenantId, leaked)
     await rotateWebhookSecret(table, tenantId, leaked)
     expect(await read(tenantId, 0)).toEqual({ current: 'third', previous: undefined })
-    expect(await readItem(table, tableKeys.tenant(tenantId))).not.toHaveProperty('previousWebhookSecret')
+    expect(await table.readItem(tableKeys.tenant(tenantId))).not.toHaveProperty('previousWebhookSecret')
   })
 
   it('are two at most: a rotation during the overlap ends the oldest', async () => {

@@ -3,14 +3,14 @@ import { v7 as uuidv7 } from 'uuid'
 import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let requests: string[]
 beforeAll(async () => {
   engine = await startTestTable()

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
-import { readItem } from '#adapters/store/table/read-item.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
@@ -18,7 +17,7 @@ const classOf = (channelId: string, className = 'model#5#720P') => ({ channelId,
 const add = (channelId: string, seconds: number, nowSeconds = 1_000) =>
   addGenerationTime(table, classOf(channelId), { seconds, nowSeconds })
 const usual = (channelId: string) => readUsualSeconds(table, classOf(channelId))
-const item = (channelId: string) => readItem(table, tableKeys.generationTimes(channelId, classOf(channelId).className))
+const item = (channelId: string) => table.readItem(tableKeys.generationTimes(channelId, classOf(channelId).className))
 
 async function addAll(channelId: string, times: readonly number[]): Promise<void> {
   for (const seconds of times) {

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let job: NewVideoJob
 
 describe('marking a job as deleted', () => {

@@ -3,14 +3,14 @@ import { claimCallback, recordFailure, recordPoll, recordStored } from '#adapter
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let job: NewVideoJob
 beforeAll(async () => {
   engine = await startTestTable()

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob, listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
 const JOBS = 25
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 /** Newest first; a second apart. */
 let ids: string[]

@@ -10,13 +10,13 @@ import {
 } from '#adapters/store/jobs/submission.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 let tenant: TestTenant
 beforeAll(async () => {
   engine = await startTestTable()

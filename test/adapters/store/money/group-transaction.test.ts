@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { composeGroup, groupSize, type Order } from '#adapters/store/money/group-transaction.ts'
+import { composeGroup, GROUP_WRITES, groupSize, type Order } from '#adapters/store/money/group-transaction.ts'
 import { microcredits } from '#core/money/money.ts'
 
 const DYNAMODB_ITEMS_MAX = 100
@@ -28,7 +28,7 @@ function groupsOf(orders: readonly Order[]): (readonly Order[])[] {
   return groups
 }
 
-const keyOf = (write: object) => {
+const keyOf = (write: object = {}) => {
   const [part = {}] = Object.values(write)
   const { PK, SK } = 'Key' in part ? part.Key : part.Item
   return `${PK}/${SK}`
@@ -41,10 +41,9 @@ describe('a group', () => {
         const groups = groupsOf(orders)
         expect(groups.flat()).toEqual(orders)
         for (const group of groups) {
-          const { writes } = composeGroup('t', group, 1)
-          const keys = writes.map(keyOf)
+          const keys = Object.values(composeGroup('t', group, 1)).map(keyOf)
           expect(group.length).toBeGreaterThan(0)
-          expect(writes.length).toBeLessThanOrEqual(DYNAMODB_ITEMS_MAX)
+          expect(keys.length).toBeLessThanOrEqual(DYNAMODB_ITEMS_MAX)
           expect(new Set(keys).size).toBe(keys.length)
         }
       }),
@@ -52,20 +51,20 @@ describe('a group', () => {
     )
   })
 
-  it('knows where each order and each key stands in its transaction', () => {
+  it('names the balance first, the items of each order, and one check for each key', () => {
     fc.assert(
       fc.property(fc.array(order, { minLength: 1, maxLength: 30 }), (orders) => {
         const group = orders.slice(0, groupSize(orders))
-        const { writes, own, keyChecks } = composeGroup('t', group, 1)
-        for (const each of group) {
-          const places = own.get(each) ?? []
-          expect(places).toHaveLength(each.kind === 'reserve' ? 1 : 2)
-          expect(places.every((place) => keyOf(writes[place] ?? {}).includes(each.reservation.requestId))).toBe(true)
-        }
-        for (const [digest, place] of keyChecks) {
-          expect(keyOf(writes[place] ?? {})).toBe(`K#${digest}/0`)
-        }
-        expect(1 + [...own.values()].flat().length + keyChecks.size).toBe(writes.length)
+        const keys = Object.entries(composeGroup('t', group, 1)).map(([name, write]) => [name, keyOf(write)])
+        const expected = group.flatMap((each) => {
+          const { requestId } = each.reservation
+          const open = [GROUP_WRITES.open(each), `T#t/REQ#${requestId}`]
+          return each.kind === 'reserve' ? [open] : [open, [GROUP_WRITES.row(each), `L#t/${requestId}#2`]]
+        })
+        const digests = group.flatMap((each) => (each.kind === 'reserve' ? [each.reservation] : []))
+        const checks = digests.map((each) => [GROUP_WRITES.key(each), `K#${each.keyDigest}/0`])
+        const first = [GROUP_WRITES.balance, 'BAL#t/0']
+        expect(keys).toEqual([...new Map([first, ...expected, ...checks].map((each) => [each[0], each])).values()])
       }),
       { numRuns: 50 },
     )
@@ -76,6 +75,6 @@ describe('a group', () => {
       const open = { tenantId: 't', requestId: `r${index}`, model: 'm', amount: microcredits(1), reservedAt: 1 }
       return { kind: 'reserve', reservation: { ...open, keyDigest: 'k', keyId: 'k', operation: 'o' } }
     })
-    expect(composeGroup('t', orders.slice(0, groupSize(orders)), 1).writes).toHaveLength(90)
+    expect(Object.keys(composeGroup('t', orders.slice(0, groupSize(orders)), 1))).toHaveLength(90)
   })
 })

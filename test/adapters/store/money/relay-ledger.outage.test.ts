@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { auditTenant } from '../../../engines/audit.ts'
@@ -11,7 +10,7 @@ import { type RelayTable, startRelayTable } from './relay-table.ts'
 const telemetry = captureTelemetry()
 let engine: RelayTable
 let table: Table
-let lean: LeanTable
+let lean: Table
 let ledger: RelayLedger
 beforeAll(async () => {
   engine = await startRelayTable()

@@ -4,7 +4,6 @@ import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { OpenRequest, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { microcredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
@@ -16,7 +15,7 @@ import { type RelayTable, startRelayTable } from './relay-table.ts'
 captureTelemetry()
 let engine: RelayTable
 let table: Table
-let lean: LeanTable
+let lean: Table
 beforeAll(async () => {
   engine = await startRelayTable()
   ;({ table, lean } = await engine.fresh())

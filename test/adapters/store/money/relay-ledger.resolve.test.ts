@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
@@ -13,7 +12,7 @@ import { type RelayTable, startRelayTable } from './relay-table.ts'
 const telemetry = captureTelemetry()
 let engine: RelayTable
 let table: Table
-let lean: LeanTable
+let lean: Table
 let ledger: RelayLedger
 beforeAll(async () => {
   engine = await startRelayTable()
@@ -62,7 +61,7 @@ describe('a resolution', () => {
     const tenant = await openRelayingTenant(table)
     const request = await open(tenant)
     await ledger.resolve(request, settle('1', true))
-    expect(await lean.getItem(tableKeys.ledgerResolution(tenant.tenantId, request.requestId))).toMatchObject({
+    expect(await lean.readItem(tableKeys.ledgerResolution(tenant.tenantId, request.requestId))).toMatchObject({
       kind: 'settle',
       estimated: true,
     })
@@ -73,7 +72,7 @@ describe('a resolution', () => {
     const request = await open(tenant, '3')
     expect(await ledger.resolve(request, RELEASE)).toBe('resolved')
     expect(await tenant.balance()).toEqual(['10', '0', '0'])
-    const row = await lean.getItem(tableKeys.ledgerResolution(tenant.tenantId, request.requestId))
+    const row = await lean.readItem(tableKeys.ledgerResolution(tenant.tenantId, request.requestId))
     expect(row).toMatchObject({ kind: 'release', amount: 3_000_000 })
     expect(row).not.toHaveProperty('actual')
   })

@@ -3,20 +3,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 let engine: RelayTable
-let table: Table
-let lean: LeanTable
+let table: TableWithClient
+let lean: Table
 let ledger: RelayLedger
 beforeAll(async () => {
   engine = await startRelayTable()

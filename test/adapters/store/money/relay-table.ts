@@ -1,9 +1,9 @@
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { type CallAws, callAwsService } from '#adapters/aws/call-aws-service.ts'
-import type { UpdatableTable } from '#adapters/store/table/item-update.ts'
-import { type LeanTable, openLeanTable } from '#adapters/store/table/lean-table.ts'
+import { openLeanTable } from '#adapters/store/table/lean-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 
 /** What befalls one call: nothing, its request is lost, or its answer, or another write of the same items is under way. */
 type Fate = 'pass' | 'lost_before' | 'lost_after' | 'conflict'
@@ -42,7 +42,7 @@ export async function startRelayTable() {
     return answer
   }
   /** Both clients over a table of its own. Retries wait for nothing. */
-  const fresh = async (): Promise<{ table: Table; lean: LeanTable & UpdatableTable }> => {
+  const fresh = async (): Promise<{ table: TableWithClient; lean: Table }> => {
     const table = await engine.fresh()
     Object.assign(process.env, {
       AWS_REGION: 'us-east-1',

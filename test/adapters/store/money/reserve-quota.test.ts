@@ -4,13 +4,13 @@ import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { IdempotencyKeyTakenError, reserveQuota } from '#adapters/store/money/reserve-quota.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import {
   credits,
   ESTIMATE,
@@ -22,7 +22,7 @@ import {
 } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 beforeAll(async () => {
   engine = await startTestTable()
 })

@@ -7,17 +7,17 @@ import { claimSubmit, recordAccepted, releaseSubmitClaim } from '#adapters/store
 import { dueReservations } from '#adapters/store/money/due-index.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { JobMovedError, type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, settle } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
-let table: Table
+let table: TableWithClient
 beforeAll(async () => {
   engine = await startTestTable()
   table = engine.table

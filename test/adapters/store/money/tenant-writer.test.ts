@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
-import { ConditionsNotMetError } from '#adapters/store/table/cancelled-transaction.ts'
-import type { LeanTable } from '#adapters/store/table/lean-table.ts'
+import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
@@ -10,7 +9,7 @@ import { type RelayTable, startRelayTable } from './relay-table.ts'
 
 let engine: RelayTable
 let table: Table
-let lean: LeanTable
+let lean: Table
 let ledger: RelayLedger
 beforeAll(async () => {
   engine = await startRelayTable()
@@ -50,7 +49,7 @@ describe('reservations at the same time', () => {
 
   it('are let through up to the funds also where the table does not say what the balance was', async () => {
     const tenant = await openRelayingTenant(table, '7')
-    const silent: LeanTable = {
+    const silent: Table = {
       ...lean,
       transact: (writes) =>
         lean.transact(writes).catch((error: unknown) => {
@@ -113,7 +112,7 @@ describe('reservations at the same time', () => {
     const tenant = await openRelayingTenant(table)
     let underWay = 0
     let most = 0
-    const counting: LeanTable = {
+    const counting: Table = {
       ...lean,
       transact: async (writes) => {
         underWay += 1

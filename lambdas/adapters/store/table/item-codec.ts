@@ -1,9 +1,9 @@
-/** An item as code uses it: strings, numbers, bigints, booleans, null, lists and maps. Undefined members are left out. */
+/** An item as code uses it: strings, numbers, bigints, booleans, null, lists and maps. Undefined fields are left out. */
 export type Item = Readonly<Record<string, unknown>>
 
 type AttributeValue = Readonly<Record<string, unknown>>
 
-/** A value that no attribute of ours can have. */
+/** A value, or an attribute, of a type that the table does not have. */
 class UnknownAttributeError extends Error {
   override readonly name = 'UnknownAttributeError'
 }
@@ -44,8 +44,8 @@ function encodeObject(value: object | null): AttributeValue {
 }
 
 /**
- * Reads an item from the wire's form. Amounts may exceed what a double holds exactly, so large integers become bigints.
- * @throws UnknownAttributeError for binary values and sets, which the table has none of.
+ * Reads an item from the wire's form.
+ * @throws UnknownAttributeError for binary values and sets, which the table does not have.
  */
 export function decodeItem(encoded: unknown): Item {
   return Object.fromEntries(Object.entries(Object(encoded)).map(([name, value]) => [name, decodeValue(value)]))
@@ -70,7 +70,8 @@ function decodeValue(encoded: unknown): unknown {
   }
 }
 
-function decodeNumber(text: string): number | bigint {
-  const number = Number(text)
-  return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? number : BigInt(text)
+/** Reads a number. Amounts may exceed what a double holds exactly, so large integers become bigints. */
+export function decodeNumber(digits: string): number | bigint {
+  const number = Number(digits)
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits)
 }

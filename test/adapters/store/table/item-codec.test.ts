@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { decodeItem, encodeItem } from '#adapters/store/table/attribute-value.ts'
+import { decodeItem, encodeItem } from '#adapters/store/table/item-codec.ts'
 
 const integer = fc.oneof(
   fc.maxSafeInteger(),

@@ -1,25 +1,31 @@
 import { ServiceUnavailableError } from '#core/errors.ts'
-import { type Clock, systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 
-/** Tries of one write; the SDK itself does not retry a transaction conflict. */
+/** Tries of one request. The SDK itself does not retry a transaction conflict. */
 const TRIES_MAX = 8
 
 /** Full jitter below these bounds, doubling: eight tries cover about two seconds of contention. */
 const DELAY_MILLISECONDS = { first: 25, max: 800 }
 
+type RetryOptions = {
+  /** Whether an error is worth another try: the request changed nothing, or is safe to repeat. */
+  readonly isRetryable?: (error: unknown) => boolean
+  /** Waits between two tries; the system's clock when left out. */
+  readonly pause?: Clock['pause'] | undefined
+}
+
 /**
- * Repeats a write while `isRetryable` says that it met contention and wrote nothing (or is safe to repeat).
- * @throws ServiceUnavailableError when every try was spent; otherwise what the write throws.
+ * Repeats a request of an AWS service while it meets contention.
+ * @throws ServiceUnavailableError after the last try; otherwise what the request throws.
  */
-export async function retryConflicts<Result>(
-  write: () => Promise<Result>,
-  isRetryable: (error: unknown) => boolean,
-  pause: Clock['pause'] = systemClock.pause,
+export async function retryOnContention<Result>(
+  request: () => Promise<Result>,
+  { isRetryable = isContention, pause = systemClock.pause }: RetryOptions = {},
 ): Promise<Result> {
   let lastError: unknown
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     try {
-      return await write()
+      return await request()
     } catch (error) {
       if (!isRetryable(error)) {
         throw error
@@ -34,7 +40,7 @@ export async function retryConflicts<Result>(
 const CONTENTION =
   /^(TransactionConflict|TransactionInProgress|Throttling|ProvisionedThroughputExceeded|RequestLimitExceeded)/
 
-/** Contention, throttling, or a service or network fault that outlasted the SDK's own retries. */
+/** Whether an error is a conflict, throttling, or a fault of the service or the network. Errors of the SDK and our own client alike. */
 export function isContention(error: unknown): boolean {
   if (!(error instanceof Error) || !('$metadata' in error)) {
     return false

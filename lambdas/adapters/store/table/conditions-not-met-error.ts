@@ -1,0 +1,71 @@
+import { isContention } from '../../aws/contention.ts'
+import { decodeItem, type Item } from './item-codec.ts'
+
+const CONTENTION_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])
+
+/** One reason of a cancelled transaction, as the SDK and the wire have it. */
+type CancellationReason = { readonly Code?: string | undefined; readonly Item?: unknown }
+
+/** Names in the message of an error: a group of writes may have ninety. */
+const NAMES_SHOWN_MAX = 5
+
+/** At least one condition of a transaction did not hold, and nothing was written. */
+export class ConditionsNotMetError extends Error {
+  override readonly name = 'ConditionsNotMetError'
+  /** Names of the writes whose conditions did not hold, in the order of the transaction. */
+  readonly failed: ReadonlySet<string>
+  /** The items that refused those writes, by name; only those that exist, of writes that ask for `ALL_OLD`. */
+  readonly oldItems: ReadonlyMap<string, Item>
+
+  constructor(
+    failed: Iterable<string>,
+    { oldItems = new Map(), ...options }: ErrorOptions & { readonly oldItems?: ReadonlyMap<string, Item> } = {},
+  ) {
+    const names = [...failed]
+    const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''
+    super(`conditions not met: ${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${more}`, options)
+    this.failed = new Set(names)
+    this.oldItems = oldItems
+  }
+}
+
+/** A conflict beside a failed condition is worth another try: the condition may have been read in the middle of that conflict. */
+export function isWorthAnotherTry(error: unknown): boolean {
+  const reasons = cancellationReasons(error)
+  return reasons === undefined
+    ? isContention(error)
+    : reasons.some(({ Code }) => CONTENTION_REASONS.has(Code ?? 'None'))
+}
+
+/**
+ * Turns a transaction that only its conditions cancelled into a {@link ConditionsNotMetError}; gives back any other error.
+ * @param names of the writes, in the order of the transaction.
+ */
+export function explainCancellation(error: unknown, names: readonly string[]): unknown {
+  const reasons = cancellationReasons(error)
+  const isOnlyConditions = reasons?.every(({ Code = 'None' }) => Code === 'None' || Code === 'ConditionalCheckFailed')
+  if (reasons === undefined || isOnlyConditions !== true) {
+    return error
+  }
+  const failed: string[] = []
+  const oldItems = new Map<string, Item>()
+  for (const [index, { Code, Item }] of reasons.entries()) {
+    const name = names[index]
+    if (name !== undefined && Code === 'ConditionalCheckFailed') {
+      failed.push(name)
+      if (Item !== undefined) {
+        oldItems.set(name, decodeItem(Item))
+      }
+    }
+  }
+  return new ConditionsNotMetError(failed, { cause: error, oldItems })
+}
+
+/** Undefined for an error that is not a cancelled transaction. */
+function cancellationReasons(error: unknown): readonly CancellationReason[] | undefined {
+  if (!(error instanceof Error) || error.name !== 'TransactionCanceledException') {
+    return undefined
+  }
+  const reasons = 'CancellationReasons' in error ? error.CancellationReasons : undefined
+  return Array.isArray(reasons) ? reasons : []
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
+import { isContention, retryOnContention } from '#adapters/aws/contention.ts'
+import { ServiceUnavailableError } from '#core/errors.ts'
+
+const named = (name: string, status = 400) => new AwsServiceError(status, undefined, { __type: `x#${name}` })
+const THROTTLED = named('ThrottlingException')
+
+describe('contention', () => {
+  it.each([
+    ['throttling', THROTTLED, true],
+    ['an exceeded throughput', named('ProvisionedThroughputExceededException'), true],
+    ['too many requests of an account', named('RequestLimitExceeded'), true],
+    ['a conflict with a transaction', named('TransactionConflictException'), true],
+    ['a transaction in progress', named('TransactionInProgressException'), true],
+    ['a fault of the service', named('InternalServerError', 500), true],
+    ['a broken connection', new AwsConnectionError('broken'), true],
+    ['a wrong request', named('ValidationException'), false],
+    ['missing rights', named('AccessDeniedException'), false],
+    ['an error that no service made', new TypeError('undefined is not a function'), false],
+    ['a thrown string', 'ThrottlingException', false],
+  ])('includes %s: %#', (_, error, expected) => {
+    expect(isContention(error)).toBe(expected)
+  })
+})
+
+describe('retryOnContention', () => {
+  const attempts = async (errors: readonly unknown[], isRetryable?: (error: unknown) => boolean) => {
+    const pauses: number[] = []
+    const left = [...errors]
+    const request = async () => {
+      if (left.length > 0) {
+        throw left.shift()
+      }
+      return 'done'
+    }
+    const pause = async (milliseconds: number) => {
+      pauses.push(milliseconds)
+    }
+    const options = isRetryable === undefined ? { pause } : { pause, isRetryable }
+    const result = await retryOnContention(request, options).catch((error: unknown) => error)
+    return { result, pauses }
+  }
+
+  it('pauses below bounds that double, and gives the result', async () => {
+    const { result, pauses } = await attempts(Array(7).fill(THROTTLED))
+    expect(result).toBe('done')
+    expect(pauses).toHaveLength(7)
+    expect(pauses.every((pause, index) => pause <= Math.min(800, 25 * 2 ** index))).toBe(true)
+  })
+
+  it('is unavailable after eight tries, with the last cause', async () => {
+    const { result, pauses } = await attempts([...Array(7).fill(named('RequestLimitExceeded')), THROTTLED])
+    expect(result).toBeInstanceOf(ServiceUnavailableError)
+    expect(result).toMatchObject({ cause: THROTTLED })
+    expect(pauses).toHaveLength(8)
+  })
+
+  it('throws any other error at once', async () => {
+    const refused = named('ValidationException')
+    expect(await attempts([refused])).toEqual({ result: refused, pauses: [] })
+  })
+
+  it('goes by the rule of its caller, if there is one', async () => {
+    const { result, pauses } = await attempts([named('ValidationException')], () => true)
+    expect([result, pauses.length]).toEqual(['done', 1])
+  })
+})

@@ -1,0 +1,19 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb'
+import type { Clock } from '#adapters/clock.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+
+/** A table with its client and its name, for tests that do what no store does. */
+export type TableWithClient = Table & { readonly client: DynamoDBDocumentClient; readonly name: string }
+
+type Options = {
+  readonly client: DynamoDBDocumentClient
+  readonly name: string
+  /** In place of the waits between tries. */
+  readonly pause?: Clock['pause']
+}
+
+/** The table as functions of video open it, through this client. */
+export function tableWithClient({ client, name, pause }: Options): TableWithClient {
+  return { ...openTable({ client, name, pause }), client, name }
+}
