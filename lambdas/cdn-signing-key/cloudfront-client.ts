@@ -1,4 +1,4 @@
-/** What the keys' function takes of the CDN's client, named so that a bundle keeps nothing else of it. */
+/** The used exports of the CloudFront client, so that the bundle leaves out all others. */
 export {
   CloudFrontClient,
   CreateKeyGroupCommand,

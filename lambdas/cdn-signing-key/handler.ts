@@ -5,9 +5,9 @@ import { environmentVariable } from '#adapters/environment.ts'
 import { SecretChangedError } from '#adapters/secrets/replace-secret.ts'
 import type { SigningKey } from '#core/cdn/signing-keys.ts'
 import { describeKeys, type SigningKeyView } from '#core/cdn/signing-keys.ts'
-import { answerCloudFormation, type Outcome } from './answer-cloudformation.ts'
 import { CloudFrontClient } from './cloudfront-client.ts'
 import { KeyGroup } from './key-group.ts'
+import { type Outcome, respondToCloudFormation } from './respond-to-cloudformation.ts'
 import { retryPassingErrors } from './retry-passing-errors.ts'
 import {
   ensureKeys,
@@ -19,7 +19,7 @@ import {
   rotateKeys,
 } from './signing-keys.ts'
 
-/** What `npm run admin -- cdn-key` sends. */
+/** The actions of `npm run admin -- cdn-key`. */
 const actionSchema = z.discriminatedUnion('action', [
   z.object({ action: z.literal('list') }),
   z.object({ action: z.literal('rotate') }),
@@ -27,30 +27,29 @@ const actionSchema = z.discriminatedUnion('action', [
 ])
 const propertiesSchema = z.object({ KeyGroupName: z.string().check(z.minLength(1)) })
 
-/** The keys after an action, never their private halves; or a sentence that says why it was refused. */
+/** The keys after an action, without their private halves; or why the action was refused. */
 type ActionResult = { readonly keys: readonly SigningKeyView[] } | { readonly refused: string }
 
-/** The custom resource of version 0.1.0, whose key pair and secret live on. */
+/** The custom resource of version 0.1.0, whose key pair and secret are still used. */
 const FORMER_RESOURCE_TYPE = 'Custom::CdnSigningKey'
 
-/** Runs of one event may overlap, since Lambda delivers at least once: the later finds what the earlier has done. */
+/** Lambda delivers at least once, so runs of one event may overlap. A retry finds the changes of the other run. */
 const TRIES_MAX = 3
 
 const secretsManager = new SecretsManagerClient({})
 const cloudFront = new CloudFrontClient({})
 
 /**
- * The keys that sign video urls, and the group by which CloudFront trusts them. As CloudFormation's custom resource it makes
- * the group with a first key (attributes `KeyGroupId` and `KeyPairId`) and removes it again; to the operator it lists,
- * rotates and removes keys.
- * Private keys are made here and go nowhere but into the secret `CDN_SIGNING_KEY_SECRET_ARN`.
- * @throws ResponseNotTakenError when CloudFormation could not be told, so that Lambda runs the event again.
+ * Manages the keys that sign video urls, and the key group by which CloudFront trusts them. For CloudFormation, a custom
+ * resource: it creates the group with a first key (attributes `KeyGroupId` and `KeyPairId`) and deletes it. For the operator, it
+ * lists, rotates and removes keys. Private keys are generated here and stored only in the secret `CDN_SIGNING_KEY_SECRET_ARN`.
+ * @throws ResponseNotTakenError if CloudFormation did not accept the response, so that Lambda retries the event.
  */
 export async function handler(event: CloudFormationCustomResourceEvent | object): Promise<ActionResult | undefined> {
   if (!isResourceEvent(event)) {
     return await act(event)
   }
-  await answerCloudFormation(event, { outcome: await run(event), physicalResourceId: physicalIdOf(event) })
+  await respondToCloudFormation(event, { outcome: await run(event), physicalResourceId: physicalIdOf(event) })
   return undefined
 }
 
@@ -88,7 +87,7 @@ function change(context: KeyContext, command: z.infer<typeof actionSchema>): Pro
   }
 }
 
-/** A message of a parser or of OpenSSL may quote its input: the name alone goes into logs and answers. */
+/** Messages of a parser or of OpenSSL may quote their input, so logs and responses get the name alone. */
 function withoutMessage(error: unknown): Error {
   const name = error instanceof Error ? error.name : 'UnknownError'
   return Object.assign(new Error('the keys could not be changed or listed'), { name, stack: name })
@@ -125,7 +124,7 @@ async function ensure(context: KeyContext): ReturnType<typeof ensureKeys> {
   }
 }
 
-/** The group's name, so that another name is another resource, whose predecessor CloudFormation deletes. */
+/** The name of the group: after a change of the name, CloudFormation deletes the resource with the old one. */
 function physicalIdOf(event: CloudFormationCustomResourceEvent): string {
   const isKept = event.RequestType === 'Delete' || event.ResourceType === FORMER_RESOURCE_TYPE
   return isKept && 'PhysicalResourceId' in event

@@ -17,20 +17,20 @@ import {
   UpdateKeyGroupCommand,
 } from './cloudfront-client.ts'
 
-/** Pages of 100: CloudFront allows ten public keys and ten key groups per account unless a quota was raised. */
+/** Most pages of 100 entries. The default quotas of CloudFront are ten public keys and ten key groups per account. */
 const PAGES_MAX = 20
 
-/** Characters of a key's digest that tell it from the others of a group. */
+/** Characters of the digest in the name of a key. */
 const DIGEST_CHARACTERS = 16
 
 type PublicKeyFound = { readonly keyPairId: string; readonly createdAt: number }
 
-/** CloudFront did not answer a member that its reference promises. */
-class IncompleteAnswerError extends Error {
-  override readonly name = 'IncompleteAnswerError'
+/** A reply of CloudFront lacks a field that its reference promises. */
+class IncompleteReplyError extends Error {
+  override readonly name = 'IncompleteReplyError'
 }
 
-/** The key group of one stack, and the public keys in it. Every step may be repeated. */
+/** The key group of a stack and its public keys. Every step can be repeated. */
 export class KeyGroup {
   readonly #client: CloudFrontClient
   readonly #name: string
@@ -41,7 +41,7 @@ export class KeyGroup {
     this.#name = name
   }
 
-  /** The public key with the same bytes, whoever made it. */
+  /** Finds the public key with the same bytes. */
   async findPublicKey(publicKeyPem: string): Promise<PublicKeyFound | undefined> {
     let Marker: string | undefined
     for (let page = 0; page < PAGES_MAX; page += 1) {
@@ -58,7 +58,7 @@ export class KeyGroup {
     return undefined
   }
 
-  /** Tells CloudFront of a public key, unless it knows it already, and answers its id. */
+  /** Creates a public key in CloudFront unless it exists. @returns its id. */
   async publish(publicKeyPem: string): Promise<string> {
     const known = await this.findPublicKey(publicKeyPem)
     if (known !== undefined) {
@@ -78,7 +78,7 @@ export class KeyGroup {
     }
   }
 
-  /** Makes the group hold exactly these public keys, and answers its id. */
+  /** Makes the group hold exactly these public keys. @returns the id of the group. */
   async hold(keyPairIds: readonly string[]): Promise<string> {
     const KeyGroupConfig = { Name: this.#name, Items: [...keyPairIds], Comment: 'Reelgate video urls' }
     const Id = await this.#find()
@@ -95,8 +95,8 @@ export class KeyGroup {
   }
 
   /**
-   * Deletes the group and answers the ids of the public keys that it held. One that a distribution still trusts, or that is
-   * gone, is left as it is.
+   * Deletes the group, unless it is gone or a distribution still trusts it.
+   * @returns the ids of the public keys that it held.
    */
   async remove(): Promise<readonly string[]> {
     const Id = await this.#find()
@@ -115,7 +115,7 @@ export class KeyGroup {
     }
   }
 
-  /** Deletes a public key. False when another group, or this one, still holds it. */
+  /** Deletes a public key. @returns false if a group still holds it. */
   async withdraw(keyPairId: string): Promise<boolean> {
     try {
       const { ETag } = await this.#client.send(new GetPublicKeyCommand({ Id: keyPairId }))
@@ -151,7 +151,7 @@ export class KeyGroup {
 
 function present<Value>(value: Value | undefined): Value {
   if (value === undefined) {
-    throw new IncompleteAnswerError('CloudFront left a member out of its answer')
+    throw new IncompleteReplyError('the reply of CloudFront lacks a field')
   }
   return value
 }

@@ -1,14 +1,14 @@
-/** A permission that was just given takes seconds to be known everywhere in IAM, now and then the better part of a minute. */
+/** A new permission takes seconds, sometimes most of a minute, to spread in IAM. */
 const PATIENCE_MILLISECONDS_MAX = 60_000
 
-/** Pauses before the second try and each later one, up to the longest; the SDK has made its own quick tries by then. */
+/** Pauses double from the first to the longest. The SDK's own quick retries come before them. */
 const FIRST_PAUSE_MILLISECONDS = 1_000
 const LONGEST_PAUSE_MILLISECONDS = 8_000
 
-/** Names under which AWS's services say that the caller may not, or that it asks too often. */
+/** Names of the errors of AWS for missing permissions and throttling. */
 const PASSING = /^(AccessDenied|Throttl|TooManyRequests|RequestLimitExceeded|SlowDown)/
 
-/** What tells how long it has been, and lets time pass. In milliseconds. */
+/** Clock and pause; tests replace them. In milliseconds. */
 type Patience = { readonly now: () => number; readonly pause: (milliseconds: number) => Promise<unknown> }
 
 const REAL: Patience = {
@@ -17,9 +17,9 @@ const REAL: Patience = {
 }
 
 /**
- * Runs an action again for about a minute while it fails in a way that passes: the function's role is as new as the stack, and
- * CloudFront and Secrets Manager may not know its permissions yet, or throttle. The action must be one that may be repeated.
- * @throws what the action throws in any other way at once, and the last error when the minute is over.
+ * Retries an action for about a minute after errors of missing permissions and throttling, because the role of the function is
+ * as new as the stack. The action must be safe to repeat.
+ * @throws any other error of the action at once, and the last error after the minute.
  */
 export async function retryPassingErrors<Result>(
   action: () => Promise<Result>,

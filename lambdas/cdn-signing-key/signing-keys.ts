@@ -11,12 +11,12 @@ import { readSecretVersion, replaceSecret, type SecretVersion } from '#adapters/
 import { neededUntil, SIGNING_KEY_BITS, SIGNING_KEYS_MAX, whyKeyStays } from '#core/cdn/signing-keys.ts'
 import type { KeyGroup } from './key-group.ts'
 
-/** What was asked for cannot be done now; the message is a sentence for the operator. */
+/** An action is not possible now; the message is for the operator. */
 export class KeyChangeRefusedError extends Error {
   override readonly name = 'KeyChangeRefusedError'
 }
 
-/** What changing keys takes from outside. */
+/** The dependencies of a change. */
 export type KeyContext = {
   readonly secretsManager: SecretsManagerClient
   readonly secretArn: string
@@ -28,8 +28,8 @@ export type KeyContext = {
 type Keys = { readonly read: SecretVersion; readonly keys: readonly StoredSigningKey[] }
 
 /**
- * Makes sure that there is a key, that the CDN knows every key of the secret, and that the group holds them.
- * A repeated call finds what the one before has done, whole or in part.
+ * Ensures that a key exists, that CloudFront has every key of the secret, and that the group holds them. A repeated call
+ * continues the work of an incomplete one.
  */
 export async function ensureKeys(context: KeyContext): Promise<{ keyGroupId: string; keys: PublishedSigningKey[] }> {
   const current = await readKeys(context)
@@ -37,10 +37,10 @@ export async function ensureKeys(context: KeyContext): Promise<{ keyGroupId: str
 }
 
 /**
- * Adds a key, which signs once every edge of the CDN knows it, and removes the keys that no valid url needs any more. A
- * rotation that broke off is completed instead of another one begun.
- * @throws KeyChangeRefusedError when the group is full of keys that are still needed.
- * @throws SecretChangedError when another change was made at the same time; nothing is lost by repeating this one.
+ * Adds a key, which signs once every edge knows it, and removes the keys that no valid url needs any longer. An incomplete
+ * rotation is completed instead.
+ * @throws KeyChangeRefusedError if the group is full of keys that are still needed.
+ * @throws SecretChangedError after a concurrent change; the call can be repeated.
  */
 export async function rotateKeys(context: KeyContext): Promise<PublishedSigningKey[]> {
   const current = await readKeys(context)
@@ -50,15 +50,15 @@ export async function rotateKeys(context: KeyContext): Promise<PublishedSigningK
   }
   if (needed.length >= SIGNING_KEYS_MAX) {
     throw new KeyChangeRefusedError(
-      `a key group holds ${SIGNING_KEYS_MAX} keys and urls of all of them are still valid: wait until the oldest goes (cdn-key list), or remove it and end its urls (cdn-key remove)`,
+      `the key group holds ${SIGNING_KEYS_MAX} keys, the most that CloudFront allows, and all have valid urls: wait until the oldest expires (cdn-key list), or remove it and its urls (cdn-key remove)`,
     )
   }
   return (await complete(context, await addKey(context, current))).keys
 }
 
 /**
- * Removes a key that has been succeeded; the urls that it signed end.
- * @throws KeyChangeRefusedError when there is no such key, or it signs or will.
+ * Removes a key that no longer signs, which invalidates its urls.
+ * @throws KeyChangeRefusedError if the key does not exist, signs, or will sign.
  */
 export async function removeKey(context: KeyContext, keyPairId: string): Promise<PublishedSigningKey[]> {
   const current = await readKeys(context)
@@ -69,12 +69,12 @@ export async function removeKey(context: KeyContext, keyPairId: string): Promise
   return (await complete(context, current, keyPairId)).keys
 }
 
-/** Every key that the CDN knows. */
+/** Every key that CloudFront has. */
 export async function listKeys(context: KeyContext): Promise<PublishedSigningKey[]> {
   return publishedKeys(await readKeys(context))
 }
 
-/** Deletes the group and its keys; a private key goes when its public half is gone. */
+/** Deletes the group and its keys. A private key is deleted after its public key. */
 export async function removeAll(context: KeyContext): Promise<void> {
   const current = await readKeys(context)
   const ids = new Set([...(await context.group.remove()), ...publishedKeys(current).map((key) => key.keyPairId)])
@@ -91,8 +91,8 @@ export async function removeAll(context: KeyContext): Promise<void> {
 }
 
 /**
- * The key of a stack of version 0.1.0 has no id in the secret: CloudFormation made its public half, which is found by its
- * bytes and used on, because urls of the last seven days name it.
+ * Reads the secret. The key of a stack of version 0.1.0 has no id there: its public key, which CloudFormation created, is found
+ * by its bytes and kept, because urls of the last seven days refer to it.
  */
 async function readKeys({ secretsManager, secretArn, group, nowMilliseconds }: KeyContext): Promise<Keys> {
   const read = await readSecretVersion(secretsManager, secretArn)
@@ -104,14 +104,14 @@ async function readKeys({ secretsManager, secretArn, group, nowMilliseconds }: K
   return { read, keys: [{ createdAt: nowMilliseconds(), ...found, privateKeyPem }] }
 }
 
-/** The private half is in the secret before the CDN hears of the key, so that a broken run leaves nothing behind. */
+/** Stores the private key before CloudFront gets the public key, so that an incomplete run leaves no unknown key there. */
 async function addKey(context: KeyContext, current: Keys): Promise<Keys> {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: SIGNING_KEY_BITS })
   const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return await writeKeys(context, current, [...current.keys, { privateKeyPem, createdAt: context.nowMilliseconds() }])
 }
 
-/** Publishes what is not yet published, fills the group, withdraws what is over, and writes what has become of it all. */
+/** Publishes new keys, updates the group, withdraws expired keys, and stores the result. */
 async function complete(context: KeyContext, current: Keys, removedId?: string) {
   const { group, nowMilliseconds } = context
   const isLeaving = (key: StoredSigningKey) =>
@@ -127,7 +127,7 @@ async function complete(context: KeyContext, current: Keys, removedId?: string) 
     await group.withdraw(keyPairId)
   }
   const isNew = new Set(staying.filter(({ keyPairId }) => keyPairId === undefined).map((key) => key.privateKeyPem))
-  // The wait before a key signs begins when the group holds it, not when it was made.
+  // The wait before a key signs begins when the group holds it, not when it was generated.
   const keys = published.map((key) => (isNew.has(key.privateKeyPem) ? { ...key, createdAt: nowMilliseconds() } : key))
   if (isNew.size > 0 || leaving.length > 0) {
     await writeKeys(context, current, keys)

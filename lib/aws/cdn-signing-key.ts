@@ -7,7 +7,7 @@ import { acknowledge } from './acknowledge.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { GatewayFunction } from './gateway-function.ts'
 
-/** A minute of patience with permissions that are not known yet, the steps themselves, and the answer. */
+/** Covers a minute of retries until IAM knows new permissions, the steps themselves, and the response. */
 const TIMEOUT_SECONDS = 120
 /** Lambda's two retries of the event, one and two minutes later, fit in; CloudFormation alone would wait for an hour. */
 const ANSWER_MINUTES = 10

@@ -4,7 +4,7 @@ import { Construct } from 'constructs'
 import { acknowledge } from './acknowledge.ts'
 
 /**
- * The upstreams' keys: a JSON object whose members are the names that `api_key: ${NAME}` uses.
+ * The upstreams' keys: a JSON object whose fields are the names that `api_key: ${NAME}` uses.
  * Deployed empty and filled by the operator; later deployments leave its value alone.
  */
 export class ChannelSecret extends Construct {

@@ -13,7 +13,7 @@ export type FunctionNeeds = {
    * transaction against each of its actions is not written anywhere.
    */
   readonly table: readonly TableAccess[]
-  /** Query on the index of what is due. */
+  /** Query on the index of due items. */
   readonly dueIndex?: true
   readonly objects?: Partial<Record<ObjectPrefix, readonly ObjectAction[]>>
   /** Gets `gateway.json`; a change of the configuration deploys these functions and no other. */
@@ -30,9 +30,9 @@ export type FunctionNeeds = {
 
 /** JSON and a few SDK calls, yet a client waits for it: most of a CPU. */
 const API_MEMORY_MEGABYTES = 1024
-/** Also carries a client's body and an upstream's answer of 64 MB in several copies, one request at a time. */
+/** Holds a client's body and several copies of an upstream's reply of 64 MB, for one request at a time. */
 const RELAY_MEMORY_MEGABYTES = 1024
-/** Waits for an upstream or the table; nobody waits for it. */
+/** Mostly waits for an upstream or the table, and no client waits for the function. */
 const STEP_MEMORY_MEGABYTES = 512
 /** A whole CPU and the network share that goes with it, to carry the largest video within the timeout. */
 const STORE_MEMORY_MEGABYTES = 1769
@@ -76,7 +76,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       },
     ],
     // A large request is stored before the money is reserved, and deleted where that is refused.
-    // The 201 of a job whose submit answer was too large for its record reads that answer back.
+    // For the 201, the function reads a submit reply that was too large for the record of the job.
     objects: { 'requests/': ['PutObject', 'DeleteObject'], 'texts/': ['GetObject'] },
     readsConfiguration: true,
   },
@@ -164,7 +164,7 @@ export const STEP_NEEDS = {
 /** Name of a step, which is its folder below `lambdas/pipeline/`. */
 export type StepName = keyof typeof STEP_NEEDS
 
-/** The last task of the machine, in a folder of its own. */
+/** The last task of the state machine. */
 export const WEBHOOK_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
@@ -175,7 +175,7 @@ export const WEBHOOK_NEEDS: FunctionNeeds = {
   signsUrls: true,
 }
 
-/** Ends jobs that no execution will, and relayed requests that no function will, whose ledger deletes what is no longer open. */
+/** Ends jobs without an execution and relayed requests without a function, and deletes their reservations. */
 export const RECONCILE_NEEDS: FunctionNeeds = {
   ...step,
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,

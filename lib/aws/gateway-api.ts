@@ -22,7 +22,7 @@ import type { VideoPipeline } from './video-pipeline.ts'
 
 const STAGE_NAME = 'live'
 
-/** The operation whose own latency an alarm reads. Every other method with detailed metrics would cost five of them and tell nobody. */
+/** The operation whose latency has an alarm. Detailed metrics of another method would cost five metrics that no alarm reads. */
 export const MEASURED_OPERATION: Operation = 'get-video-job'
 
 type GatewayApiProps = {
@@ -36,7 +36,7 @@ export class GatewayApi extends Construct {
   readonly restApi: RestApi
   /** What clients use, with a slash at its end. */
   readonly baseUrl: string
-  /** The DNS record that makes `baseUrl` work, for a name of the team's own. */
+  /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
 
   constructor(scope: Construct, id: string, props: GatewayApiProps) {
@@ -54,7 +54,7 @@ export class GatewayApi extends Construct {
         needs: API_NEEDS[route.operation],
         entry: streams ? 'streamHandler' : 'handler',
         reservedConcurrency: settings.concurrency.apiReserved,
-        // Who reads a fixed text or asks for the health waits for a cold start; a tenant need not.
+        // Public routes may wait for a cold start; tenants should not.
         provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
       })
       if (route.operation === 'create-video-job') {
@@ -154,7 +154,7 @@ export class GatewayApi extends Construct {
   }
 }
 
-/** One line per request. The path is the route's template, and nothing of the query, the headers or an error text is in it. */
+/** One line per request, with the template of the route, and without the query, the headers or error messages. */
 const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',
   // Unlike the other one no client can choose it.

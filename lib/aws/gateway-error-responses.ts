@@ -3,10 +3,10 @@ import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1
 
-/** The id that functions put on their answers: API Gateway's own. */
+/** API Gateway's request id, as in the responses of functions. */
 const REQUEST_ID = { 'x-request-id': 'context.requestId' }
 
-/** The members of an OpenAI error that API Gateway answers itself. */
+/** The fields of an OpenAI error in a response of API Gateway itself. */
 export type ErrorText = {
   readonly message: string
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error'
@@ -51,7 +51,7 @@ export function addErrorResponses(api: RestApi): void {
   )
 }
 
-/** What a throttled request is told, as the functions say it of a limit of a key. */
+/** The error of a throttled request; the same as for the rate limit of a key. */
 export const RATE_LIMITED: ErrorText = {
   message: 'rate limit exceeded',
   type: 'rate_limit_error',

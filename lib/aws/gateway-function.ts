@@ -32,7 +32,7 @@ const ALIAS_NAME = 'live'
 
 type ShippedFile = keyof typeof SHIPPED_FILES
 
-/** The export that Lambda calls: for an answer in one piece, or for one that is streamed. */
+/** The export that Lambda calls, for a buffered or a streamed response. */
 export type FunctionEntry = 'handler' | 'streamHandler'
 
 type GatewayFunctionProps = {
@@ -49,7 +49,7 @@ type GatewayFunctionProps = {
   readonly provisionedConcurrency?: number
 }
 
-/** One handler as a Lambda function with a log group and a role of its own; the role may write that log and nothing else. */
+/** A handler as a Lambda function with its own log group and role; the role may only write that log. */
 export class GatewayFunction extends Construct implements IGrantable {
   /** Its permissions, variables and metrics are those of the alias too. */
   readonly function: LambdaFunction
@@ -96,7 +96,7 @@ export class GatewayFunction extends Construct implements IGrantable {
     }
   }
 
-  /** Exactly this function, none of its versions: what `grantInvoke` would add is a wildcard. */
+  /** Grants this function without its versions; `grantInvoke` would add a wildcard. */
   allowInvokeBy(grantee: IGrantable): void {
     Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [this.function.functionArn] })
   }

@@ -15,12 +15,12 @@ type Partition = 'BAL#*' | 'CH#*' | 'GT#*' | 'I#*' | 'K#*' | 'L#*' | 'RL#*' | 'T
 /** What a function may do, and in which partitions; it has nothing else of the table. */
 export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
 
-/** Index over what is due: open reservations and pending clean-ups. */
+/** Index of due items: open reservations and pending clean-ups. */
 const DUE_INDEX = 'GSI1'
 
 type JobTableProps = {
   readonly outlivesStack: boolean
-  /** Nobody deletes it by mistake; neither does CloudFormation when the creation of the stack fails. */
+  /** Protects against deletion by mistake, and by CloudFormation when the creation of the stack fails. */
   readonly isProtected: boolean
   /** Name of a table that is there already; its keys, index and protection are its own. */
   readonly existing?: string | undefined

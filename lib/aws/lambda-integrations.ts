@@ -13,7 +13,7 @@ export function streamedIntegration(handler: GatewayFunction): LambdaIntegration
   })
 }
 
-/** One answer in one piece. One permission per method, or for the fallback one that covers them all. */
+/** A buffered response. Grants one permission per method; for the fallback, one that covers all methods. */
 export function wholeIntegration(handler: GatewayFunction, permission: 'per-method' | 'whole-api'): LambdaIntegration {
   return new LambdaIntegration(handler.invocable, {
     proxy: true,

@@ -27,7 +27,7 @@ export type ReelgateStackProps = StackProps & {
   readonly config: GatewayConfig
   /** What the configuration's loader left out, shown at synth. */
   readonly warnings: readonly string[]
-  /** Where an emulator answers: its API is found below it, not at a name of its own. */
+  /** Address of an emulator. Its API is below this address and has no name of its own. */
   readonly emulatorEndpoint?: string
   /** More variables for every function: the endpoints that an emulator does not tell them itself. */
   readonly functionEnvironment?: Readonly<Record<string, string>>
@@ -35,7 +35,7 @@ export type ReelgateStackProps = StackProps & {
   readonly root?: string
 }
 
-/** The whole service; composes, and has no resources of its own. */
+/** The whole service: composes constructs and defines no resources itself. */
 export class ReelgateStack extends Stack {
   constructor(scope: Construct, id: string, props: ReelgateStackProps) {
     const { settings } = props

@@ -33,7 +33,7 @@ export class ServiceAlarms extends Construct {
     }
   }
 
-  /** A topic with a policy of its own loses the default one, which let the account's alarms in. */
+  /** A custom policy replaces the default policy, which allowed the alarms of the account. */
   #letAlarmsPublish(): void {
     this.topic.addToResourcePolicy(
       new PolicyStatement({

@@ -17,7 +17,7 @@ export class ServiceDashboard extends Construct {
     super(scope, id)
     this.#metrics = new ServiceMetrics(this)
     new Dashboard(this, 'Dashboard', {
-      // Dashboards are named once in an account, for all regions.
+      // Names of dashboards are unique in an account across all regions.
       dashboardName: `${Stack.of(this).stackName}-${Aws.REGION}`,
       widgets: [
         [new TextWidget({ markdown: `What each number is and what to do: ${RUNBOOK}`, width: 24, height: 1 })],

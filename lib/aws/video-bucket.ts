@@ -58,7 +58,7 @@ export class VideoBucket extends Construct {
     acknowledgeWildcard(grantee, `Objects below ${prefix} are named at run time.`, resourceArn)
   }
 
-  /** The origin access control opens the whole bucket to the distribution; request bodies are none of its business. */
+  /** The origin access control opens the whole bucket to the distribution, which must not read request bodies. */
   #keepTheCdnToVideos(): void {
     this.bucket.addToResourcePolicy(
       new PolicyStatement({

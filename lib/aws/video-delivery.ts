@@ -8,7 +8,7 @@ import type { VideoCdn } from './video-cdn.ts'
 export type VideoDelivery = {
   /** Where video urls point, when one address serves them all. */
   readonly baseUrl: string | undefined
-  /** The DNS record that makes `baseUrl` work, for a name of the team's own. */
+  /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
   /** Undefined where nothing but AWS credentials sign. */
   readonly signingKeys: SigningKeyResources | undefined
@@ -34,7 +34,7 @@ export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): Vi
   }
 }
 
-/** Presigned urls of the bucket, where there is no CDN: whoever signs one must be allowed what it allows. */
+/** Presigned urls of the bucket, without a CDN. The signer needs the permission that the url grants. */
 export function bucketDelivery(bucket: VideoBucket): VideoDelivery {
   return {
     baseUrl: undefined,

@@ -44,7 +44,7 @@ export class WebAcl extends Construct {
       customResponseBodies: {
         [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
       },
-      // Sampled requests show headers to whoever may open the console; the key is no business of theirs.
+      // Sampled requests would show headers, and so API keys, to everybody with access to the console.
       dataProtectionConfig: {
         dataProtections: [
           { field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] }, action: 'SUBSTITUTION' },

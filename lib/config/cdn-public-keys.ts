@@ -4,8 +4,8 @@ import { SIGNING_KEY_BITS, SIGNING_KEYS_MAX } from '#core/cdn/signing-keys.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /**
- * The public keys of a comma-separated list of PEM files, each as SPKI in PEM. Nothing of a file is ever quoted: it may
- * hold a private key by mistake.
+ * Reads the public keys from a comma-separated list of PEM files, each as SPKI in PEM. Errors quote nothing of a file, because
+ * it may hold a private key by mistake.
  * @throws StageSettingsError
  */
 export function readPublicKeys(files: string | undefined): readonly string[] {
@@ -14,10 +14,10 @@ export function readPublicKeys(files: string | undefined): readonly string[] {
   }
   const names = files.split(',').map((name) => name.trim())
   if (names.length > SIGNING_KEYS_MAX) {
-    throw refusal(`names ${names.length} files; CloudFront takes ${SIGNING_KEYS_MAX} keys at most`)
+    throw refusal(`names ${names.length} files; CloudFront takes at most ${SIGNING_KEYS_MAX} keys`)
   }
   if (names.includes('')) {
-    throw refusal('names no file between two commas, or at an end')
+    throw refusal('has an empty name between commas or at an end')
   }
   const keys = names.map(readPublicKey)
   if (new Set(keys).size < keys.length) {
@@ -39,20 +39,22 @@ function readPublicKey(file: string): string {
 
 function parse(file: string): KeyObject {
   const text = read(file)
-  // createPublicKey would take a private key too, and the public half of it.
+  // createPublicKey would accept a private key and take its public half.
   if (text.includes('PRIVATE KEY')) {
-    throw refusal(`needs the public half, and ${file} holds a private key: make the other with openssl rsa -pubout`)
+    throw refusal(
+      `needs a public key, but ${file} holds a private key: extract the public key with openssl rsa -pubout`,
+    )
   }
   if (!/^\s*-----BEGIN (RSA )?PUBLIC KEY-----/.test(text)) {
-    throw refusal(`must be a file with one PEM block BEGIN PUBLIC KEY; ${file} is none`)
+    throw refusal(`must be a file with one PEM block BEGIN PUBLIC KEY; ${file} has no such block`)
   }
   if (text.split('-----BEGIN').length > 2) {
-    throw refusal(`takes one key per file; ${file} holds several: write a file for each, with commas between`)
+    throw refusal(`takes one key per file; ${file} holds several: write one file per key and separate them by commas`)
   }
   try {
     return createPublicKey(text)
   } catch {
-    // The library's text is left out on purpose; it may quote what it read.
+    // The message of the library is left out, because it may quote the file.
     throw refusal(`must be a public key in PEM; ${file} cannot be read as one`)
   }
 }

@@ -1,17 +1,17 @@
 import type * as z from 'zod'
 
-/** What to write for each type that the configuration holds. */
+/** What an operator writes for each type. */
 const THINGS: Readonly<Record<string, string>> = {
-  string: 'text',
+  string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   array: 'a list',
   object: 'a block of keys',
   record: 'a block of keys',
 }
 
-/** A sentence for an operator in place of the library's own; undefined leaves a schema's or the library's words. */
+/** The message for an operator; undefined keeps the message of the schema or of zod. */
 export function configIssueText(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type': {

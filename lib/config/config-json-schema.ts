@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 
-/** A value that is filled in before it is validated, as an editor sees it. */
+/** A variable, which is substituted before validation. */
 const VARIABLE = '\\$\\{[A-Z][A-Z0-9_]*(:-[^}]*)?\\}'
 
 /**
- * The JSON Schema of `config/gateway.yaml` as text, for editors. It describes the file before `${NAME}` is filled in, and
- * knows single values only: what rows say of each other is checked at start and at synth.
+ * The JSON Schema of `config/gateway.yaml` for editors. It describes the file before the substitution of `${NAME}`, and does
+ * not include the rules between rows, which are checked at start and at synth.
  */
 export function configJsonSchema(): string {
   const schema = z.toJSONSchema(gatewayConfigSchema, { io: 'input', target: 'draft-7' })
@@ -15,7 +15,7 @@ export function configJsonSchema(): string {
   return `${JSON.stringify(admitVariables(titled, ''), null, 2)}\n`
 }
 
-/** Every patterned text may also hold a variable; only `api_key` has a rule of its own for them. */
+/** Allows a variable in every string with a pattern, except for `api_key`, whose own pattern has the variable. */
 function admitVariables(node: unknown, name: string): unknown {
   if (Array.isArray(node)) {
     return node.map((item) => admitVariables(item, name))
@@ -23,9 +23,9 @@ function admitVariables(node: unknown, name: string): unknown {
   if (typeof node !== 'object' || node === null) {
     return node
   }
-  const members = Object.entries(node).map(([key, value]) => {
+  const fields = Object.entries(node).map(([key, value]) => {
     const isPattern = key === 'pattern' && typeof value === 'string' && name !== 'api_key'
     return [key, isPattern ? `(${value})|(${VARIABLE})` : admitVariables(value, key)]
   })
-  return Object.fromEntries(members)
+  return Object.fromEntries(fields)
 }

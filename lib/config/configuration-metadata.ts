@@ -1,5 +1,5 @@
 /**
- * Member of a deployed template's `Metadata` that holds the validated gateway configuration, as the functions have it:
- * variables filled in, simulators left out, upstreams' keys by name only. GetTemplate reads back what is deployed.
+ * The key in a template's `Metadata` that holds the validated gateway configuration of the functions: variables substituted,
+ * simulators left out, keys of upstreams by name only. GetTemplate reads the deployed configuration from there.
  */
 export const CONFIGURATION_METADATA = 'ReelgateConfiguration'

@@ -2,9 +2,9 @@ import { UsageError } from '../terminal/usage-error.ts'
 import { refuseUnknownContext } from './unknown-context.ts'
 
 /**
- * Context settings as `cdk` takes them: `-c retainData=true`, once for each.
- * @throws UsageError for what is no `key=value`, and for a key given twice.
- * @throws StageSettingsError for a key that no deployment has.
+ * Reads context settings in the form of `cdk`: `-c retainData=true`, once per setting.
+ * @throws UsageError for an argument that is not `key=value`, and for a repeated key.
+ * @throws StageSettingsError for an unknown key.
  */
 export function readContextArguments(given: readonly string[]): Readonly<Record<string, string>> {
   const settings = new Map<string, string>()

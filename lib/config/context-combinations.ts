@@ -1,10 +1,10 @@
 import type { ContextKey, ContextValues } from './context-schema.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
-/** CloudFront looks for certificates nowhere else. */
+/** The only region in which CloudFront finds certificates. */
 const CDN_CERTIFICATE_REGION = 'us-east-1'
 
-/** What emulators of AWS lack, or cannot prove. */
+/** Settings for features that emulators of AWS lack or cannot verify. */
 const NOT_ON_EMULATORS = [
   'responseStreaming',
   'waf',
@@ -24,10 +24,10 @@ const PAIRS = [
 ] as const
 
 /**
- * Refuses settings that are right each for itself and wrong together.
- * @param values `profile` is the one that counts, given or that of the stage.
- * @param region of the stack, where it is known.
- * @throws StageSettingsError about the first one.
+ * Refuses settings that are valid on their own and contradict each other.
+ * @param values with the effective `profile`, given or implied by the stage.
+ * @param region of the stack, if known.
+ * @throws StageSettingsError for the first contradiction.
  */
 export function refuseCombinations(values: ContextValues, region: string | undefined): void {
   refuseHalves(values)
@@ -40,12 +40,12 @@ export function refuseCombinations(values: ContextValues, region: string | undef
   }
   if (values.table !== undefined && !(values.retainData ?? values.profile === 'prod')) {
     throw new StageSettingsError(
-      'the context setting table needs retainData=true, also in the deployment before, or the table that the stack has now is deleted',
+      'the context setting table needs retainData=true, also in the previous deployment, or the current table of the stack is deleted',
     )
   }
   if (values.deletionProtection && !(values.retainData ?? values.profile === 'prod')) {
     throw new StageSettingsError(
-      'the context setting deletionProtection needs retainData=true: a stage that throws its data away is not protected',
+      'the context setting deletionProtection needs retainData=true: a stage that deletes its data cannot be protected',
     )
   }
   if (values.alarms === false && values.alarmEmail !== undefined) {
@@ -73,7 +73,7 @@ function refuseForeignCertificates(values: ContextValues, region: string | undef
   const cdn = regionOf(values.videoCertificateArn)
   if (cdn !== undefined && cdn !== CDN_CERTIFICATE_REGION) {
     throw new StageSettingsError(
-      `the context setting videoCertificateArn must be a certificate of ${CDN_CERTIFICATE_REGION}, where CloudFront looks for it, not of ${cdn}`,
+      `the context setting videoCertificateArn must be a certificate of ${CDN_CERTIFICATE_REGION}, the region that CloudFront uses, not of ${cdn}`,
     )
   }
   const api = regionOf(values.apiCertificateArn)
@@ -91,11 +91,11 @@ function regionOf(certificateArn: string | undefined): string | undefined {
 
 function refuseWhatEmulatorsLack(values: ContextValues): void {
   if (values.profile === 'prod') {
-    throw new StageSettingsError('the context setting emulator=true goes with the profile dev only')
+    throw new StageSettingsError('the context setting emulator=true needs the profile dev')
   }
-  // False and 0 may be said: it is so.
+  // Settings of false and 0 are fine: they ask for nothing.
   const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]))
   if (asked !== undefined) {
-    throw new StageSettingsError(`the context setting ${asked} does not go with emulator=true: leave one of them out`)
+    throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
   }
 }

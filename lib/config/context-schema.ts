@@ -3,7 +3,7 @@ import { CONFIGURATION_FILE } from './configuration-file.ts'
 
 /** CloudFormation allows 128 characters in a stack's name; functions and log groups carry it too. */
 const STAGE_CHARACTERS_MAX = 32
-/** A label of a host name ends at 63 characters (RFC 1035); a name that a certificate can be for has two or more. */
+/** A label has at most 63 characters (RFC 1035); a name with a certificate has two labels or more. */
 const HOST_NAME = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
 const CERTIFICATE_ARN = /^arn:aws(-[a-z-]+)?:acm:[a-z0-9-]+:\d{12}:certificate\/[A-Za-z0-9-]+$/
 /** Table names that DynamoDB accepts. */
@@ -32,10 +32,7 @@ const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) =>
   error: 'must be true or false',
 })
 
-const hostName = matching(
-  HOST_NAME,
-  'must be a host name in small letters, such as video.example.com, without https://',
-)
+const hostName = matching(HOST_NAME, 'must be a host name in lower case, such as video.example.com, without https://')
 const certificateArn = matching(
   CERTIFICATE_ARN,
   'must be the ARN of a certificate: arn:aws:acm:<region>:<account>:certificate/<id>',
@@ -135,7 +132,7 @@ export const contextSchema = z.object({
     .describe('warm instances of each function that serves tenants, at most `apiReservedConcurrency`'),
 })
 
-/** The settings as given, with the defaults that no profile decides. */
+/** The given settings, with the defaults that do not depend on the profile. */
 export type ContextValues = z.infer<typeof contextSchema>
 /** Name of a context setting. */
 export type ContextKey = keyof ContextValues
@@ -145,7 +142,7 @@ function matching(pattern: RegExp, error: string) {
 }
 
 function wholeNumber(min: number, max: number, unit: string) {
-  const error = `must be a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')} (${unit})`
+  const error = `must be an integer from ${min.toLocaleString('en')} to ${max.toLocaleString('en')} (${unit})`
   return z
     .union(
       [

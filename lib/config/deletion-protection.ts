@@ -2,8 +2,8 @@ import { stackName } from './stack-name.ts'
 import type { StageSettings } from './stage-settings.ts'
 
 /**
- * One sentence about a stage whose data outlives it and that nothing protects; undefined where there is nothing to say. A
- * stack is made without protection, because CloudFormation cannot take back what is protected when its creation fails.
+ * The warning for a stage that retains its data and is not protected; undefined for any other stage. A stack is created
+ * without protection, because CloudFormation cannot roll back protected resources if the creation fails.
  */
 export function unprotectedSentence({
   stage,
@@ -11,6 +11,6 @@ export function unprotectedSentence({
   isProtected,
 }: Pick<StageSettings, 'stage' | 'retainsData' | 'isProtected'>): string | undefined {
   return retainsData && !isProtected
-    ? `${stackName(stage)} is not protected against deletion, so that a first deployment can be repeated if it fails. Say -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json, from the next deployment on.`
+    ? `${stackName(stage)} is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.`
     : undefined
 }

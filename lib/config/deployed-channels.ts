@@ -5,7 +5,7 @@ import { StageSettingsError } from './stage-settings-error.ts'
 type Stage = Pick<StageSettings, 'stage' | 'profile' | 'configFile'>
 
 /**
- * Clients depend on a stage with the profile `prod`: it must have an upstream.
+ * Requires a channel for a stage with the profile `prod`.
  * @throws StageSettingsError
  */
 export function requireChannels({ stage, profile, configFile }: Stage, { channels }: GatewayConfig): void {
@@ -17,8 +17,8 @@ export function requireChannels({ stage, profile, configFile }: Stage, { channel
 }
 
 /**
- * One sentence about what a deployment with the profile `prod` leaves out of its configuration, because a channel is taken
- * out of the stage by nothing more than a variable that was not set; undefined where there is nothing to say.
+ * The warning for a stage with the profile `prod` that leaves channels out, because an unset variable is enough to remove a
+ * channel from a stage; undefined if nothing is left out.
  */
 export function leftOutSentence(
   { stage, profile }: Stage,
@@ -28,5 +28,5 @@ export function leftOutSentence(
     return undefined
   }
   const deployed = config.channels.map(({ id }) => id).join(', ')
-  return `The stage ${stage} gets the channels ${deployed}, and not ${leftOut.join(', ')}, whose base urls are not set: a stage that has one of these loses it.`
+  return `The stage ${stage} gets the channels ${deployed}, but not ${leftOut.join(', ')}, because their base urls are not set. If the deployed stage has one of these, it loses it.`
 }

@@ -1,2 +1,2 @@
-/** Environment variables as a process has them, or as a test makes them up; unset ones are undefined. */
+/** Environment variables of a process or a test; unset ones are undefined. */
 export type Environment = Readonly<Record<string, string | undefined>>

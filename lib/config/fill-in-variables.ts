@@ -1,11 +1,14 @@
 import { type Document, isPair, isScalar, isSeq, type Node, type Pair, visit } from 'yaml'
 
-/** Something to mend at one place of a configuration file. */
+/** A problem at one place of a configuration file. */
 export type ConfigProblem = { readonly path: readonly PropertyKey[]; readonly message: string }
 
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)(?::-([^}]*))?\}/g
 
-/** Fills `${NAME}` and `${NAME:-default}` in every string value but `api_key`, whose name must survive; lists what is unset. */
+/**
+ * Substitutes `${NAME}` and `${NAME:-default}` in every string except for `api_key`, which keeps the name of its secret.
+ * @returns a problem per unset variable.
+ */
 export function fillInVariables(
   document: Document,
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,17 +1,17 @@
 /**
- * Seconds after which Lambda ends each function. The stack deploys them and the local host enforces them;
- * every task of the state machine has ten seconds more, so that a function ends first and says why.
+ * The timeout of each function in seconds, on AWS and on the local host. Tasks of the state machine have ten seconds more, so
+ * that the function ends first and reports why.
  */
 export const FUNCTION_TIMEOUT_SECONDS = {
-  /** API Gateway gives up at the same second. */
+  /** The limit of API Gateway. */
   api: 29,
-  /** As long as API Gateway streams an answer, and the most that Lambda has. */
+  /** The limit of API Gateway for a streamed response, and of Lambda. */
   relay: 900,
-  /** Longer than the submit's own limit towards an upstream, so that the outcome is recorded. */
+  /** Longer than the limit of a submit to an upstream, so that the outcome is recorded. */
   'submit-video-job': 40,
-  /** All references side by side, each by a few small requests: four seconds in all. */
+  /** All references in parallel, each with a few small requests, take up to four seconds. */
   'check-references': 10,
-  /** Three answers of an upstream that takes all of its time: state and cancel of a deleted job, and the poll itself. */
+  /** Covers three requests at the limit of an upstream: state and cancel of a deleted job, and the poll. */
   'poll-video-job': 60,
   'store-video': 840,
   'settle-video-job': 30,

@@ -7,7 +7,7 @@ import { configIssueText } from './config-issue-text.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigProblem, fillInVariables } from './fill-in-variables.ts'
 
-/** Every problem of a configuration file in one text: where it stands, what is wrong, what is allowed. */
+/** All problems of a configuration file: where they are, what is wrong, and what is allowed. */
 export class GatewayConfigError extends Error {
   override readonly name = 'GatewayConfigError'
 }
@@ -15,7 +15,7 @@ export class GatewayConfigError extends Error {
 type LoadOptions = {
   readonly file: string
   readonly environment: Environment
-  /** `synth` leaves out channels whose upstream is a simulator: a deployment has none. */
+  /** `synth` leaves out channels with a simulated upstream, which a deployment does not have. */
   readonly mode: 'local' | 'synth'
 }
 
@@ -23,12 +23,12 @@ export type LoadedConfig = {
   readonly config: GatewayConfig
   /** Ids of the channels that a deployment leaves out. */
   readonly leftOut: readonly string[]
-  /** A sentence for each of them, and for what is valid and most likely not meant. */
+  /** One per left-out channel, and one per value that is valid but probably wrong. */
   readonly warnings: string[]
 }
 
 /**
- * Reads, fills in and validates `config/gateway.yaml` (JSON is YAML too).
+ * Reads `config/gateway.yaml` (or JSON, which is YAML), substitutes variables and validates it.
  * @throws GatewayConfigError with one line per problem.
  */
 export function loadGatewayConfig(options: LoadOptions): LoadedConfig {
@@ -65,7 +65,7 @@ function readDocument(file: string, lines: LineCounter): Document {
   return document
 }
 
-/** Aliases are resolved here, and one without its anchor comes to light. */
+/** Resolves aliases. @throws GatewayConfigError for an alias without an anchor. */
 function toValue(document: Document, file: string): unknown {
   try {
     return document.toJS()
@@ -85,13 +85,13 @@ function withoutSimulators(config: GatewayConfig): LoadedConfig {
   }
 }
 
-/** A value whose variable is not set is no valid value either: that one fault is told once. */
+/** The issues of values whose variables are set; an unset variable has been reported. */
 function issuesBeyond(unset: readonly ConfigProblem[], issues: readonly z.core.$ZodIssue[]): ConfigProblem[] {
-  const told = new Set(unset.map(({ path }) => formatPath(path)))
-  return issues.flatMap(flattenIssue).filter(({ path }) => !told.has(formatPath(path)))
+  const reported = new Set(unset.map(({ path }) => formatPath(path)))
+  return issues.flatMap(flattenIssue).filter(({ path }) => !reported.has(formatPath(path)))
 }
 
-/** A union reports its branches inside one issue; the branch that came furthest says what the writer meant. */
+/** A union reports its branches inside one issue; the branch that matched the deepest is most likely the one that was meant. */
 function flattenIssue(issue: z.core.$ZodIssue): ConfigProblem[] {
   if (issue.code === 'unrecognized_keys') {
     return [{ path: [...issue.path, ...issue.keys.slice(0, 1)], message: issue.message }]
@@ -104,7 +104,7 @@ function flattenIssue(issue: z.core.$ZodIssue): ConfigProblem[] {
   return best.flatMap(flattenIssue).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }))
 }
 
-/** The line of the value at a path, or of the nearest block around it when the value is missing. */
+/** The line of the value at a path; of the nearest enclosing block if the value is missing. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true)

@@ -1,12 +1,12 @@
-/** `v/` videos, `requests/` bodies and `texts/` upstream responses that are too large for a table item. */
+/** `v/` holds videos, `requests/` bodies, and `texts/` replies of upstreams that are too large for a table item. */
 export type ObjectPrefix = 'v/' | 'requests/' | 'texts/'
 
 /**
- * Days after which an object is garbage whatever the table says: the lifecycle rules of the bucket on AWS, and what the local
- * host sweeps. A job lives 7 days, and its last store may have begun shortly before its end; its record is kept 30 days, and
- * lifecycle rules count from midnight to midnight.
+ * Days after which an object can be deleted regardless of the table: by lifecycle rules on AWS, by a sweep on the local host. A
+ * job lives 7 days, and its video may be stored shortly before the end; its record is kept 30 days. Lifecycle rules count from
+ * midnight.
  */
 export const OBJECT_DAYS: Readonly<Record<ObjectPrefix, number>> = { 'v/': 9, 'requests/': 32, 'texts/': 32 }
 
-/** Days after which the parts of an upload that nobody completed are garbage. */
+/** Days after which the parts of an incomplete upload are deleted. */
 export const ABANDONED_UPLOAD_DAYS = 1

@@ -5,7 +5,7 @@ import { contextSchema } from './context-schema.ts'
 
 const projectFile = z.object({ context: z.record(z.string(), z.unknown()).default({}) })
 
-/** The settings of a deployment that `cdk.json` holds; what it holds for CDK itself is left out. */
+/** The settings of a deployment in `cdk.json`, without those of CDK itself. */
 export function readProjectContext(directory = '.'): Readonly<Record<string, unknown>> {
   const file = join(directory, 'cdk.json')
   if (!existsSync(file)) {

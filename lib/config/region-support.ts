@@ -1,6 +1,6 @@
 import { StageSettingsError } from './stage-settings-error.ts'
 
-/** Regions by the beginning of their names, and what AWS calls the partition that they belong to. */
+/** Partitions without CloudFront, and the beginnings of the names of their regions. */
 const PARTITIONS_WITHOUT_CDN = [
   { name: /^cn-/, partition: 'aws-cn (China)' },
   { name: /^us-gov-/, partition: 'aws-us-gov (GovCloud)' },
@@ -8,15 +8,15 @@ const PARTITIONS_WITHOUT_CDN = [
 ] as const
 
 type RegionOptions = {
-  /** Of the stack, where it is known. */
+  /** Region of the stack, if known. */
   readonly region: string | undefined
-  /** Stacks on an emulator of AWS have no CDN, so that the region is only a name. */
+  /** On an emulator of AWS, a stack has no CDN and any region will do. */
   readonly emulator: boolean
 }
 
 /**
- * Refuses regions whose partition lacks what serves the videos: CloudFront that verifies signed urls by key groups.
- * CloudFormation would find that out after it had made half of the stack.
+ * Refuses regions whose partition has no CloudFront with key groups, which serves the videos. CloudFormation would fail only
+ * after it had created half of the stack.
  * @throws StageSettingsError
  */
 export function refuseUnsupportedRegion({ region, emulator }: RegionOptions): void {

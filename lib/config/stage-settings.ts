@@ -3,55 +3,55 @@ import { refuseCombinations } from './context-combinations.ts'
 import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
-/** What a stage is for: `dev` is thrown away without a trace, `prod` keeps data and wakes people. */
+/** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
 type StageProfile = (typeof PROFILES)[number]
 
-/** A name of the team's own, and the certificate (ACM) that proves it. */
+/** A custom domain name and its ACM certificate. */
 export type CustomDomain = {
   readonly domainName: string
-  /** For the CDN a certificate of us-east-1, for the API one of the stack's region. */
+  /** In us-east-1 for the CDN, in the region of the stack for the API. */
   readonly certificateArn: string
 }
 
-/** All that a deployment lets its operator choose; every member has its value, defaults included. */
+/** All settings of a deployment, with their defaults. */
 export type StageSettings = {
   /** Name of the stage; the stack is `Reelgate-<stage>`. */
   readonly stage: string
   readonly profile: StageProfile
   /** Path of the gateway's configuration file. */
   readonly configFile: string
-  /** For emulators of AWS: no CloudFront, presigned S3 urls, nothing streamed. */
+  /** For emulators of AWS: presigned S3 urls instead of CloudFront, and no streaming. */
   readonly emulator: boolean
-  /** Whether API Gateway passes relayed answers on as they come. */
+  /** Whether API Gateway streams relayed responses. */
   readonly responseStreaming: boolean
   /** Whether table, bucket, channel secret and logs outlive the stack. */
   readonly retainsData: boolean
-  /** Whether the stack and its table are protected against deletion; not in the deployment that makes them. */
+  /** Whether the stack and its table are protected against deletion; not possible in the first deployment. */
   readonly isProtected: boolean
-  /** A table that is there already, such as a restored one, in place of one of the stack's own. */
+  /** An existing table, such as a restored one, instead of a table of the stack. */
   readonly table: string | undefined
   readonly apiDomain: CustomDomain | undefined
   readonly videoDomain: CustomDomain | undefined
-  /** Public halves of key pairs that the team brings itself, SPKI in PEM; empty: the stack makes a pair of its own. */
+  /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
   readonly cdnPublicKeyPems: readonly string[]
-  /** The fuse of the whole API, not a client's limit. */
+  /** A limit of the whole API, not of a client. */
   readonly throttle: { readonly requestsPerSecond: number; readonly burst: number }
-  /** Undefined: no web ACL. */
+  /** Undefined for no web ACL. */
   readonly waf: { readonly requestsPerAddressInFiveMinutes: number } | undefined
   readonly logLevel: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
   readonly logRetentionDays: number
-  /** Whether there are alarms and their topic. */
+  /** Whether the stack has alarms and a topic for them. */
   readonly alarms: boolean
-  /** Subscribed to the alarms' topic. */
+  /** The address that is subscribed to that topic. */
   readonly alarmEmail: string | undefined
   readonly concurrency: {
-    /** Instances that each function of the API may have and no other function can take; undefined: shared by all. */
+    /** Instances reserved for each function of the API; undefined to share those of the account. */
     readonly apiReserved: number | undefined
     /** The same for each task of the state machine. */
     readonly pipelineReserved: number | undefined
     /** The same for Reconcile. */
     readonly reconcileReserved: number | undefined
-    /** Instances that are kept warm of each function of the API that serves tenants; 0: none. */
+    /** Warm instances of each function of the API that serves tenants. */
     readonly apiProvisioned: number
   }
 }
@@ -87,9 +87,9 @@ export const PROFILE_DEFAULTS = {
 } as const satisfies Record<StageProfile, Partial<ContextValues>>
 
 /**
- * The settings of one deployment from CDK's context (`-c key=value`, cdk.json).
- * @param region of the stack, where it is known: the API's certificate has to be there.
- * @throws StageSettingsError with one sentence about the first setting that is wrong.
+ * Reads the settings of a deployment from CDK's context (`-c key=value`, cdk.json).
+ * @param region of the stack, if known: the certificate of the API must be in it.
+ * @throws StageSettingsError for the first invalid setting.
  */
 export function readStageSettings(context: (name: string) => unknown, region?: string): StageSettings {
   const read = parse(context)
@@ -139,7 +139,7 @@ function parse(context: (name: string) => unknown): ContextValues {
 }
 
 /**
- * A name of one's own says what it is for: a misspelt `prod` would else be a stage whose data goes with it.
+ * Requires a profile for any stage but `dev` and `prod`: otherwise a misspelt `prod` would be a stage that deletes its data.
  * @throws StageSettingsError
  */
 function profileOf({ stage, profile }: ContextValues): StageProfile {
@@ -160,7 +160,7 @@ function domainOf(domainName: string | undefined, certificateArn: string | undef
   return domainName === undefined || certificateArn === undefined ? undefined : { domainName, certificateArn }
 }
 
-/** @throws StageSettingsError for a rate without a web ACL that could count it. */
+/** @throws StageSettingsError for a rate without a web ACL. */
 function wafOf(values: ContextValues, defaults: (typeof PROFILE_DEFAULTS)[StageProfile]): StageSettings['waf'] {
   const { wafRatePerFiveMinutes: rate } = values
   if (values.waf ?? defaults.waf) {

@@ -4,12 +4,12 @@ import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
 import { BrokenTokenRanksError, parseTokenRanks, type TokenRanksFile } from '#adapters/tokens/token-ranks.ts'
 import { replaceFile } from './replace-file.ts'
 
-/** Functions of a deployment read it as a user of their own. */
+/** Deployed functions run as another user and must be able to read the file. */
 const ALL_READ = 0o644
 
 /**
- * Writes the vocabulary of cl100k_base as `lambdas/adapters/tokens/read-ranks.ts` reads it: `TOKENIZER_RANKS_FILE`, or
- * `cl100k_base.json` beside a function's code. About a megabyte.
+ * Writes the vocabulary of cl100k_base, about a megabyte, which `lambdas/adapters/tokens/read-ranks.ts` reads from
+ * `TOKENIZER_RANKS_FILE` or from `cl100k_base.json` beside the code of a function.
  */
 export function writeTokenizerRanks(file: string): void {
   const tokens = tokensByRank(cl100kBase.bpe_ranks)
@@ -22,7 +22,7 @@ export function writeTokenizerRanks(file: string): void {
   replaceFile(file, JSON.stringify(content), ALL_READ)
 }
 
-/** Writes the vocabulary where there is none, or one that a crash has cut; writing takes longer than looking. */
+/** Writes the vocabulary if the file is missing or incomplete. */
 export function keepTokenizerRanks(file: string): void {
   if (!isWhole(file)) {
     writeTokenizerRanks(file)
@@ -41,7 +41,10 @@ function isWhole(file: string): boolean {
   }
 }
 
-/** Each line holds a mark, the rank of its first token, and tokens in base64. @throws RangeError for a gap or a token of 256 bytes. */
+/**
+ * Parses lines of a mark, the rank of the first token, and tokens in base64.
+ * @throws RangeError for a gap or a token of more than 255 bytes.
+ */
 function tokensByRank(lines: string): readonly Buffer[] {
   const tokens: Buffer[] = []
   for (const line of lines.split('\n').filter((each) => each !== '')) {
@@ -54,7 +57,7 @@ function tokensByRank(lines: string): readonly Buffer[] {
     }
   }
   if (tokens.some((token) => token.length > 255)) {
-    throw new RangeError('the length of a token does not fit into a byte')
+    throw new RangeError('a token is longer than 255 bytes')
   }
   return tokens
 }

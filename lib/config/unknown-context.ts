@@ -2,13 +2,12 @@ import { nearestName } from '../terminal/nearest-name.ts'
 import { contextSchema } from './context-schema.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
-/** CDK's own keys have a colon, a slash or a hyphen in them: feature flags, cached look-ups, `cli-telemetry`. */
+/** CDK's own keys contain a colon, a slash or a hyphen: feature flags, cached lookups, `cli-telemetry`. */
 const PLAIN_WORD = /^[A-Za-z0-9]+$/
 
 /**
- * Refuses a context key that is none of ours and cannot be CDK's: a plain word, or one of ours written with hyphens or
- * underscores.
- * @throws StageSettingsError about the first one.
+ * Refuses unknown context keys that cannot be CDK's: plain words, and known keys spelt with hyphens or underscores.
+ * @throws StageSettingsError for the first one.
  */
 export function refuseUnknownContext(keys: readonly string[]): void {
   const known = Object.keys(contextSchema.shape)

@@ -60,7 +60,7 @@ async function withinBound(received: Promise<ReceivedCallback>): Promise<Receive
   return await Promise.race([received, late])
 }
 
-/** A settlement follows the last byte of its answer; it has a moment to do so. */
+/** A settlement follows the last byte of its response; it has a moment to do so. */
 const BALANCE_READS_MAX = 100
 
 async function showBalance(when: string): Promise<void> {

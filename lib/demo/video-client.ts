@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The members of a job that the demo shows. */
+/** The fields of a job that the demo shows. */
 export type Job = {
   readonly id: string
   readonly status: string

@@ -13,7 +13,7 @@ export type DeployOptions = {
 /** One run of the `cdk` command. */
 export type DeployPhase = { readonly name: string; readonly parameters: readonly string[] }
 
-/** Stages whose name says what they are for; the others need the profile said. */
+/** Stages whose name implies their profile. */
 const STAGES_WITH_PROFILE = ['dev', 'prod']
 
 /** The JSON file into which `cdk deploy` writes the outputs, by stack. */
@@ -31,7 +31,7 @@ export function emulatorContext({
   return { ...profile, ...context, emulator: 'true', stage, config: configFile }
 }
 
-/** The runs of `cdk` that deploy the stack of a stage to an emulator: it is bundled once, for all of them. */
+/** The runs of `cdk` that deploy the stack of a stage to an emulator; the first one bundles the functions for all. */
 export function deployPhases(options: DeployOptions): readonly DeployPhase[] {
   const { directory } = options
   const assembly = join(directory, 'cdk.out')

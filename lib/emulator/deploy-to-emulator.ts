@@ -13,7 +13,7 @@ import { emulatorEnvironment } from './emulator-environment.ts'
 import { type DeployedOutputs, nextCommands } from './next-commands.ts'
 import { runCdk } from './run-cdk.ts'
 
-/** What to deploy, and with what variables of the terminal. */
+/** What to deploy, and the variables of the terminal. */
 export type DeployToEmulatorOptions = {
   readonly stage: string
   readonly configFile: string
@@ -25,15 +25,15 @@ export type DeployToEmulatorOptions = {
   readonly run?: typeof runCdk
 }
 
-/** An emulator on this machine answers at once; its first start may take a while, but that is over. */
+/** A running emulator responds at once. */
 const REACH_MILLISECONDS_MAX = 5_000
 
 const outputsByStack = z.record(z.string(), z.record(z.string(), z.string()))
 
 /**
- * Bootstraps the emulator and deploys the stack of a stage to it, saying what it does on stdout.
- * @throws UsageError before anything is done: no endpoint, AWS itself, nothing there, no upstream.
- * @throws StageSettingsError before anything is done, for a context setting that is wrong.
+ * Bootstraps the emulator, deploys the stack of a stage to it, and reports progress on stdout.
+ * @throws UsageError before any change: no endpoint, an endpoint of AWS itself, no response, or no upstream.
+ * @throws StageSettingsError before any change, for an invalid context setting.
  * @throws CommandFailedError when `cdk` fails.
  */
 export async function deployToEmulator(options: DeployToEmulatorOptions): Promise<void> {
@@ -62,7 +62,7 @@ export async function deployToEmulator(options: DeployToEmulatorOptions): Promis
   }
 }
 
-/** Names of the keys of the channels that the deployment will have. @throws UsageError when it would have none. */
+/** Names of the secrets of the deployed channels. @throws UsageError if no channel would be deployed. */
 function upstreamSecrets(file: string, environment: Environment): readonly string[] {
   const { config } = loadGatewayConfig({ file, environment, mode: 'synth' })
   if (config.channels.length === 0) {
@@ -73,12 +73,12 @@ function upstreamSecrets(file: string, environment: Environment): readonly strin
   return config.channels.flatMap((channel) => credentialName(channel) ?? [])
 }
 
-/** Whatever it answers, something is there. @throws UsageError */
+/** Checks that the endpoint responds, with any status. @throws UsageError */
 async function reach(endpoint: string): Promise<void> {
   try {
     await fetch(endpoint, { signal: AbortSignal.timeout(REACH_MILLISECONDS_MAX) })
   } catch {
-    throw new UsageError(`nothing answers at ${endpoint}: start the emulator, or mend AWS_ENDPOINT_URL`)
+    throw new UsageError(`no response from ${endpoint}: start the emulator or correct AWS_ENDPOINT_URL`)
   }
 }
 

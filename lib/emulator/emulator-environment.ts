@@ -1,13 +1,13 @@
 import type { Environment } from '../config/environment.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-/** Credentials that AWS itself issued begin so (IAM user guide, "Unique identifiers"). */
+/** Beginning of the ids of credentials that AWS issues (IAM user guide, "Unique identifiers"). */
 const ISSUED_BY_AWS = /^A[KS]IA/
 
-/** The names under which AWS itself answers. */
+/** Host names of AWS itself. */
 const AWS_HOST = /(^|\.)(amazonaws\.com|amazonaws\.com\.cn|api\.aws|aws\.dev|amazonaws\.eu)$/
 
-/** Other ways to credentials, all of which would be those of a real account. */
+/** Variables that lead to the credentials of a real account. */
 const WAYS_TO_AN_ACCOUNT = [
   'AWS_PROFILE',
   'AWS_DEFAULT_PROFILE',
@@ -22,9 +22,9 @@ const TEST_CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'te
 const REGION = 'us-east-1'
 
 /**
- * The environment for a deployment to an emulator of AWS: its endpoint, a region, and credentials that no account has
- * issued, whatever the terminal holds.
- * @throws UsageError without an endpoint, when one is AWS itself, and when the SDK would not heed it.
+ * The environment for a deployment to an emulator of AWS: its endpoint, a region, and credentials of no real account, regardless
+ * of those in the terminal.
+ * @throws UsageError without an endpoint, for an endpoint of AWS itself, and if the SDK would ignore the endpoint.
  */
 export function emulatorEnvironment(environment: Environment): Environment & { readonly AWS_ENDPOINT_URL: string } {
   const { AWS_ENDPOINT_URL: endpoint, AWS_ACCESS_KEY_ID: keyId, AWS_SECRET_ACCESS_KEY: secret } = environment

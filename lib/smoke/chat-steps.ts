@@ -7,7 +7,7 @@ import type { StepResult } from './step-runner.ts'
 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = [{ role: 'user', content: 'Say hello in five words.' }]
-/** Keeps the price of an answer small. */
+/** Keeps the price of a response small. */
 const MAX_TOKENS = 64
 
 const LOOK_AT_RELAY = 'the log line "request" of the chat function, by its x-request-id'

@@ -22,11 +22,11 @@ export class GatewayClient {
   /** @throws SmokeFailure when another status comes, or no JSON object. */
   async json(path: string, expected: { status: number; body?: JsonObject }): Promise<JsonObject> {
     const response = await this.send(path, expected)
-    return parseAnswer(await response.text(), path)
+    return parseResponse(await response.text(), path)
   }
 
   /**
-   * The answer with its body unread.
+   * The response with its body unread.
    * @throws SmokeFailure when another status comes, or none.
    */
   async send(path: string, { status, body }: { status: number; body?: JsonObject }): Promise<Response> {
@@ -35,7 +35,7 @@ export class GatewayClient {
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
     const response = await reach(baseUrl + path, { ...init, headers, signal })
     if (response.status !== status) {
-      throw await unexpectedAnswer(response, `${init.method ?? 'GET'} ${path}`)
+      throw await unexpectedResponse(response, `${init.method ?? 'GET'} ${path}`)
     }
     return response
   }
@@ -47,7 +47,7 @@ export class GatewayClient {
   async download(url: string): Promise<Response> {
     const response = await reach(url, { signal: this.#options.signal })
     if (response.status !== 200) {
-      throw await unexpectedAnswer(response, `GET ${withoutQuery(url)}`)
+      throw await unexpectedResponse(response, `GET ${withoutQuery(url)}`)
     }
     return response
   }
@@ -71,10 +71,10 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** As much of an answer as a person reads. */
+/** As much of a response as a person reads. */
 const SHOWN_CHARACTERS_MAX = 500
 
-async function unexpectedAnswer(response: Response, request: string): Promise<SmokeFailure> {
+async function unexpectedResponse(response: Response, request: string): Promise<SmokeFailure> {
   const text = await response.text().catch(() => '')
   const id = response.headers.get('x-request-id')
   const shown = text.trim().slice(0, SHOWN_CHARACTERS_MAX)
@@ -82,7 +82,7 @@ async function unexpectedAnswer(response: Response, request: string): Promise<Sm
   return new SmokeFailure(said.trim(), whereToLook(response.status))
 }
 
-function parseAnswer(text: string, path: string): JsonObject {
+function parseResponse(text: string, path: string): JsonObject {
   const answer = parseJsonObject(text)
   if (answer === undefined) {
     throw new SmokeFailure(`${path} answered no JSON object: ${text.slice(0, SHOWN_CHARACTERS_MAX)}`, whereToLook(404))

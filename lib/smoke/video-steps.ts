@@ -9,7 +9,7 @@ const JOBS = '/v1/video/generations'
 const PROMPT = 'a paper city lights up at night'
 
 /** The gateway's own fields of a job (docs/api.md, "Fetch a job"); all others come from the upstream. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
+const OWN_FIELDS: ReadonlySet<string> = new Set([
   'id',
   'object',
   'status',
@@ -53,9 +53,9 @@ export async function waitForJob(client: GatewayClient, id: string, waiting: Wai
   }
 }
 
-/** What the upstream said has to be in the answer, beside the gateway's own members. */
+/** What the upstream said has to be in the response, beside the gateway's own fields. */
 export async function checkPassthrough(job: JsonObject): Promise<StepResult<void>> {
-  const members = Object.keys(job).filter((name) => !OWN_MEMBERS.has(name))
+  const members = Object.keys(job).filter((name) => !OWN_FIELDS.has(name))
   if (members.length === 0) {
     throw new SmokeFailure("the job has no member of its upstream's answer", 'the log lines of the poll function')
   }

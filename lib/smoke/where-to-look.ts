@@ -1,4 +1,4 @@
-/** What an operator looks at first, by the status of an answer that a healthy deployment does not give. */
+/** What an operator looks at first, by the status of a response that a healthy deployment does not give. */
 const BY_STATUS: Readonly<Record<number, string>> = {
   400: 'the model takes no plain text request: choose another --model or --chat-model',
   401: 'the key is not one of this deployment, or it is revoked: npm run admin -- key list',
@@ -13,7 +13,7 @@ const BY_STATUS: Readonly<Record<number, string>> = {
 
 const OTHERWISE = 'the logs of the function that answered, by the x-request-id above'
 
-/** What to look at after an answer of this HTTP status: a phrase that completes "look at: ". */
+/** What to look at after a response of this HTTP status: a phrase that completes "look at: ". */
 export function whereToLook(status: number): string {
   return BY_STATUS[status] ?? OTHERWISE
 }

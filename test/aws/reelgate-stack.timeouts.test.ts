@@ -91,7 +91,7 @@ describe('reelgate-stack: the time limit', () => {
 
   it('of patience with new permissions ends inside its function, whose retries end inside what CloudFormation waits', () => {
     const patience = seconds('lambdas/cdn-signing-key/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
-    const answer = seconds('lambdas/cdn-signing-key/answer-cloudformation.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
+    const answer = seconds('lambdas/cdn-signing-key/respond-to-cloudformation.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
     const once = functionSeconds('cdn-signing-key')
     expect(patience + answer + MARGIN_SECONDS).toBeLessThanOrEqual(once)
     // Lambda runs an event that failed twice more, after one minute and after two.

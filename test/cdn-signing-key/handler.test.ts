@@ -362,6 +362,6 @@ describe('the function', () => {
 
   it('throws when CloudFormation did not take the answer, so that Lambda runs the event again', async () => {
     responseStatus = 403
-    await expect(send('Delete')).rejects.toThrow('refused with status 403')
+    await expect(send('Delete')).rejects.toThrow('refused the response with status 403')
   })
 })

@@ -82,8 +82,8 @@ describe('the public keys that a team brings', () => {
       'RSA key of 2048 bits',
     ],
     ['a key twice', () => `${own},${own}`, 'names the same key twice'],
-    ['more keys than a key group takes', () => Array(6).fill(own).join(','), 'CloudFront takes 5 keys at most'],
-    ['nothing between commas', () => `${own},`, 'names no file between two commas'],
+    ['more keys than a key group takes', () => Array(6).fill(own).join(','), 'CloudFront takes at most 5 keys'],
+    ['nothing between commas', () => `${own},`, 'has an empty name between commas'],
   ] as const)('are refused as %s', (_case, files, reason) => {
     const refusal = refusalOf(files())
     expect(refusal).toMatch(/^StageSettingsError: the context setting cdnPublicKey /)

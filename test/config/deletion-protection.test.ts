@@ -8,7 +8,7 @@ const sentence = (context: Readonly<Record<string, unknown>>) =>
 describe('a deployment that keeps its data', () => {
   it('is told to protect it from the next deployment on', () => {
     expect(sentence({ stage: 'prod' })).toBe(
-      'Reelgate-prod is not protected against deletion, so that a first deployment can be repeated if it fails. Say -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json, from the next deployment on.',
+      'Reelgate-prod is not protected against deletion, so that a failed first deployment can be repeated. From the next deployment on, use -c deletionProtection=true, or "deletionProtection": "true" in the context of cdk.json.',
     )
     expect(sentence({ stage: 'dev', retainData: 'true' })).toContain('Reelgate-dev is not protected')
   })

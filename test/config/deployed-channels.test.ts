@@ -20,7 +20,7 @@ describe('a stage with the profile prod', () => {
   it('tells which channels a missing variable takes out of it', () => {
     const loaded = load({ P1_BASE_URL: 'https://p1.example', RELAY_BASE_URL: 'https://relay.example/v1' })
     expect(leftOutSentence(stage, loaded)).toBe(
-      'The stage live gets the channels p1-main, openai-main, and not p2-direct, p2-proxy, whose base urls are not set: a stage that has one of these loses it.',
+      'The stage live gets the channels p1-main, openai-main, but not p2-direct, p2-proxy, because their base urls are not set. If the deployed stage has one of these, it loses it.',
     )
     expect(leftOutSentence({ ...stage, profile: 'dev' }, loaded)).toBeUndefined()
     expect(leftOutSentence(stage, { ...loaded, leftOut: [] })).toBeUndefined()

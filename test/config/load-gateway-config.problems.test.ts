@@ -73,7 +73,7 @@ describe('a problem', () => {
       'max_open_jobs: 0',
       'channels[0].max_open_jobs: must be at least 1',
     ],
-    ['a broken number', 'max_open_jobs: 100', 'max_open_jobs: 1.5', 'channels[0].max_open_jobs: write a whole number'],
+    ['a broken number', 'max_open_jobs: 100', 'max_open_jobs: 1.5', 'channels[0].max_open_jobs: write an integer'],
     ['a text for a number', 'max_open_jobs: 100', 'max_open_jobs: "100"', 'channels[0].max_open_jobs: write a number'],
     [
       'a key in place of its name',
@@ -168,7 +168,7 @@ describe('a problem', () => {
       'half of a pair of upstream models',
       '{ text: famA-1-lite-t2v, image: famA-1-lite-i2v }',
       '{ text: famA-1-lite-t2v }',
-      'channels[1].models.famA-1-lite.image: is missing; write text',
+      'channels[1].models.famA-1-lite.image: is missing; write a string',
     ],
     [
       'a poll path without its id',
@@ -198,7 +198,7 @@ describe('a problem', () => {
   it('of a missing key stands at the row that lacks it', () => {
     const text = changed('    async_header: ${P1_ASYNC_HEADER:-X-Provider-Async}\n', '')
     expect(problemsOf(text)).toStrictEqual([
-      `${lineOf(text, 'id: p1-main')} channels[0].async_header: is missing; write text`,
+      `${lineOf(text, 'id: p1-main')} channels[0].async_header: is missing; write a string`,
     ])
   })
 

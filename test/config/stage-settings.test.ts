@@ -189,7 +189,7 @@ describe('the settings of a stage', () => {
     [{ videoCertificateArn: CDN_CERTIFICATE }, 'videoCertificateArn needs videoDomain too'],
     [
       { ...videoDomain, videoCertificateArn: API_CERTIFICATE },
-      'videoCertificateArn must be a certificate of us-east-1, where CloudFront looks for it, not of eu-central-1',
+      'videoCertificateArn must be a certificate of us-east-1, the region that CloudFront uses, not of eu-central-1',
     ],
     [
       { ...apiDomain, apiCertificateArn: CDN_CERTIFICATE },
@@ -203,14 +203,14 @@ describe('the settings of a stage', () => {
       { apiReservedConcurrency: '5', apiProvisionedConcurrency: '6' },
       'apiProvisionedConcurrency must be at most apiReservedConcurrency (5)',
     ],
-    [{ emulator: 'true', stage: 'prod' }, 'emulator=true goes with the profile dev only'],
-    [{ emulator: 'true', responseStreaming: 'true' }, 'responseStreaming does not go with emulator=true'],
-    [{ emulator: 'true', waf: 'true' }, 'waf does not go with emulator=true'],
-    [{ emulator: 'true', alarmEmail: 'a@example.com' }, 'alarmEmail does not go with emulator=true'],
-    [{ emulator: 'true', ...apiDomain }, 'apiDomain does not go with emulator=true'],
-    [{ emulator: 'true', ...videoDomain }, 'videoDomain does not go with emulator=true'],
-    [{ emulator: 'true', cdnPublicKey: 'own.pem' }, 'cdnPublicKey does not go with emulator=true'],
-    [{ emulator: 'true', apiProvisionedConcurrency: 1 }, 'apiProvisionedConcurrency does not go with emulator=true'],
+    [{ emulator: 'true', stage: 'prod' }, 'emulator=true needs the profile dev'],
+    [{ emulator: 'true', responseStreaming: 'true' }, 'responseStreaming does not work with emulator=true'],
+    [{ emulator: 'true', waf: 'true' }, 'waf does not work with emulator=true'],
+    [{ emulator: 'true', alarmEmail: 'a@example.com' }, 'alarmEmail does not work with emulator=true'],
+    [{ emulator: 'true', ...apiDomain }, 'apiDomain does not work with emulator=true'],
+    [{ emulator: 'true', ...videoDomain }, 'videoDomain does not work with emulator=true'],
+    [{ emulator: 'true', cdnPublicKey: 'own.pem' }, 'cdnPublicKey does not work with emulator=true'],
+    [{ emulator: 'true', apiProvisionedConcurrency: 1 }, 'apiProvisionedConcurrency does not work with emulator=true'],
   ])('refuse %j together', (context, reason) => {
     expect(refusalOf(context, 'eu-central-1')).toContain(reason)
   })

@@ -79,7 +79,7 @@ describe('deploy-to-emulator', () => {
 
   it.each([
     [{ logLevel: 'LOUD' }, 'the context setting logLevel must be one of'],
-    [{ waf: 'true' }, 'the context setting waf does not go with emulator=true'],
+    [{ waf: 'true' }, 'the context setting waf does not work with emulator=true'],
     [{ table: 'reelgate-restored' }, 'the context setting table needs retainData=true'],
   ])('refuses %j before it asks the emulator anything', async (context, reason) => {
     await expect(deploy({}, { context })).rejects.toThrow(reason)
@@ -93,7 +93,7 @@ describe('deploy-to-emulator', () => {
 
   it('refuses when nothing answers, before it bundles', async () => {
     const environment = { AWS_ENDPOINT_URL: 'http://127.0.0.1:1', P1_BASE_URL: 'http://127.0.0.1:9700' }
-    await expect(deploy(environment)).rejects.toThrow('nothing answers')
+    await expect(deploy(environment)).rejects.toThrow('no response from')
   })
 })
 

@@ -15,7 +15,7 @@ export type ChatChoice = {
   readonly tokens: number
 }
 
-/** Everything that a chat answer says, in either form. */
+/** Everything that a chat response says, in either form. */
 export type ChatOutcome = { readonly choices: readonly ChatChoice[]; readonly promptTokens: number }
 
 /** The completions of a request: `n` of them, or one fewer (but one at least) for `[fewer]`. */

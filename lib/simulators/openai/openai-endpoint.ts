@@ -8,7 +8,7 @@ export type OpenAiLimits = {
   readonly outputTokensMax: number
 }
 
-/** What an answer needs to know beside the request. */
+/** What a response needs to know beside the request. */
 export type OpenAiContext = {
   readonly magic: OpenAiMagic
   readonly limits: OpenAiLimits
@@ -18,8 +18,8 @@ export type OpenAiContext = {
   readonly origin: string
 }
 
-/** An answer that is not a refusal. */
-export type OpenAiAnswer =
+/** A response that is not a refusal. */
+export type OpenAiResponse =
   | { readonly kind: 'json'; readonly body: unknown }
   /** One JSON value for each event; the writer adds the end of the stream and what magic words ask for. */
   | { readonly kind: 'events'; readonly events: Iterable<unknown> }
@@ -30,5 +30,5 @@ export type OpenAiEndpoint<Body extends { readonly model: string }> = {
   readonly parse: (body: unknown, limits: OpenAiLimits) => Body
   /** The text in which magic words are looked for. */
   readonly promptOf: (body: Body) => string
-  readonly answer: (body: Body, context: OpenAiContext) => OpenAiAnswer
+  readonly answer: (body: Body, context: OpenAiContext) => OpenAiResponse
 }

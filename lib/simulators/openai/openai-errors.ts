@@ -1,4 +1,4 @@
-/** The members of an error of this wire. */
+/** The fields of an error of this wire. */
 type OpenAiErrorBody = {
   readonly message: string
   readonly type: string
@@ -42,7 +42,7 @@ const invalid = (message: string, param: string | null, code: string | null): Op
 
 const serverError = (message: string): OpenAiErrorBody => ({ message, type: 'server_error', param: null, code: null })
 
-/** 400: `param` is the path of the member, as `messages[0].content`. */
+/** 400: `param` is the path of the field, as `messages[0].content`. */
 export function invalidParameter(message: string, param: string, code: string | null = null): OpenAiProblem {
   return new OpenAiProblem(400, invalid(message, param, code))
 }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import type { SimulatorAnswer, SimulatorRequest } from '../shared/simulator-server.ts'
+import type { SimulatorRequest, SimulatorResponse } from '../shared/simulator-server.ts'
 import { gradientPng, type ImageSize } from './openai-png.ts'
 
 /** Guards nothing: it only makes urls that were tampered with fail as real ones do, and outlives a restart. */
@@ -26,7 +26,7 @@ export function answerImageRequest(
   request: SimulatorRequest,
   origin: string,
   nowMilliseconds: number,
-): SimulatorAnswer | undefined {
+): SimulatorResponse | undefined {
   const url = new URL(request.path, origin)
   const [, seed, width, height] = IMAGE_PATH.exec(url.pathname) ?? []
   if (seed === undefined) {
@@ -40,19 +40,19 @@ export function answerImageRequest(
     return storageError(403, 'AuthenticationFailed')
   }
   const bytes = gradientPng(Number(seed), { width: Number(width), height: Number(height) })
-  return fileAnswer(200, 'image/png', bytes)
+  return fileResponse(200, 'image/png', bytes)
 }
 
 function signatureOf(path: string, expires: string): string {
   return createHmac('sha256', SIGNING_KEY).update(`${path}\n${expires}`).digest('base64url')
 }
 
-function storageError(status: number, code: string): SimulatorAnswer {
+function storageError(status: number, code: string): SimulatorResponse {
   const text = `<?xml version="1.0" encoding="utf-8"?>\n<Error><Code>${code}</Code></Error>\n`
-  return fileAnswer(status, 'application/xml', Buffer.from(text))
+  return fileResponse(status, 'application/xml', Buffer.from(text))
 }
 
-function fileAnswer(status: number, contentType: string, bytes: Buffer): SimulatorAnswer {
+function fileResponse(status: number, contentType: string, bytes: Buffer): SimulatorResponse {
   const write = (response: ServerResponse) => {
     response.writeHead(status, { 'content-type': contentType, 'content-length': bytes.length })
     response.end(bytes)

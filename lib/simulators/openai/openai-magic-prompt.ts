@@ -42,9 +42,9 @@ const COMMANDS = [
 /** `[error:STATUS]` or `[error:STATUS:KIND]`; `isOnce` for `[error-once:...]`. */
 type MagicError = { readonly status: number; readonly kind: string | undefined; readonly isOnce: boolean }
 
-/** What a prompt asks of the simulated OpenAI-style upstream. Absent members mean the usual behaviour. */
+/** What a prompt asks of the simulated OpenAI-style upstream. Absent fields mean the usual behaviour. */
 export type OpenAiMagic = {
-  /** The text without its magic words: what an answer may quote. */
+  /** The text without its magic words: what a response may quote. */
   readonly prose: string
   readonly flags: ReadonlySet<OpenAiFlag>
   readonly error?: MagicError
@@ -56,17 +56,17 @@ export type OpenAiMagic = {
   readonly delayMilliseconds: number
   /** `[gap:MILLISECONDS]`: between the events of a stream. */
   readonly gapMilliseconds?: number
-  /** `[silent:SECONDS]`: in the middle of the answer. */
+  /** `[silent:SECONDS]`: in the middle of the response. */
   readonly pauseMilliseconds: number
   /** `[cut:N]`: the connection dies after so many events. */
   readonly cutAfter?: number
   /** `[policy]`, `[policy:nested]`. */
   readonly policy?: 'plain' | 'nested'
-  /** `[long:N]`: words of the answer. */
+  /** `[long:N]`: words of the response. */
   readonly words?: number
-  /** `[huge:MB]`: bytes that the answer has at least. */
+  /** `[huge:MB]`: bytes that the response has at least. */
   readonly bytesMin: number
-  /** `[odd-usage:N]`: a JSON number, written into the answer as it stands. */
+  /** `[odd-usage:N]`: a JSON number, written into the response as it stands. */
   readonly oddUsage?: string
 }
 

@@ -1,4 +1,4 @@
-import type { OpenAiAnswer } from './openai-endpoint.ts'
+import type { OpenAiResponse } from './openai-endpoint.ts'
 import { unknownModel } from './openai-errors.ts'
 
 /** What the list shows when any name is a model. */
@@ -16,12 +16,12 @@ const CREATED_SECONDS = 1_700_000_000
 const rowOf = (id: string) => ({ id, object: 'model', created: CREATED_SECONDS, owned_by: 'simulator' })
 
 /** `GET /models`. */
-export function modelList(models: readonly string[] = USUAL_MODELS): OpenAiAnswer {
+export function modelList(models: readonly string[] = USUAL_MODELS): OpenAiResponse {
   return { kind: 'json', body: { object: 'list', data: models.map(rowOf) } }
 }
 
 /** `GET /models/{id}`, the id as it stands in the path. @throws OpenAiProblem (404) for one that is not listed. */
-export function oneModel(encodedId: string, models: readonly string[] = USUAL_MODELS): OpenAiAnswer {
+export function oneModel(encodedId: string, models: readonly string[] = USUAL_MODELS): OpenAiResponse {
   const id = models.find((candidate) => encodeURIComponent(candidate) === encodedId)
   if (id === undefined) {
     throw unknownModel(encodedId)

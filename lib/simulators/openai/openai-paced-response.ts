@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Pause between two slices, so that they travel as packets of their own. */
 const SLICE_PAUSE_MILLISECONDS = 2
 
-/** More cuts than these would make a long answer take minutes. */
+/** More cuts than these would make a long response take minutes. */
 const CUTS_MAX = 64
 
-/** An answer that is written with waits in it. Every wait ends, with an exception, as soon as the client has left. */
+/** A response that is written with waits in it. Every wait ends, with an exception, as soon as the client has left. */
 export class PacedResponse {
   readonly #response: ServerResponse
   readonly #left = new AbortController()
@@ -52,7 +52,7 @@ export class PacedResponse {
     this.#response.end()
   }
 
-  /** Ends the connection without ending the answer. */
+  /** Ends the connection without ending the response. */
   cut(): void {
     this.#response.destroy()
   }

@@ -2,20 +2,20 @@ import type { ServerResponse } from 'node:http'
 import { hasBearer } from '../shared/bearer.ts'
 import {
   type Simulator,
-  type SimulatorAnswer,
   type SimulatorRequest,
+  type SimulatorResponse,
   startSimulatorServer,
 } from '../shared/simulator-server.ts'
 import { chatEndpoint } from './openai-chat.ts'
 import { completionsEndpoint } from './openai-completions.ts'
 import { embeddingsEndpoint } from './openai-embeddings.ts'
-import type { OpenAiAnswer, OpenAiEndpoint, OpenAiLimits } from './openai-endpoint.ts'
+import type { OpenAiEndpoint, OpenAiLimits, OpenAiResponse } from './openai-endpoint.ts'
 import { OpenAiProblem, unauthorized, unknownModel, unknownPath, wrongMethod } from './openai-errors.ts'
 import { writeEventStream } from './openai-event-stream.ts'
 import { newId } from './openai-id.ts'
 import { answerImageRequest } from './openai-image-files.ts'
 import { imagesEndpoint } from './openai-images.ts'
-import { writeWholeBody } from './openai-json-answer.ts'
+import { writeWholeBody } from './openai-json-response.ts'
 import { type OpenAiMagic, parseOpenAiMagic } from './openai-magic-prompt.ts'
 import { modelList, oneModel } from './openai-models.ts'
 import { PacedResponse } from './openai-paced-response.ts'
@@ -57,8 +57,8 @@ export async function startOpenAiSimulator(options: OpenAiSimulatorOptions = {})
   return { ...server, baseUrl: `${server.baseUrl}${BASE_PATH}` }
 }
 
-/** What a request comes to: an answer or a refusal, and how it is written. */
-type Decision = { readonly answer: OpenAiAnswer | OpenAiProblem; readonly magic: OpenAiMagic }
+/** What a request comes to: a response or a refusal, and how it is written. */
+type Decision = { readonly answer: OpenAiResponse | OpenAiProblem; readonly magic: OpenAiMagic }
 
 /** Requests without a prompt have no magic. */
 const NO_MAGIC = parseOpenAiMagic('')
@@ -80,7 +80,7 @@ class OpenAiUpstream {
     ])
   }
 
-  answer(request: SimulatorRequest, origin: string): SimulatorAnswer {
+  answer(request: SimulatorRequest, origin: string): SimulatorResponse {
     const image = answerImageRequest(request, origin, this.#now())
     if (image !== undefined) {
       return image
@@ -134,7 +134,7 @@ class OpenAiUpstream {
     }
   }
 
-  #models(path: string): OpenAiAnswer {
+  #models(path: string): OpenAiResponse {
     const { models } = this.#options
     return path === MODELS_PATH ? modelList(models) : oneModel(path.slice(MODELS_PATH.length + 1), models)
   }

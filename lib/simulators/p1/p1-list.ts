@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SimulatedTask } from '../shared/simulated-task.ts'
-import { p1Status } from './p1-answers.ts'
+import { p1Status } from './p1-responses.ts'
 import type { P1Details } from './p1-validation.ts'
 
 const PAGE_SIZE = 10

@@ -5,13 +5,13 @@ import { parseMagicPrompt } from '../shared/magic-prompt.ts'
 import { openAccount, type SimulatedAccount } from '../shared/simulated-account.ts'
 import {
   type Simulator,
-  type SimulatorAnswer,
   type SimulatorRequest,
+  type SimulatorResponse,
   startSimulatorServer,
 } from '../shared/simulator-server.ts'
 import { delayed, SubmitTricks } from '../shared/submit-tricks.ts'
-import { P1_PROBLEMS, p1Answer, p1BareState, p1Failure, p1Problem, p1Refusal, p1State } from './p1-answers.ts'
 import { p1ListBody } from './p1-list.ts'
+import { P1_PROBLEMS, p1Answer, p1BareState, p1Failure, p1Problem, p1Refusal, p1State } from './p1-responses.ts'
 import { type P1Details, p1DetailsSchema, validateP1Submit } from './p1-validation.ts'
 
 /** How a simulated P1 is started. */
@@ -52,7 +52,7 @@ class P1Account {
     })
   }
 
-  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorResponse {
     const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
@@ -81,7 +81,7 @@ class P1Account {
       : this.#poll(taskId, baseUrl)
   }
 
-  #submit(request: SimulatorRequest): SimulatorAnswer {
+  #submit(request: SimulatorRequest): SimulatorResponse {
     const asyncHeader = (this.#options.asyncHeader ?? 'X-Provider-Async').toLowerCase()
     if (request.headers[asyncHeader] !== 'enable') {
       return p1Problem(P1_PROBLEMS.synchronous)
@@ -110,7 +110,7 @@ class P1Account {
     return delayed(p1Answer(200, body), magic)
   }
 
-  #poll(taskId: string, baseUrl: string): SimulatorAnswer {
+  #poll(taskId: string, baseUrl: string): SimulatorResponse {
     const task = this.#account.tasks.find(taskId)
     const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
@@ -129,7 +129,7 @@ class P1Account {
     return p1Answer(200, state)
   }
 
-  #cancel(taskId: string): SimulatorAnswer {
+  #cancel(taskId: string): SimulatorResponse {
     return this.#account.tasks.cancel(taskId)
       ? p1Answer(200, { request_id: randomUUID() })
       : p1Problem(P1_PROBLEMS.notPending)

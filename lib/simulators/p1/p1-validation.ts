@@ -16,7 +16,7 @@ export const p1DetailsSchema = z.object({
   inputSeconds: z.number(),
 })
 
-/** An accepted submit: what the task's answers need. */
+/** An accepted submit: what the task's responses need. */
 export type P1Details = Readonly<z.infer<typeof p1DetailsSchema>>
 
 type P1Submit =
@@ -75,7 +75,7 @@ const SUBMITS = {
   }),
 }
 
-/** Checks a submit as strictly as P1 does, and more: unknown members are refused as well. */
+/** Checks a submit as strictly as P1 does, and more: unknown fields are refused as well. */
 export function validateP1Submit(body: unknown): P1Submit {
   const head = z.object({ model: z.string() }).safeParse(body)
   if (!head.success) {

@@ -1,5 +1,5 @@
 import type { SubmitRefusal } from '../shared/magic-prompt.ts'
-import type { JsonAnswer } from '../shared/simulator-server.ts'
+import type { JsonResponse } from '../shared/simulator-server.ts'
 
 type Problem = {
   readonly status: number
@@ -63,28 +63,28 @@ const REFUSALS: Readonly<Record<SubmitRefusal, Problem>> = {
   'busy:overloaded': { ...RATE, status: 503, message: 'The service is overloaded', code: 'overloaded' },
 }
 
-/** An answer of the proxy. */
-export function proxyAnswer(status: number, body: unknown): JsonAnswer {
+/** A response of the proxy. */
+export function proxyResponse(status: number, body: unknown): JsonResponse {
   return { kind: 'json', status, body }
 }
 
 /** The error body in the OpenAI form. */
-export function proxyProblem({ status, message, type, param = null, code }: Problem): JsonAnswer {
-  return proxyAnswer(status, { error: { message, type, param, code } })
+export function proxyProblem({ status, message, type, param = null, code }: Problem): JsonResponse {
+  return proxyResponse(status, { error: { message, type, param, code } })
 }
 
 /** A 400 that names the parameter. */
-export function proxyInvalid(param: string, message: string): JsonAnswer {
+export function proxyInvalid(param: string, message: string): JsonResponse {
   return proxyProblem({ ...INVALID, message, param })
 }
 
-/** The answer to a submit whose prompt asks for a refusal. */
-export function proxyRefusal(refusal: SubmitRefusal): JsonAnswer {
+/** The response to a submit whose prompt asks for a refusal. */
+export function proxyRefusal(refusal: SubmitRefusal): JsonResponse {
   return proxyProblem(REFUSALS[refusal])
 }
 
 /** Any status from 400 to 599. */
-export function proxyFailure(status: number): JsonAnswer {
+export function proxyFailure(status: number): JsonResponse {
   if (status === 503) {
     return proxyProblem(noChannel('of this prompt'))
   }

@@ -12,7 +12,7 @@ import {
 } from './p2-proxy-parts.ts'
 import { progressOf, proxyStatus } from './p2-proxy-words.ts'
 
-/** The submit answer in the shape that the behaviour asks for. */
+/** The submit response in the shape that the behaviour asks for. */
 export function proxySubmitBody(task: ProxyTask, rendering: ProxyRendering): ProxyBody {
   const { shape } = rendering.behaviour
   const head = headOf(task, rendering)
@@ -37,7 +37,7 @@ export function proxySubmitBody(task: ProxyTask, rendering: ProxyRendering): Pro
   }
 }
 
-/** The poll answer in the shape that the behaviour asks for. */
+/** The poll response in the shape that the behaviour asks for. */
 export function proxyPollBody(task: ProxyTask, rendering: ProxyRendering): ProxyBody {
   const { shape } = rendering.behaviour
   switch (shape) {

@@ -8,19 +8,19 @@ import { openAccount, type SimulatedAccount } from '../shared/simulated-account.
 import type { SimulatedTask } from '../shared/simulated-task.ts'
 import {
   type Simulator,
-  type SimulatorAnswer,
   type SimulatorRequest,
+  type SimulatorResponse,
   startSimulatorServer,
 } from '../shared/simulator-server.ts'
 import { delayed, SubmitTricks } from '../shared/submit-tricks.ts'
 import {
   noChannel,
   PROXY_PROBLEMS,
-  proxyAnswer,
   proxyFailure,
   proxyInvalid,
   proxyProblem,
   proxyRefusal,
+  proxyResponse,
 } from './p2-proxy-errors.ts'
 import type { ProxyRendering } from './p2-proxy-parts.ts'
 import { proxyPollBody, proxySubmitBody } from './p2-proxy-shapes.ts'
@@ -53,7 +53,7 @@ class P2Proxy {
     this.#account = openAccount(options, { detailsSchema: p2DetailsSchema, retentionSeconds: RETENTION_SECONDS })
   }
 
-  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorResponse {
     const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
@@ -72,7 +72,7 @@ class P2Proxy {
     return this.#account.polls.take() ? this.#poll(taskId, baseUrl) : proxyProblem(PROXY_PROBLEMS.rate)
   }
 
-  #submit(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
+  #submit(request: SimulatorRequest, baseUrl: string): SimulatorResponse {
     const submit = validateProxySubmit(request.body)
     switch (submit.kind) {
       case 'unknown_model':
@@ -88,7 +88,7 @@ class P2Proxy {
     }
   }
 
-  #accept(prompt: string, details: P2Details, baseUrl: string): SimulatorAnswer {
+  #accept(prompt: string, details: P2Details, baseUrl: string): SimulatorResponse {
     const magic = parseMagicPrompt(prompt)
     const trick = this.#tricks.answer(prompt, magic)
     if (trick !== undefined) {
@@ -101,12 +101,12 @@ class P2Proxy {
     if (task === undefined) {
       return proxyProblem(PROXY_PROBLEMS.internal)
     }
-    // The submit answer always shows the task as it begins, however short its queue is.
+    // The submit response always shows the task as it begins, however short its queue is.
     const body = proxySubmitBody({ ...task, phase: 'waiting' }, this.#rendering(task, baseUrl))
-    return delayed(proxyAnswer(200, body), magic)
+    return delayed(proxyResponse(200, body), magic)
   }
 
-  #poll(taskId: string, baseUrl: string): SimulatorAnswer {
+  #poll(taskId: string, baseUrl: string): SimulatorResponse {
     const task = this.#account.tasks.find(taskId)
     const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
@@ -117,9 +117,9 @@ class P2Proxy {
     }
     if (verdict === 'odd-status') {
       const early = { ...task, phase: 'waiting' } as const
-      return proxyAnswer(200, proxyPollBody(early, { ...this.#rendering(early, baseUrl), oddStatus: 'warming_up' }))
+      return proxyResponse(200, proxyPollBody(early, { ...this.#rendering(early, baseUrl), oddStatus: 'warming_up' }))
     }
-    return proxyAnswer(200, proxyPollBody(task, this.#rendering(task, baseUrl)))
+    return proxyResponse(200, proxyPollBody(task, this.#rendering(task, baseUrl)))
   }
 
   #rendering(task: SimulatedTask<P2Details>, baseUrl: string): ProxyRendering {

@@ -28,7 +28,7 @@ const contentPart = z.discriminatedUnion('type', [
   }),
 ])
 
-/** The documented members of a P2 submit; any other is refused. Which values a model takes is for its line to say. */
+/** The documented fields of a P2 submit; any other is refused. Which values a model takes is for its line to say. */
 export const p2BodySchema = z.strictObject({
   model: z.string().min(1),
   content: z.array(contentPart).min(1).max(CONTENT_PARTS_MAX),

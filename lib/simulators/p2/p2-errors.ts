@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SubmitRefusal } from '../shared/magic-prompt.ts'
-import type { JsonAnswer } from '../shared/simulator-server.ts'
+import type { JsonResponse } from '../shared/simulator-server.ts'
 
 /** An error of P2. `param` is empty where no parameter is at fault. */
 type P2Problem = {
@@ -101,26 +101,26 @@ function p2RequestId(): string {
   return `021${Date.now()}${randomUUID().replaceAll('-', '').slice(0, 16)}`
 }
 
-/** An answer of P2, with its headers. */
-export function p2Answer(status: number, body: unknown): JsonAnswer {
+/** A response of P2, with its headers. */
+export function p2Answer(status: number, body: unknown): JsonResponse {
   const headers = { 'content-type': 'application/json; charset=utf-8', 'x-request-id': p2RequestId() }
   return { kind: 'json', status, body, headers }
 }
 
 /** The nested error body, with P2's type for the status. */
-export function p2Problem(problem: P2Problem): JsonAnswer {
+export function p2Problem(problem: P2Problem): JsonResponse {
   const { status, code, message, param = '' } = problem
   const type = TYPES[status] ?? (status < 500 ? 'BadRequest' : 'InternalServerError')
   return p2Answer(status, { error: { code, message: withRequestId(message), param, type } })
 }
 
-/** The answer to a submit whose prompt asks for a refusal. */
-export function p2Refusal(refusal: SubmitRefusal): JsonAnswer {
+/** The response to a submit whose prompt asks for a refusal. */
+export function p2Refusal(refusal: SubmitRefusal): JsonResponse {
   return p2Problem(REFUSALS[refusal])
 }
 
 /** Any status from 400 to 599. */
-export function p2Failure(status: number): JsonAnswer {
+export function p2Failure(status: number): JsonResponse {
   if (status < 500) {
     return p2Problem({ ...REFUSALS.refuse, status })
   }

@@ -5,8 +5,8 @@ import { openAccount, type SimulatedAccount } from '../shared/simulated-account.
 import type { SimulatedTask } from '../shared/simulated-task.ts'
 import {
   type Simulator,
-  type SimulatorAnswer,
   type SimulatorRequest,
+  type SimulatorResponse,
   startSimulatorServer,
 } from '../shared/simulator-server.ts'
 import { delayed, SubmitTricks } from '../shared/submit-tricks.ts'
@@ -42,7 +42,7 @@ class P2Account {
     this.#account = openAccount(options, { detailsSchema: p2DetailsSchema, retentionSeconds: RETENTION_SECONDS })
   }
 
-  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer {
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorResponse {
     const result = this.#account.results.answer(request, baseUrl)
     if (result !== undefined) {
       return result
@@ -70,7 +70,7 @@ class P2Account {
     return taskId === undefined ? this.#list(url.searchParams, baseUrl) : this.#poll(taskId, baseUrl)
   }
 
-  #submit(request: SimulatorRequest): SimulatorAnswer {
+  #submit(request: SimulatorRequest): SimulatorResponse {
     const submit = validateP2Submit(request.body)
     switch (submit.kind) {
       case 'unknown_model':
@@ -91,7 +91,7 @@ class P2Account {
     }
   }
 
-  #accept(prompt: string, details: P2Details): SimulatorAnswer {
+  #accept(prompt: string, details: P2Details): SimulatorResponse {
     const magic = parseMagicPrompt(prompt)
     const trick = this.#tricks.answer(prompt, magic)
     if (trick !== undefined) {
@@ -104,7 +104,7 @@ class P2Account {
     return delayed(p2Answer(200, { id }), magic)
   }
 
-  #poll(taskId: string, baseUrl: string): SimulatorAnswer {
+  #poll(taskId: string, baseUrl: string): SimulatorResponse {
     const task = this.#account.tasks.find(taskId)
     const verdict = this.#account.tasks.poll(taskId)
     if (task === undefined || verdict === 'unknown') {
@@ -116,12 +116,12 @@ class P2Account {
     return p2Answer(200, this.#render(task, baseUrl, verdict === 'odd-status' ? 'warming_up' : undefined))
   }
 
-  #list(query: URLSearchParams, baseUrl: string): SimulatorAnswer {
+  #list(query: URLSearchParams, baseUrl: string): SimulatorResponse {
     const items = this.#account.tasks.list().map((task) => this.#render(task, baseUrl, undefined))
     return p2Answer(200, p2ListBody(items, query))
   }
 
-  #delete(taskId: string): SimulatorAnswer {
+  #delete(taskId: string): SimulatorResponse {
     const task = this.#account.tasks.find(taskId)
     if (task === undefined) {
       return p2Problem(P2_PROBLEMS.notFound)

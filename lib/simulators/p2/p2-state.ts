@@ -51,7 +51,7 @@ type P2Rendering = {
   readonly oddStatus?: string
 }
 
-/** The poll answer of a task, also an item of P2's list. */
+/** The poll response of a task, also an item of P2's list. */
 export function p2State(task: SimulatedTask<P2Details>, rendering: P2Rendering): Record<string, unknown> {
   const { parameters } = task.details
   const isOdd = rendering.oddStatus !== undefined
@@ -108,7 +108,7 @@ export function p2Usage(task: SimulatedTask<P2Details>, behaviour: Behaviour): R
   }
 }
 
-/** The seed that P2 chose: one and the same in every answer about a task. */
+/** The seed that P2 chose: one and the same in every response about a task. */
 export function p2Seed(taskId: string): number {
   return createHash('sha256').update(taskId).digest().readUInt16BE(0)
 }

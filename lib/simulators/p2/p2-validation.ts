@@ -16,10 +16,10 @@ export const p2DetailsSchema = z.object({
   seconds: z.number(),
 })
 
-/** An accepted submit: what the task's answers need. */
+/** An accepted submit: what the task's responses need. */
 export type P2Details = Readonly<z.infer<typeof p2DetailsSchema>>
 
-/** What a submit turned out to be. `param` names the member at fault. */
+/** What a submit turned out to be. `param` names the field at fault. */
 export type P2Submit =
   | { readonly kind: 'valid'; readonly prompt: string; readonly details: P2Details }
   | { readonly kind: 'unknown_model'; readonly model: string }
@@ -33,7 +33,7 @@ const FRAMES_PER_SECOND = 24
 const FRAMES_MIN = 29
 const FRAMES_MAX = 289
 
-/** Checks a submit the way P2 does for top-level members: a bad value is an error, never replaced. */
+/** Checks a submit the way P2 does for top-level fields: a bad value is an error, never replaced. */
 export function validateP2Submit(value: unknown): P2Submit {
   const parsed = p2BodySchema.safeParse(value)
   if (!parsed.success) {

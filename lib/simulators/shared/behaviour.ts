@@ -1,4 +1,4 @@
-/** The answer shapes that a third-party proxy may speak; see README.md beside this file. */
+/** The response shapes that a third-party proxy may speak; see README.md beside this file. */
 export type ProxyShape = 'task' | 'unified' | 'wrapped' | 'creator' | 'raw'
 
 /** `usual`: the words of the documents. `rare`: words that other clients have met and a gateway must survive. */

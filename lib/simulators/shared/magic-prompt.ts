@@ -48,10 +48,10 @@ const RESULT_TRICKS: readonly ResultTrick[] = [
   'redirect:private',
 ]
 
-/** What a prompt asks of the simulator. Absent members mean the usual behaviour. */
+/** What a prompt asks of the simulator. Absent fields mean the usual behaviour. */
 export type MagicPrompt = {
   readonly refusal?: SubmitRefusal
-  /** `[error:STATUS]`: the HTTP status of the submit answer. */
+  /** `[error:STATUS]`: the HTTP status of the submit response. */
   readonly submitErrorStatus?: number
   /** `[hang]` never answers the submit, `[reset]` cuts its connection after the body was read. */
   readonly submitSilence?: 'hang' | 'reset'
@@ -70,7 +70,7 @@ export type MagicPrompt = {
   readonly isMinimal: boolean
 }
 
-/** An error answer is 4xx or 5xx; anything else in `[error:STATUS]` is ignored. */
+/** An error response is 4xx or 5xx; anything else in `[error:STATUS]` is ignored. */
 const ERROR_STATUS = /^[45]\d\d$/
 
 /** No submit is held longer than this, so that a typing error does not hold a socket for a day. */
@@ -110,7 +110,7 @@ function secondsOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
 }
 
-/** Only what JSON takes as a number, because it is written into the answer as it stands. */
+/** Only what JSON takes as a number, because it is written into the response as it stands. */
 function usageOf(text: string | undefined): string | undefined {
   return text !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? text : undefined
 }

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { parseByteRange } from './byte-range.ts'
 import { type Clip, readClip } from './clip-files.ts'
 import type { ResultTrick } from './magic-prompt.ts'
-import type { SimulatorAnswer, SimulatorRequest } from './simulator-server.ts'
+import type { SimulatorRequest, SimulatorResponse } from './simulator-server.ts'
 
 /** What one task has produced. */
 type ResultFile = { readonly clip: Clip; readonly trick: ResultTrick | undefined }
@@ -52,7 +52,7 @@ export class ResultFiles {
   }
 
   /** Answers a request below `/results/`; undefined for any other path. */
-  answer(request: SimulatorRequest, baseUrl: string): SimulatorAnswer | undefined {
+  answer(request: SimulatorRequest, baseUrl: string): SimulatorResponse | undefined {
     const url = new URL(request.path, baseUrl)
     const match = RESULT_PATH.exec(url.pathname)
     if (match === null) {
@@ -74,28 +74,28 @@ export class ResultFiles {
       return storageError(404, 'NoSuchKey')
     }
     if (match[2] === 'png') {
-      return fileAnswer(request, LAST_FRAME, 'image/png')
+      return fileResponse(request, LAST_FRAME, 'image/png')
     }
-    return this.#trickAnswer({ taskId, file, url }) ?? fileAnswer(request, readClip(file.clip), 'video/mp4')
+    return this.#trickResponse({ taskId, file, url }) ?? fileResponse(request, readClip(file.clip), 'video/mp4')
   }
 
-  #trickAnswer(asked: { taskId: string; file: ResultFile; url: URL }): SimulatorAnswer | undefined {
+  #trickResponse(asked: { taskId: string; file: ResultFile; url: URL }): SimulatorResponse | undefined {
     const { taskId, file, url } = asked
     switch (file.trick) {
       case 'not-video':
-        return rawAnswer(
+        return rawResponse(
           200,
           { 'content-type': 'video/mp4' },
           Buffer.from('<!doctype html><title>Not a video</title>\n'),
         )
       case 'empty':
-        return rawAnswer(200, { 'content-type': 'video/mp4' }, Buffer.alloc(0))
+        return rawResponse(200, { 'content-type': 'video/mp4' }, Buffer.alloc(0))
       case 'cut':
-        return cutAnswer(readClip(file.clip))
+        return cutResponse(readClip(file.clip))
       case 'cut:once': {
         const isFirst = !this.#cutOnce.has(taskId)
         this.#cutOnce.add(taskId)
-        return isFirst ? cutAnswer(readClip(file.clip)) : undefined
+        return isFirst ? cutResponse(readClip(file.clip)) : undefined
       }
       case 'redirect':
         return url.searchParams.has('hop') ? undefined : redirectAnswer(`${url.href}&hop=1`)
@@ -114,25 +114,25 @@ function signatureOf(path: string, expires: string): string {
   return createHmac('sha256', SIGNING_KEY).update(`${path}\n${expires}`).digest('base64url')
 }
 
-function fileAnswer(request: SimulatorRequest, bytes: Buffer, contentType: string): SimulatorAnswer {
+function fileResponse(request: SimulatorRequest, bytes: Buffer, contentType: string): SimulatorResponse {
   const headers = { 'content-type': contentType, 'accept-ranges': 'bytes' }
   const range = parseByteRange(request.headers.range, bytes.length)
   if (range === undefined) {
-    return rawAnswer(416, { ...headers, 'content-range': `bytes */${bytes.length}` }, Buffer.alloc(0))
+    return rawResponse(416, { ...headers, 'content-range': `bytes */${bytes.length}` }, Buffer.alloc(0))
   }
   if (range === 'whole') {
-    return rawAnswer(200, headers, bytes)
+    return rawResponse(200, headers, bytes)
   }
   const contentRange = `bytes ${range.start}-${range.end}/${bytes.length}`
-  return rawAnswer(206, { ...headers, 'content-range': contentRange }, bytes.subarray(range.start, range.end + 1))
+  return rawResponse(206, { ...headers, 'content-range': contentRange }, bytes.subarray(range.start, range.end + 1))
 }
 
-function redirectAnswer(location: string): SimulatorAnswer {
-  return rawAnswer(302, { location }, Buffer.alloc(0))
+function redirectAnswer(location: string): SimulatorResponse {
+  return rawResponse(302, { location }, Buffer.alloc(0))
 }
 
 /** Promises all bytes, sends half of them and hangs up. */
-function cutAnswer(bytes: Buffer): SimulatorAnswer {
+function cutResponse(bytes: Buffer): SimulatorResponse {
   const write = (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length })
     response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
@@ -140,12 +140,12 @@ function cutAnswer(bytes: Buffer): SimulatorAnswer {
   return { kind: 'raw', write }
 }
 
-function storageError(status: number, code: string): SimulatorAnswer {
+function storageError(status: number, code: string): SimulatorResponse {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>\n`
-  return rawAnswer(status, { 'content-type': 'application/xml' }, Buffer.from(text))
+  return rawResponse(status, { 'content-type': 'application/xml' }, Buffer.from(text))
 }
 
-function rawAnswer(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer): SimulatorAnswer {
+function rawResponse(status: number, headers: Readonly<Record<string, string>>, bytes: Buffer): SimulatorResponse {
   const write = (response: ServerResponse) => {
     response.writeHead(status, { ...headers, 'content-length': bytes.length })
     response.end(bytes)

@@ -3,7 +3,7 @@ import type { MagicPrompt } from './magic-prompt.ts'
 /** Where a task is in its life, whatever word the provider has for it. */
 export type TaskPhase = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired'
 
-/** A task as it was accepted. `Details` is what the provider's own answers need. */
+/** A task as it was accepted. `Details` is what the provider's own responses need. */
 export type NewTask<Details> = {
   readonly id: string
   readonly prompt: string

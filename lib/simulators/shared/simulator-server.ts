@@ -11,7 +11,7 @@ export type SimulatorRequest = {
 }
 
 /** A JSON body with its status. */
-export type JsonAnswer = {
+export type JsonResponse = {
   readonly kind: 'json'
   readonly status: number
   readonly body: unknown
@@ -21,8 +21,8 @@ export type JsonAnswer = {
 }
 
 /** What a simulator does with a request. */
-export type SimulatorAnswer =
-  | JsonAnswer
+export type SimulatorResponse =
+  | JsonResponse
   /** Answers whatever it likes, also half of it. */
   | { readonly kind: 'raw'; readonly write: (response: ServerResponse) => void }
   /** Never answers. */
@@ -48,7 +48,7 @@ type ServerOptions = {
   readonly port: number
   readonly host: string
   /** `baseUrl` is where this server is reached. */
-  readonly handle: (request: SimulatorRequest, baseUrl: string) => SimulatorAnswer
+  readonly handle: (request: SimulatorRequest, baseUrl: string) => SimulatorResponse
 }
 
 /** Starts an HTTP server that records each request and does what `handle` says. Rejects when the port is taken. */
@@ -147,7 +147,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-function writeJson(response: ServerResponse, answer: JsonAnswer): void {
+function writeJson(response: ServerResponse, answer: JsonResponse): void {
   const bytes = Buffer.from(JSON.stringify(answer.body))
   response.writeHead(answer.status, {
     'content-type': 'application/json',

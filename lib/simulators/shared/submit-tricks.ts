@@ -1,11 +1,11 @@
 import type { MagicPrompt, SubmitRefusal } from './magic-prompt.ts'
-import type { JsonAnswer, SimulatorAnswer } from './simulator-server.ts'
+import type { JsonResponse, SimulatorResponse } from './simulator-server.ts'
 
 /** How one provider words a refused submit. */
 type RefusalWords = {
-  readonly refused: (refusal: SubmitRefusal) => JsonAnswer
+  readonly refused: (refusal: SubmitRefusal) => JsonResponse
   /** `[error:STATUS]`: any status from 400 to 599. */
-  readonly failed: (status: number) => JsonAnswer
+  readonly failed: (status: number) => JsonResponse
 }
 
 /** Prompts that `[busy]` has refused once are remembered up to this number. */
@@ -20,8 +20,8 @@ export class SubmitTricks {
     this.#words = words
   }
 
-  /** The answer instead of an acceptance; undefined when the submit is to be accepted. */
-  answer(prompt: string, magic: MagicPrompt): SimulatorAnswer | undefined {
+  /** The response instead of an acceptance; undefined when the submit is to be accepted. */
+  answer(prompt: string, magic: MagicPrompt): SimulatorResponse | undefined {
     if (magic.submitSilence !== undefined) {
       return { kind: magic.submitSilence }
     }
@@ -46,7 +46,7 @@ export class SubmitTricks {
   }
 }
 
-/** Holds the answer of an accepted submit back when the prompt says `[late:SECONDS]`. */
-export function delayed(answer: JsonAnswer, magic: MagicPrompt): JsonAnswer {
+/** Holds the response of an accepted submit back when the prompt says `[late:SECONDS]`. */
+export function delayed(answer: JsonResponse, magic: MagicPrompt): JsonResponse {
   return magic.submitDelaySeconds === undefined ? answer : { ...answer, delaySeconds: magic.submitDelaySeconds }
 }

@@ -75,7 +75,7 @@ export class TaskBook<Details> {
     return [...this.#entries.values()].flatMap((entry) => this.#view(entry) ?? []).toReversed()
   }
 
-  /** Counts a poll and tells what its answer must be. */
+  /** Counts a poll and tells what its response must be. */
   poll(id: string): PollVerdict {
     const entry = this.#entries.get(id)
     if (entry === undefined) {

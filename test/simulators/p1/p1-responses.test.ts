@@ -6,7 +6,7 @@ import {
   p1Refusal,
   p1State,
   p1Status,
-} from '../../../lib/simulators/p1/p1-answers.ts'
+} from '../../../lib/simulators/p1/p1-responses.ts'
 import { DEFAULT_BEHAVIOUR } from '../../../lib/simulators/shared/behaviour.ts'
 import { parseMagicPrompt } from '../../../lib/simulators/shared/magic-prompt.ts'
 import type { TaskPhase } from '../../../lib/simulators/shared/simulated-task.ts'
@@ -22,7 +22,7 @@ const task = (phase: TaskPhase, prompt = 'a cat') => ({
   details: DETAILS,
 })
 
-describe('p1-answers: errors', () => {
+describe('p1-responses: errors', () => {
   it('are flat, with a detail behind the message', () => {
     const { status, body } = p1Problem(P1_PROBLEMS.key, 'sk-1')
     expect(status).toBe(401)
@@ -53,7 +53,7 @@ describe('p1-answers: errors', () => {
   })
 })
 
-describe('p1-answers: p1State', () => {
+describe('p1-responses: p1State', () => {
   it('forgets a task over its time limit, and knows a rare word for waiting', () => {
     expect(p1Status('expired', 'usual')).toBe('UNKNOWN')
     expect([p1Status('waiting', 'usual'), p1Status('waiting', 'rare')]).toEqual(['PENDING', 'SUSPENDED'])

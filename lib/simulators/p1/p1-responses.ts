@@ -3,7 +3,7 @@ import type { Behaviour } from '../shared/behaviour.ts'
 import type { SubmitRefusal, TaskEnding } from '../shared/magic-prompt.ts'
 import { rawNumber, usageNumber } from '../shared/raw-number.ts'
 import type { SimulatedTask, TaskPhase } from '../shared/simulated-task.ts'
-import type { JsonAnswer } from '../shared/simulator-server.ts'
+import type { JsonResponse } from '../shared/simulator-server.ts'
 import { utc8Time } from '../shared/utc8-time.ts'
 import type { P1Details } from './p1-validation.ts'
 
@@ -63,25 +63,25 @@ const REFUSALS: Readonly<Record<SubmitRefusal, Problem>> = {
   'busy:overloaded': P1_PROBLEMS.unavailable,
 }
 
-/** An answer of P1, with its headers. */
-export function p1Answer(status: number, body: unknown): JsonAnswer {
+/** A response of P1, with its headers. */
+export function p1Answer(status: number, body: unknown): JsonResponse {
   const headers = { 'x-request-id': randomUUID(), 'req-cost-time': '84', server: 'istio-envoy' }
   return { kind: 'json', status, body, headers }
 }
 
 /** The flat error body. `detail` follows P1's own sentence. */
-export function p1Problem([status, code, message]: Problem, detail?: string): JsonAnswer {
+export function p1Problem([status, code, message]: Problem, detail?: string): JsonResponse {
   const text = detail === undefined ? message : `${message} (${detail})`
   return p1Answer(status, { code, message: text, request_id: randomUUID() })
 }
 
-/** The answer to a submit whose prompt asks for a refusal. */
-export function p1Refusal(refusal: SubmitRefusal): JsonAnswer {
+/** The response to a submit whose prompt asks for a refusal. */
+export function p1Refusal(refusal: SubmitRefusal): JsonResponse {
   return p1Problem(REFUSALS[refusal])
 }
 
 /** Any status from 400 to 599, with the code that P1 has for it if there is one. */
-export function p1Failure(status: number): JsonAnswer {
+export function p1Failure(status: number): JsonResponse {
   const known = Object.values(P1_PROBLEMS).find(([candidate]) => candidate === status)
   return p1Problem(known ?? [status, INTERNAL[1], INTERNAL[2]])
 }
@@ -113,7 +113,7 @@ export function p1Status(phase: TaskPhase, words: Behaviour['statusWords']): str
   }
 }
 
-/** A poll answer with nothing but a status word. */
+/** A poll response with nothing but a status word. */
 export function p1BareState(taskId: string, status: string): unknown {
   return { request_id: randomUUID(), output: { task_id: taskId, task_status: status } }
 }
@@ -126,7 +126,7 @@ type Rendering = {
   readonly oddStatus?: string
 }
 
-/** The poll answer of a task. */
+/** The poll response of a task. */
 export function p1State(task: SimulatedTask<P1Details>, rendering: Rendering): unknown {
   const { behaviour, videoUrl } = rendering
   const status = rendering.oddStatus ?? p1Status(task.phase, behaviour.statusWords)
