@@ -21,7 +21,7 @@ function issuesOf(body: unknown) {
 
 const withMessage = (message: unknown) => ({ ...GOOD, messages: [message] })
 
-describe('parseChatRequest', () => {
+describe('chat-request: parseChatRequest', () => {
   it('accepts a request with every documented parameter and unknown fields', () => {
     const body = {
       ...GOOD,
@@ -74,93 +74,8 @@ describe('parseChatRequest', () => {
     expect(parse({ ...GOOD, ...nothing })).toMatchObject({ stream: false, choices: 1, outputTokensMax: 16_384 })
   })
 
-  it.each<[string, unknown, string]>([
-    ['a body that is a list', [], ''],
-    ['no model', { ...GOOD, model: undefined }, 'model'],
-    ['a model that is no text', { ...GOOD, model: 7 }, 'model'],
-    ['no messages', { model: 'chat-default' }, 'messages'],
-    ['an empty list of messages', { ...GOOD, messages: [] }, 'messages'],
-    ['messages that are a text', { ...GOOD, messages: 'hi' }, 'messages'],
-    ['a message that is a text', withMessage('hi'), 'messages.0'],
-    ['a role that does not exist', withMessage({ role: 'wizard', content: 'hi' }), 'messages.0.role'],
-    ['no content', withMessage({ role: 'user' }), 'messages.0.content'],
-    ['content that is null for a user', withMessage({ role: 'user', content: null }), 'messages.0.content'],
-    ['content that is a number', withMessage({ role: 'user', content: 7 }), 'messages.0.content'],
-    ['content without parts', withMessage({ role: 'user', content: [] }), 'messages.0.content'],
-    ['a part without a type', withMessage({ role: 'user', content: [{ text: 'a' }] }), 'messages.0.content.0.type'],
-    [
-      'a text part without a text',
-      withMessage({ role: 'user', content: [{ type: 'text' }] }),
-      'messages.0.content.0.text',
-    ],
-    [
-      'an image part without a url',
-      withMessage({ role: 'user', content: [{ type: 'image_url', image_url: {} }] }),
-      'messages.0.content.0.image_url',
-    ],
-    ['a tool message without its call', withMessage({ role: 'tool', content: 'x' }), 'messages.0.tool_call_id'],
-    ['a function message without its function', withMessage({ role: 'function', content: 'x' }), 'messages.0.name'],
-    ['a function message without a content', withMessage({ role: 'function', name: 'f' }), 'messages.0.content'],
-    ['tool calls of a user', withMessage({ role: 'user', content: 'x', tool_calls: [] }), 'messages.0.tool_calls'],
-    [
-      'a tool call with arguments that are no text',
-      withMessage({ role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: {} } }] }),
-      'messages.0.tool_calls.0.function.arguments',
-    ],
-    ['a temperature above 2', { ...GOOD, temperature: 2.1 }, 'temperature'],
-    ['a temperature below 0', { ...GOOD, temperature: -0.1 }, 'temperature'],
-    ['a temperature that is a text', { ...GOOD, temperature: '1' }, 'temperature'],
-    ['top_p above 1', { ...GOOD, top_p: 1.1 }, 'top_p'],
-    ['no tokens', { ...GOOD, max_tokens: 0 }, 'max_tokens'],
-    ['half a token', { ...GOOD, max_tokens: 1.5 }, 'max_tokens'],
-    ['more tokens than the model makes', { ...GOOD, max_tokens: 16_385 }, 'max_tokens'],
-    ['more tokens by the newer name', { ...GOOD, max_completion_tokens: 16_385 }, 'max_completion_tokens'],
-    ['no choices', { ...GOOD, n: 0 }, 'n'],
-    ['too many choices', { ...GOOD, n: 129 }, 'n'],
-    ['five stops', { ...GOOD, stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
-    ['a stop that is a number', { ...GOOD, stop: 7 }, 'stop'],
-    ['a penalty above 2', { ...GOOD, presence_penalty: 2.5 }, 'presence_penalty'],
-    ['a penalty below -2', { ...GOOD, frequency_penalty: -2.5 }, 'frequency_penalty'],
-    ['stream as a text', { ...GOOD, stream: 'yes' }, 'stream'],
-    ['a user that is a number', { ...GOOD, user: 7 }, 'user'],
-    ['tools that are an object', { ...GOOD, tools: {} }, 'tools'],
-    ['a tool of another type', { ...GOOD, tools: [{ type: 'retrieval' }] }, 'tools.0.type'],
-    ['a tool without a name', { ...GOOD, tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
-    ['a tool choice that does not exist', { ...GOOD, tool_choice: 'maybe' }, 'tool_choice'],
-  ])('refuses %s and names the member', (_, body, path) => {
-    expect(issuesOf(body)).toContainEqual({ path, message: expect.any(String) })
-  })
-
-  it('looks at no part of a message after the first with a fault', () => {
-    let looks = 0
-    const counted = {
-      get type() {
-        looks += 1
-        return 'image_url'
-      },
-    }
-    const content = Array.from({ length: 2048 }, () => counted)
-    const messages = Array.from({ length: 16 }, () => ({ role: 'user', content }))
-    const context = { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: 1_000_000 }
-    expect(() => parseChatRequest({ ...GOOD, messages }, context)).toThrow(InvalidRequestError)
-    expect(looks).toBeLessThan(10)
-  })
-
-  it.each<[string, object]>([
-    ['messages', { messages: Array.from({ length: 10_000 }, () => 'secret words') }],
-    ['parts', { messages: [{ role: 'user', content: Array.from({ length: 1_000_000 }, () => 'secret words') }] }],
-    [
-      'parts of messages',
-      { messages: Array.from({ length: 500 }, () => ({ role: 'user', content: Array(2_000).fill({}) })) },
-    ],
-    [
-      'calls',
-      { messages: [{ role: 'assistant', tool_calls: Array.from({ length: 1_000_000 }, () => 'secret words') }] },
-    ],
-  ])('tells one of a million faults in its %s, and never repeats what the client sent', (_, members) => {
-    const issues = issuesOf({ ...GOOD, ...members })
-    expect(issues).toHaveLength(1)
-    expect(JSON.stringify(issues)).not.toContain('secret')
+  it.each(['max_tokens', 'max_completion_tokens'])('refuses more %s than the model makes', (path) => {
+    expect(issuesOf({ ...GOOD, [path]: 16_385 })).toContainEqual({ path, message: expect.any(String) })
   })
 
   it.each([
