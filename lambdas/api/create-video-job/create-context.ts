@@ -4,7 +4,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { SubmitRhythm } from './submit-rhythm.ts'
 
-/** What creating a job takes from outside. */
+/** The clock, stores, configuration and randomness that a create needs. */
 export type CreateContext = Clock & {
   readonly table: Table
   readonly openBucket: OpenBucket
@@ -12,6 +12,6 @@ export type CreateContext = Clock & {
   /** A UUID of version 7. */
   readonly newJobId: () => string
   readonly randomHex: (bytes: number) => string
-  /** What the creates before this one taught; without it every answer is looked for equally soon. */
+  /** What earlier creates taught about the time of a submit; without it every first read comes equally early. */
   readonly submitRhythm?: SubmitRhythm
 }

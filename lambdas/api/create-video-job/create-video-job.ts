@@ -1,27 +1,30 @@
+import * as z from 'zod/mini'
 import { executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { placeRequest } from '#adapters/store/bucket/text-store.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { IdempotencyKeyTakenError, type NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { reserveWithRequest } from '#adapters/store/money/reserve-with-request.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
-import { InvalidRequestError } from '#core/errors.ts'
-import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
+import { IdempotencyKeyReusedError, InvalidRequestError } from '#core/errors.ts'
+import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
-import { answerRepeat, answerWithSubmit } from './answer-with-submit.ts'
 import type { CreateContext } from './create-context.ts'
-import { findIdempotentJob } from './find-idempotent-job.ts'
+import { repeatedResponse, submitResponse } from './submit-response.ts'
 
-/** How long an idempotency key stands for its job (docs/decisions/0021). */
+/** How long an idempotency key keeps its job (docs/decisions/0021). */
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60
 
-/** The part of the object key that nobody can guess. */
+/** The length of the part of the object key that cannot be guessed. */
 const KEY_RANDOM_BYTES = 16
 
 type CreateCommand = {
@@ -33,7 +36,8 @@ type CreateCommand = {
 }
 
 /**
- * Validates, reserves the quota and writes the job in one transaction, starts its execution and waits for the submit.
+ * Validates the request, reserves the quota and writes the job in one transaction, starts its execution and waits for the
+ * submit.
  * @returns the body of the 201.
  * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
  * ServiceUnavailableError.
@@ -55,13 +59,13 @@ export async function createVideoJob(
   } catch (error) {
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
-      return await answerRepeat(existing, context)
+      return await repeatedResponse(existing, context)
     }
     throw error
   }
   measure({ jobs_created: 1 }, { model: job.model })
   await startOrLeaveToReconcile(job)
-  return await answerWithSubmit(job, context)
+  return await submitResponse(job, context)
 }
 
 type Prepared = {
@@ -98,7 +102,7 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
   }
 }
 
-/** The money is reserved: a start that fails is made up for by Reconcile within two minutes, so the client gets its job. */
+/** The money is reserved, and Reconcile repeats a failed start within two minutes, so the client gets its job. */
 async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
   try {
     await startVideoExecution(job)
@@ -109,4 +113,24 @@ async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
       error: error instanceof Error ? error : undefined,
     })
   }
+}
+
+const idempotencyItem = z.object({ bodyHash: z.string(), job: z.string() })
+
+/**
+ * The job that an idempotency key created.
+ * @throws IdempotencyKeyReusedError when the key came with another body, or its job has been deleted.
+ */
+async function findIdempotentJob(
+  table: Table,
+  tenantId: string,
+  { digest, bodyHash }: { digest: string; bodyHash: string },
+): Promise<VideoJob> {
+  const item = await table.readItem(tableKeys.idempotency(tenantId, digest))
+  const stored = idempotencyItem.safeParse(item)
+  const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
+  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
+    throw new IdempotencyKeyReusedError()
+  }
+  return job
 }

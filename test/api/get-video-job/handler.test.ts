@@ -1,81 +1,61 @@
-import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
-import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
-import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
+import { reserveJob } from '../../engines/video-jobs.ts'
+import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
-let engine: TestTable
-let handler: (event: ApiEvent, of: typeof context) => Promise<ApiResult>
-beforeAll(async () => {
-  engine = await startTestTable()
-  Object.assign(process.env, {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
-    TABLE_NAME: engine.table.name,
-    BUCKET_NAME: 'bucket',
-  })
-  handler = (await import('#lambdas/api/get-video-job/handler.ts')).handler
-})
-afterAll(() => engine.close())
-
-let tenant: TestTenant
-let key: string
-let keyId: string
+let routes: VideoRoutes
+let handle: Awaited<ReturnType<VideoRoutes['open']>>
+let client: Client
 let jobId: string
+beforeAll(async () => {
+  routes = await startVideoRoutes()
+  handle = await routes.open('get-video-job')
+})
 beforeEach(async () => {
-  captureLog()
-  tenant = await openTenant(engine.table)
-  key = randomBytes(16).toString('hex')
-  keyId = await storeApiKey(engine.table, { key, tenantId: tenant.tenantId, models: null })
-  jobId = (await reserveJob(engine.table, tenant)).jobId
+  client = await routes.newClient()
+  jobId = (await reserveJob(routes.table, client.tenant)).jobId
 })
-afterEach(() => {
-  jest.restoreAllMocks()
-})
+afterAll(() => routes.close())
 
-/** The status of a GET, and the job that it told of. */
-async function get(id = jobId, of = key) {
-  const headers = { authorization: `Bearer ${of}` }
-  const { statusCode, body } = await handler(apiEvent({ headers, pathParameters: { job_id: id } }), context)
-  return { statusCode, id: JSON.parse(body).id }
+/** The status of a GET, and the id of its job. */
+async function get(id = jobId) {
+  const { status, json } = await handle(client, { jobId: id })
+  return { status, id: json.id }
 }
 
-const NOT_FOUND = { statusCode: 404, id: undefined }
-const UNAUTHORIZED = { statusCode: 401, id: undefined }
+const FOUND = () => ({ status: 200, id: jobId })
+const NOT_FOUND = { status: 404, id: undefined }
+const UNAUTHORIZED = { status: 401, id: undefined }
 
-describe('GET of a job, the first time and the next', () => {
-  it('tells of the same job', async () => {
-    expect(await get()).toEqual({ statusCode: 200, id: jobId })
-    expect(await get()).toEqual({ statusCode: 200, id: jobId })
+/** The first GET of a key reads its tenant before the job, the next ones read both at once. */
+describe('get-video-job, the first time and the next', () => {
+  it('get-video-job 200: returns the job', async () => {
+    expect(await get()).toEqual(FOUND())
+    expect(await get()).toEqual(FOUND())
   })
 
-  it.each(['no-id', '', uuidv7()])('finds nothing under the id "%s"', async (id) => {
+  it.each(['no-id', '', uuidv7()])('get-video-job 404: finds nothing under the id "%s"', async (id) => {
     expect(await get(id)).toEqual(NOT_FOUND)
     expect(await get(id)).toEqual(NOT_FOUND)
   })
 
-  it("finds nothing under another tenant's id", async () => {
-    const theirs = (await reserveJob(engine.table, await openTenant(engine.table))).jobId
+  it("get-video-job 404: finds nothing under another tenant's id", async () => {
+    const theirs = (await reserveJob(routes.table, (await routes.newClient()).tenant)).jobId
     expect(await get(theirs)).toEqual(NOT_FOUND)
     expect(await get(theirs)).toEqual(NOT_FOUND)
   })
 
-  it('finds nothing after a deletion in between', async () => {
-    expect(await get()).toEqual({ statusCode: 200, id: jobId })
-    await markDeleted(engine.table, { tenantId: tenant.tenantId, jobId }, Date.now())
+  it('get-video-job 404: finds nothing after the job was deleted in between', async () => {
+    expect(await get()).toEqual(FOUND())
+    await markDeleted(routes.table, { tenantId: client.tenant.tenantId, jobId }, Date.now())
     expect(await get()).toEqual(NOT_FOUND)
   })
 
-  it('is refused after the key was revoked in between', async () => {
-    expect(await get()).toEqual({ statusCode: 200, id: jobId })
-    await revokeApiKey(engine.table, keyId)
+  it('get-video-job 401: refuses a key that was revoked in between', async () => {
+    expect(await get()).toEqual(FOUND())
+    await revokeApiKey(routes.table, client.keyId)
     expect(await get()).toEqual(UNAUTHORIZED)
     expect(await get()).toEqual(UNAUTHORIZED)
   })

@@ -5,39 +5,39 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
 import type { CreateContext } from './create-context.ts'
 
-/** Between reads of the job while its submit is on the way: short at first, growing to the second bound. */
+/** Pauses between reads of the job during its submit: each is `growth` times as long as the one before. */
 const READ_PAUSE_MILLISECONDS = { first: 40, growth: 1.5, max: 500 }
 
-/** What the first read waited for, the second may wait on by this share: the slower the upstream, the less a moment matters. */
+/** The second pause as a share of the first: the slower the upstream, the less a short delay matters. */
 const SECOND_PAUSE_SHARE = 0.25
 
 /**
- * Waits for the recorded submit answer, at most `submit_wait_seconds`, and makes the 201 of it. A job that was refused,
- * waits for a channel or takes longer is answered with the injected members alone: what happens since is for GET to tell.
+ * Waits for the recorded reply to the submit, at most `submit_wait_seconds`, and returns the body of the 201 with it. The
+ * body has the injected fields alone when the job was refused, waits for a channel or takes longer: GET shows the rest.
  */
-export async function answerWithSubmit(created: CreatedJob, context: CreateContext): Promise<string> {
+export async function submitResponse(created: CreatedJob, context: CreateContext): Promise<string> {
   const startedAt = context.nowMilliseconds()
   const firstPause = context.submitRhythm?.firstReadMilliseconds(created.model) ?? READ_PAUSE_MILLISECONDS.first
-  const { job, reads } = await readUntilAnswerable(created, context, firstPause)
-  if (isAnswerable(job)) {
+  const { job, reads } = await readUntilReady(created, context, firstPause)
+  if (isReady(job)) {
     const waitedMilliseconds = context.nowMilliseconds() - startedAt
     context.submitRhythm?.learn(created.model, { waitedMilliseconds, reads })
   }
   return await createdBody(job, context)
 }
 
-/** The same 201 for a repeated `POST`, whose job may have had its answer for long. */
-export async function answerRepeat(existing: VideoJob, context: CreateContext): Promise<string> {
-  if (isAnswerable(existing)) {
+/** The same body for a repeated `POST`, whose job may have had its reply for a long time. */
+export async function repeatedResponse(existing: VideoJob, context: CreateContext): Promise<string> {
+  if (isReady(existing)) {
     return await createdBody(existing, context)
   }
-  const { job } = await readUntilAnswerable(existing, context, READ_PAUSE_MILLISECONDS.first)
+  const { job } = await readUntilReady(existing, context, READ_PAUSE_MILLISECONDS.first)
   return await createdBody(job, context)
 }
 
 type CreatedJob = Pick<VideoJob, 'tenantId' | 'jobId' | 'model'>
 
-async function readUntilAnswerable({ tenantId, jobId }: CreatedJob, context: CreateContext, firstPause: number) {
+async function readUntilReady({ tenantId, jobId }: CreatedJob, context: CreateContext, firstPause: number) {
   const giveUpAt = context.nowMilliseconds() + context.catalogue.config.submit_wait_seconds * 1000
   let pauseMilliseconds = firstPause
   for (let reads = 1; ; reads += 1) {
@@ -46,7 +46,7 @@ async function readUntilAnswerable({ tenantId, jobId }: CreatedJob, context: Cre
     if (job === undefined) {
       throw new VideoJobNotFoundError()
     }
-    if (isAnswerable(job) || context.nowMilliseconds() >= giveUpAt) {
+    if (isReady(job) || context.nowMilliseconds() >= giveUpAt) {
       return { job, reads }
     }
     pauseMilliseconds = pauseAfter(reads, firstPause)
@@ -62,7 +62,7 @@ async function createdBody(job: VideoJob, { openBucket }: CreateContext): Promis
   return createdJobBody(job, await loadTextIfThere(openBucket, job.submitText))
 }
 
-function isAnswerable(job: VideoJob): boolean {
+function isReady(job: VideoJob): boolean {
   return (
     job.isDeleted ||
     job.submitText !== undefined ||

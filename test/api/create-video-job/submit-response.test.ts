@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
-import { answerRepeat, answerWithSubmit } from '#lambdas/api/create-video-job/answer-with-submit.ts'
+import { repeatedResponse, submitResponse } from '#lambdas/api/create-video-job/submit-response.ts'
 import { SubmitRhythm } from '#lambdas/api/create-video-job/submit-rhythm.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
@@ -37,8 +37,8 @@ const context = () => ({
   submitRhythm: rhythm,
 })
 
-/** An upstream whose answer is recorded so long after the create. */
-function recordAnswerAfter(milliseconds: number): void {
+/** Records the upstream's reply this long after the create. */
+function recordReplyAfter(milliseconds: number): void {
   const createdAt = now
   dynamo.on(GetCommand).callsFake(() => ({
     Item: now - createdAt < milliseconds ? ITEM : { ...ITEM, status: 'processing', submitText: '{"task":1}' },
@@ -47,16 +47,16 @@ function recordAnswerAfter(milliseconds: number): void {
 
 type Waits = { readonly reads: number; readonly late: number; readonly first: number }
 
-/** Creates one after the other, and what each of them took. */
-async function createAt(answersAfter: number, creates: number): Promise<Waits[]> {
+/** Creates jobs one after the other and returns what each of them took. */
+async function createAt(repliesAfter: number, creates: number): Promise<Waits[]> {
   const waits: Waits[] = []
   for (let create = 0; create < creates; create += 1) {
     dynamo.reset()
     const createdAt = now
     const first = rhythm.firstReadMilliseconds(JOB.model)
-    recordAnswerAfter(answersAfter)
-    await answerWithSubmit(JOB, context())
-    waits.push({ reads: dynamo.calls().length, late: now - createdAt - answersAfter, first })
+    recordReplyAfter(repliesAfter)
+    await submitResponse(JOB, context())
+    waits.push({ reads: dynamo.calls().length, late: now - createdAt - repliesAfter, first })
   }
   return waits
 }
@@ -65,16 +65,16 @@ function mean(numbers: number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0) / numbers.length
 }
 
-describe('the answer of a create', () => {
-  it('is the recorded submit answer, found after 40 ms at the soonest before anything was learnt', async () => {
-    recordAnswerAfter(0)
-    expect(JSON.parse(await answerWithSubmit(JOB, context()))).toMatchObject({ task: 1, status: 'queued' })
+describe('submitResponse', () => {
+  it('returns the recorded reply, read after 40 ms at the earliest before anything was learnt', async () => {
+    recordReplyAfter(0)
+    expect(JSON.parse(await submitResponse(JOB, context()))).toMatchObject({ task: 1, status: 'queued' })
     expect({ now, reads: dynamo.calls().length }).toEqual({ now: 40, reads: 1 })
   })
 
-  it('is given without the submit answer when that does not come in time', async () => {
-    recordAnswerAfter(Number.POSITIVE_INFINITY)
-    expect(JSON.parse(await answerWithSubmit(JOB, context()))).not.toHaveProperty('task')
+  it('returns the injected fields alone when the reply is not recorded in time', async () => {
+    recordReplyAfter(Number.POSITIVE_INFINITY)
+    expect(JSON.parse(await submitResponse(JOB, context()))).not.toHaveProperty('task')
     expect(now).toBe(context().catalogue.config.submit_wait_seconds * 1000)
   })
 
@@ -84,61 +84,64 @@ describe('the answer of a create', () => {
     [400, 2.2],
     [900, 4.5],
     [2_000, 7],
-  ])('of an upstream that takes %s ms takes %s reads at most on average and is hardly late', async (ms, most) => {
+  ])('needs on average at most, for an upstream that takes %s ms, %s reads, and is hardly late', async (ms, most) => {
     await createAt(ms, 20)
     const waits = await createAt(ms, 100)
     expect(mean(waits.map(({ reads }) => reads))).toBeLessThanOrEqual(most)
     expect(mean(waits.map(({ late }) => late))).toBeLessThan(Math.max(25, ms / 4))
   })
 
-  it('comes down to 15 ms where submits are answered at once, and no further', async () => {
+  it('reads after 15 ms at the earliest when upstreams reply at once', async () => {
     const waits = await createAt(0, 30)
     expect(waits.at(-1)).toEqual({ reads: 1, late: 15, first: 15 })
   })
 
-  it('is looked for within half a second, however long the submits before it took', async () => {
+  it('reads within half a second, however long earlier submits took', async () => {
     const waits = await createAt(9_000, 30)
     expect(Math.max(...waits.map(({ first }) => first))).toBe(500)
   })
 
-  it('is soon again after a slow spell: six submits that were answered at once are enough', async () => {
+  it('reads early again after a slow period: six fast submits are enough', async () => {
     await createAt(9_000, 30)
     await createAt(0, 6)
     expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThan(60)
   })
 
-  it('of a fast submit is hardly later for one slow submit before it', async () => {
+  it('reads hardly later after one slow submit', async () => {
     await createAt(60, 20)
     const before = rhythm.firstReadMilliseconds(JOB.model)
     await createAt(9_000, 1)
     expect(rhythm.firstReadMilliseconds(JOB.model)).toBeLessThanOrEqual(1.5 * before)
   })
 
-  it('is awaited by each model at its own pace, because models have their own upstreams', async () => {
+  it('learns for each model separately, because models have their own upstreams', async () => {
     await createAt(900, 20)
     expect(rhythm.firstReadMilliseconds('another')).toBe(40)
   })
 
-  it('teaches nothing when none came', async () => {
-    recordAnswerAfter(Number.POSITIVE_INFINITY)
-    await answerWithSubmit(JOB, context())
+  it('learns nothing without a reply', async () => {
+    recordReplyAfter(Number.POSITIVE_INFINITY)
+    await submitResponse(JOB, context())
     expect(rhythm.firstReadMilliseconds(JOB.model)).toBe(40)
   })
 })
 
-describe('the answer of a repeated create', () => {
-  it('is given at once, from the record that was read already', async () => {
-    recordAnswerAfter(0)
+describe('repeatedResponse', () => {
+  it('returns at once the reply on the record that was already read', async () => {
+    recordReplyAfter(0)
     const existing = await getVideoJob(table, 'tenant', 'job')
     dynamo.reset()
-    expect(existing && JSON.parse(await answerRepeat(existing, context()))).toMatchObject({ task: 1, status: 'queued' })
+    expect(existing && JSON.parse(await repeatedResponse(existing, context()))).toMatchObject({
+      task: 1,
+      status: 'queued',
+    })
     expect({ now, calls: dynamo.calls() }).toEqual({ now: 0, calls: [] })
   })
 
-  it('waits for the submit as the first did, and teaches nothing', async () => {
-    recordAnswerAfter(30)
+  it('waits for the submit as the first POST did, and learns nothing', async () => {
+    recordReplyAfter(30)
     const existing = await getVideoJob(table, 'tenant', 'job')
-    expect(existing && JSON.parse(await answerRepeat(existing, context()))).toMatchObject({ task: 1 })
+    expect(existing && JSON.parse(await repeatedResponse(existing, context()))).toMatchObject({ task: 1 })
     expect({ now, first: rhythm.firstReadMilliseconds(JOB.model) }).toEqual({ now: 40, first: 40 })
   })
 })
