@@ -24,6 +24,7 @@ export const SUITES = {
   'test/lambda-runtime': "the relayed routes on Lambda's own runtime client",
   'test/logs': 'the search of all logs of the tests for secrets',
   'test/observability': 'what is measured, against what is watched',
+  'test/relayed-routes': 'what holds for every relayed route, through its handler',
   'test/simulation': 'random histories of jobs and money',
 }
 

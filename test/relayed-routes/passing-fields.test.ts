@@ -217,7 +217,7 @@ describe('fields that a channel adds', () => {
   )
 })
 
-describe('money', () => {
+describe('the price of passing fields', () => {
   it('cannot be saved by a second spelling: what is locked is what the upstream can make', async () => {
     const { id, key } = await rig.tenant('1')
     const body = { ...BODIES['create-chat-completion'], max_tokens: 1, MAX_TOKENS: 16_384, N: 100 }

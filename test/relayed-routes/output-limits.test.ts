@@ -32,7 +32,7 @@ function limitsAt(index: number): object {
   return Object.fromEntries(Object.entries(body).filter(([name]) => LIMITS.includes(name)))
 }
 
-describe('a model with a default limit of its output', () => {
+describe('a model with a default output limit', () => {
   it('locks that limit where the client said none, and sends it under the name of each channel', async () => {
     const { id, key } = await rig.tenant('1')
     answer(0, 500)
@@ -72,7 +72,7 @@ describe('a model with a default limit of its output', () => {
   })
 })
 
-describe('a 402 says what was needed, what is there and what would do', () => {
+describe('a 402 says what the request needs, what the balance holds and which limit would fit', () => {
   async function refusal(body: object, { credits, operation }: { credits: string; operation?: Operation }) {
     const { id, key } = await rig.tenant(credits)
     const call = operation === undefined ? { key } : { key, operation }

@@ -25,7 +25,7 @@ async function send(operation: RelayOperation & keyof typeof BODIES, members: ob
   return { ...run, row }
 }
 
-describe.each(OPERATIONS)('%s: an answer of status 200 without a message and a usage', (operation) => {
+describe.each(OPERATIONS)('%s: a reply of status 200 without a message and a usage', (operation) => {
   it.each([
     ['no choice', []],
     ['an empty choice', [{}]],
@@ -48,7 +48,7 @@ function sendEndless(begin: string): void {
   })
 }
 
-describe.each(OPERATIONS)('%s: a stream that is cut inside of something endless', (operation) => {
+describe.each(OPERATIONS)('%s: a stream that is cut inside an endless event', (operation) => {
   it.each([
     ['a comment', ':'],
     ['a comment behind a role', `${chatEvent({ choices: [{ index: 0, delta: { role: 'assistant' } }] })}:`],

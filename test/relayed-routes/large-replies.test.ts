@@ -56,7 +56,7 @@ function around(members: object): readonly [string, string] {
 
 const settled = async (id: string) => (await rig.rows(id)).find(({ kind }) => kind === 'settle')
 
-describe('a chat answer of 67 MiB', () => {
+describe('a chat reply of 67 MiB', () => {
   it('reaches its client with the public model, wherever that stands, and is billed by its usage', async () => {
     const { id, key } = await rig.tenant('1')
     const parts = around({ id: 'chatcmpl-1', usage: USAGE, model: 'upstream-chat' })
@@ -108,7 +108,7 @@ describe('a chat answer of 67 MiB', () => {
   })
 })
 
-describe('a large answer that cannot pass through', () => {
+describe('a large reply that cannot pass through', () => {
   it('because a stream was asked for is billed by its usage, and SDKs do not try it again', async () => {
     const { id, key } = await rig.tenant('1')
     const before = rig.upstreams[1]?.calls.length
@@ -151,7 +151,7 @@ describe('a large answer that cannot pass through', () => {
   })
 })
 
-describe('an answer of more than 160 MiB', () => {
+describe('a reply of more than 160 MiB', () => {
   it('with images reaches its client, and each image is billed', async () => {
     const { id, key } = await rig.tenant('1')
     const parts = ['{"created":1,"data":[{"b64_json":"', '"},{"b64_json":"AA=="}]}'] as const

@@ -19,7 +19,7 @@ afterAll(() => rig.close())
 
 const cuts = () => telemetry.counted().filter((fact) => fact === 'answer_cut_short')
 
-describe('an answer that a bound of ours cuts short', () => {
+describe('a response that a bound of the gateway cuts short', () => {
   it.each<readonly [RelayOperation, object, number]>([
     ['create-chat-completion', { ...BODY, stream: true }, 33],
     ['create-completion', COMPLETION, 17],

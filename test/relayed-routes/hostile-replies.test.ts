@@ -130,7 +130,7 @@ const DEEP_CASES: readonly (readonly [RelayOperation, boolean, readonly string[]
   ['create-image', false, deepAnswers('image')],
 ]
 
-describe('an answer that is nested 100,000 deep', () => {
+describe('a reply that is nested 100,000 deep', () => {
   it.each(DEEP_CASES)(
     '%s, streamed: %s, is relayed or is the upstream’s fault, never ours',
     async (operation, stream, texts) => {
@@ -166,7 +166,7 @@ describe('an answer that is nested 100,000 deep', () => {
 /** Three times, two of them so that only a parser sees it. */
 const MODELS = '"model":"internal-1","mod\\u0065l":"internal-2","\\u006dodel" : "internal-3"'
 
-describe('an answer that names its model more than once', () => {
+describe('a reply that names its model more than once', () => {
   it.each([
     ['create-chat-completion', CHAT, `{${MODELS},"choices":[${CHOICE}],"usage":${JSON.stringify(USAGE)}}`],
     ['create-chat-completion', CHAT, `{"choices":[${CHOICE}],"usage":${JSON.stringify(USAGE)},${MODELS}}`],
