@@ -43,12 +43,7 @@ export type WholeOutcome =
 export async function exchangeWhole(client: HttpClient, { limits, ...request }: WholeRequest): Promise<WholeOutcome> {
   const { connectMilliseconds, totalMilliseconds, bytesMax, connection } = limits
   const deadline = performance.now() + totalMilliseconds
-  // The time for the whole exchange bounds the head and each pause too.
-  const timeouts = {
-    connectMilliseconds,
-    firstByteMilliseconds: totalMilliseconds,
-    idleMilliseconds: totalMilliseconds,
-  }
+  const timeouts = { connectMilliseconds, firstByteMilliseconds: totalMilliseconds }
   const outcome = await client.send({
     ...request,
     timeouts,
@@ -79,12 +74,14 @@ async function readWhole(
   const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const chunk of body) {
-      bytes += chunk.length
+    // Cheaper than `for await`, twice in each relayed request.
+    for (let next = await body.next(); next.done !== true; next = await body.next()) {
+      bytes += next.value.length
       if (bytes > bytesMax) {
+        body.destroy()
         return { kind: 'no_response', reason: 'answer too large' }
       }
-      chunks.push(chunk)
+      chunks.push(next.value)
     }
     return { kind: 'response', status, headers, text: Buffer.concat(chunks, bytes).toString('utf8') }
   } catch (error) {

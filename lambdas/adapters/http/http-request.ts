@@ -6,8 +6,8 @@ type HttpTimeouts = {
   readonly connectMilliseconds: number
   /** From the open connection to the head of the response. */
   readonly firstByteMilliseconds: number
-  /** Between two chunks of the body. */
-  readonly idleMilliseconds: number
+  /** Between two chunks of the body. Omitted where the reader bounds the whole body itself. */
+  readonly idleMilliseconds?: number
 }
 
 /** One request, complete with its credentials. The body is sent unchanged. */

@@ -41,7 +41,7 @@ type Waiting = { readonly resolve: (result: IteratorResult<Buffer>) => void; rea
 export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #incoming: IncomingMessage
   readonly #outgoing: ClientRequest
-  readonly #idleTimer: NodeJS.Timeout
+  readonly #idleTimer: NodeJS.Timeout | undefined
   readonly #held: Buffer[] = []
   #heldBytes = 0
   #heldBytesMax = HELD_BYTES_MAX
@@ -54,11 +54,11 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   #onEnd: ((end: BodyEnd) => void) | undefined
   #onStart: (() => void) | undefined
 
-  /** Must be created in the event that brings the head of the response. `idleMilliseconds` bounds each silence. */
-  constructor(incoming: IncomingMessage, outgoing: ClientRequest, idleMilliseconds: number) {
+  /** Must be created in the event that brings the head of the response. `idleMilliseconds` bounds each silence, if given. */
+  constructor(incoming: IncomingMessage, outgoing: ClientRequest, idleMilliseconds: number | undefined) {
     this.#incoming = incoming
     this.#outgoing = outgoing
-    this.#idleTimer = setTimeout(() => this.#onIdle(), idleMilliseconds)
+    this.#idleTimer = idleMilliseconds === undefined ? undefined : setTimeout(() => this.#onIdle(), idleMilliseconds)
     incoming.on('data', (chunk: Buffer) => this.#onChunk(chunk))
     // Node reports ECONNRESET for every cut; a real reset is an error of the request.
     incoming.on('error', () => this.#finish('broken', 'answer cut short'))
@@ -116,7 +116,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
         ? Promise.resolve(END)
         : Promise.reject(new ResponseBrokenError(this.#reason))
     }
-    this.#idleTimer.refresh()
+    this.#idleTimer?.refresh()
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
     })
@@ -156,7 +156,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     this.#held.push(chunk)
     this.#heldBytes += chunk.length
     if (!this.#isBegun) {
-      this.#idleTimer.refresh()
+      this.#idleTimer?.refresh()
     }
     if (this.#heldBytes >= this.#heldBytesMax) {
       this.#heldUp.begin()
