@@ -2,24 +2,24 @@ import { Stack } from 'aws-cdk-lib'
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
 
-/** One thing that a person must look at. */
+/** An alarm: a condition that a person must look at. */
 export type AlarmDefinition = {
-  /** In camel case with a capital: also the heading of its entry in the runbook. */
+  /** In PascalCase; also the heading of its entry in the runbook. */
   readonly name: string
-  /** Counts alarms that share a name, a meaning and an entry, from one (the default). From two on, the name ends in it. */
+  /** Number, from one (the default), among alarms with the same name and runbook entry. From two on, a suffix of the name. */
   readonly part?: number
-  /** The one channel that the alarm watches; part of its name and of its description. */
+  /** The channel of an alarm on one channel; part of the name and of the description. */
   readonly channel?: string
-  /** One sentence that says what has happened. */
+  /** One sentence about the event. */
   readonly meaning: string
   readonly metric: IMetric
-  /** The metric is bad at this value and above. */
+  /** The alarm triggers at this value and above. */
   readonly threshold: number
-  /** How many periods in a row must be bad; one by default. */
+  /** Number of consecutive periods at the threshold; one by default. */
   readonly periods?: number
   /**
-   * The metric is bad below its threshold, and when its data stop. A new alarm starts in INSUFFICIENT_DATA and does not notify
-   * anyone until data have arrived once and stopped again.
+   * Triggers below the threshold, and if data are missing. A new alarm starts in INSUFFICIENT_DATA and does not notify anyone
+   * until data have arrived once and stopped again.
    */
   readonly isSilenceBad?: boolean
 }
@@ -27,7 +27,7 @@ export type AlarmDefinition = {
 /** The runbook. Each alarm has an entry under its name. */
 export const RUNBOOK = 'docs/runbook.md'
 
-/** Creates an alarm that is named after its stack. Its description links to its entry in the runbook. */
+/** Creates an alarm with the stack in its name and a link to its runbook entry in its description. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
   const { name, part = 1, channel, meaning, metric, threshold, periods = 1, isSilenceBad = false } = definition
   const numbered = part === 1 ? name : `${name}${part}`

@@ -6,8 +6,8 @@ import { METRICS_MAX, sumOfMetrics } from './sum-of-metrics.ts'
 type AlarmKind = Omit<AlarmDefinition, 'metric' | 'part'>
 
 /**
- * One alarm on the sum of metrics, or as many of its kind as it takes until each looks at no more than CloudWatch lets it.
- * With a threshold of one that is the same as one alarm on them all; with a higher one each part must reach it alone.
+ * Defines an alarm on the sum of metrics, split into several alarms if the metrics exceed CloudWatch's limit per alarm. With a
+ * threshold of one, the split changes nothing. With a higher one, the metrics of each alarm must reach the threshold alone.
  */
 export function alarmsOnSum(
   kind: AlarmKind,

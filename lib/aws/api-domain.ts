@@ -2,15 +2,15 @@ import { EndpointType, type RestApi, SecurityPolicy } from 'aws-cdk-lib/aws-apig
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import type { CustomDomain } from '../config/stage-settings.ts'
 
-/** Where clients reach the API by a name of the team's own. */
+/** The custom domain of the API. */
 type ApiDomain = {
-  /** With a slash at its end. */
+  /** With a final slash. */
   readonly baseUrl: string
-  /** What the operator has to write into the zone of the name; Reelgate changes no zone itself. */
+  /** The record that the operator adds to the DNS zone; Reelgate does not change zones. */
   readonly dnsRecord: string
 }
 
-/** Gives the API a name of the team's own, with TLS 1.2 at least. */
+/** Adds a custom domain to the API, with TLS 1.2 or later. */
 export function addApiDomain(restApi: RestApi, { domainName, certificateArn }: CustomDomain): ApiDomain {
   const domain = restApi.addDomainName('Domain', {
     domainName,

@@ -5,15 +5,15 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { createSigningSecret, type SigningKeyResources } from './cdn-signing-key.ts'
 
-/** Hexadecimal characters that tell the keys of one stack apart. */
+/** Hexadecimal characters of the digest in the name of a key. */
 const DIGEST_CHARACTERS = 12
 
-/** What CloudFront has is named once in an account, whatever the region of the stack. */
+/** Names of CloudFront are unique in an account across all regions. */
 const ACCOUNT_WIDE_PREFIX = `${Aws.STACK_NAME}-${Aws.REGION}`
 
 /**
- * Signing keys that the team makes itself: the stack has their public halves, and the operator puts the private ones into
- * the secret (`npm run admin -- cdn-key import`). To rotate, another public key is deployed and its private half imported.
+ * Signing keys that the team generates itself. The stack has the public keys, and the operator imports the private keys into the
+ * secret (`npm run admin -- cdn-key import`). A rotation deploys another public key and imports its private key.
  */
 export class BroughtSigningKeys extends Construct implements SigningKeyResources {
   readonly secret: Secret
@@ -21,11 +21,11 @@ export class BroughtSigningKeys extends Construct implements SigningKeyResources
   readonly keyPairId: string
   readonly functionName = undefined
 
-  /** `publicKeyPems` has one key at least, SPKI in PEM. */
+  /** @param publicKeyPems at least one key, SPKI in PEM. */
   constructor(scope: Construct, id: string, publicKeyPems: readonly string[]) {
     super(scope, id)
     this.secret = createSigningSecret(this)
-    // CloudFront never changes a public key: one is named by what it is, so that another one is another resource.
+    // Public keys of CloudFront are immutable, so the digest in the name makes another key another resource.
     const publicKeys = publicKeyPems.map((encodedKey) => {
       const digest = digestOf(encodedKey)
       return new PublicKey(this, `PublicKey${digest}`, {

@@ -2,17 +2,17 @@ import { basename, join } from 'node:path'
 import { minifySync } from '@swc/core'
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild'
 
-/** The Node version that functions run on. */
+/** The Node version of the functions. */
 const TARGET = 'node24'
 
-/** Modules that a bundle gets in place of others, because a function needs a fraction of what they do. */
+/** Smaller replacements of modules of which functions need only a fraction. */
 const REPLACEMENTS = {
   '@aws-sdk/credential-provider-node': join(import.meta.dirname, 'environment-credentials.ts'),
   'mnemonist/lru-cache': join(import.meta.dirname, 'discovered-endpoints.ts'),
   'node:http': join(import.meta.dirname, 'node-http.ts'),
 }
 
-/** Rounds of the second minifier: each finds what the one before left unused; after the sixth it is two percent at most. */
+/** Passes of the second minifier. Each removes code that the previous pass left unused; after the sixth, at most two percent. */
 const PASSES = 6
 
 /** The module that Lambda loads. */
@@ -23,33 +23,32 @@ type HandlerFile = {
   readonly root: string
   /** Folder below `lambdas/` whose `handler.ts` exports `handler`. */
   readonly folder: string
-  /** Whether to make source maps too, which takes half as long again. */
+  /** Source maps add half to the time of a bundle. */
   readonly withSourceMaps?: boolean
 }
 
-/** One ES module. The code does not refer to the source map: loading the map would cost more at each cold start than it ever explains. */
+/** One ES module. The code does not refer to its source map, which would slow every cold start. */
 export type BundledFile = {
   readonly name: string
   readonly code: string
-  /** Loaded at each cold start; the others when code first imports them dynamically. */
+  /** Loaded at each cold start; other files at their first dynamic import. */
   readonly isLoadedAtStart: boolean
-  /** JSON that leads from the code to the source files, relative to the root. */
+  /** Source map as JSON, with paths relative to the root. */
   readonly sourceMap?: string | undefined
 }
 
-/** What a function is deployed with. */
+/** The deployed code of a function. */
 export type Bundle = {
-  /** `index.mjs`, which exports the handler, and the files that it imports, all in one directory. */
+  /** `index.mjs`, which exports the handler, and its imports, all in one directory. */
   readonly files: readonly BundledFile[]
   /** Source files of the code, relative to the root. */
   readonly inputs: readonly string[]
 }
 
 /**
- * Bundles one handler with the SDK in it, preferring ES modules: the measured load time is a third of CDK's defaults.
- * What is imported dynamically becomes a file of its own, so that a cold start does not pay for it.
- * Two minifiers, because esbuild must take the SDK's tables of every operation for code with effects and keep them;
- * swc sees through the constants in them and drops what is not used, a fifth of the largest bundle.
+ * Bundles one handler with the SDK, as ES modules where available: the measured load time is a third of that with CDK's defaults.
+ * Dynamic imports become separate files, so that cold starts do not load them. swc minifies after esbuild, because esbuild keeps
+ * the SDK's tables of all operations as code with side effects; swc drops the unused ones, a fifth of the largest bundle.
  * @throws BuildFailure of esbuild.
  */
 export function bundleHandler({ root, folder, withSourceMaps = false }: HandlerFile): Bundle {
@@ -81,8 +80,8 @@ export function bundleHandler({ root, folder, withSourceMaps = false }: HandlerF
 }
 
 /**
- * Source maps of esbuild, by the code that they are of. A build of its own, because a map changes the hashes in the names of files: a
- * deployment would replace functions when only a comment moved. Hashes have one length, so positions are the same in both builds.
+ * Source maps of esbuild, by code. They come from a separate build, because maps change the hashes in file names: a deployment
+ * would replace functions after a change of comments. Hashes have a fixed length, so positions match in both builds.
  */
 function mapsByCode(options: BuildOptions & { readonly write: false }): ReadonlyMap<string, string> {
   const { outputFiles } = buildSync({ ...options, sourcemap: 'external', sourcesContent: false })
@@ -90,12 +89,12 @@ function mapsByCode(options: BuildOptions & { readonly write: false }): Readonly
   return new Map([...texts].map(([path, text]) => [withoutHashes(text), texts.get(`${path}.map`) ?? '']))
 }
 
-/** Code as it is whatever the hashes in the names of the files that it imports. */
+/** Code without the hashes in the names of imported files. */
 function withoutHashes(code: string): string {
   return code.replaceAll(/-[0-9A-Z]{8}(?=\.mjs")/g, '')
 }
 
-/** The entry and what it imports statically, directly or through others. */
+/** The entry and its static imports, direct and indirect. */
 function filesAtStart(outputs: Metafile['outputs']): ReadonlySet<string> {
   const found = new Set([ENTRY])
   for (const name of found) {
@@ -110,7 +109,7 @@ function filesAtStart(outputs: Metafile['outputs']): ReadonlySet<string> {
 
 type Minified = Pick<BundledFile, 'code' | 'sourceMap'>
 
-/** By what went in: handlers share files, and minifying takes most of the time of a bundle. */
+/** By input. Handlers share files, and minification takes most of the time of a bundle. */
 const minified = new Map<string, Minified>()
 
 /** @param map the source map of the code, which the new one continues. */
@@ -121,7 +120,7 @@ function minify(code: string, map: string | undefined): Minified {
     return known
   }
   const options = { module: true, compress: { toplevel: true, passes: PASSES }, mangle: { toplevel: true } }
-  // swc continues a map that it is given, as terser does; its types know the switch alone.
+  // swc accepts an input map, like terser, but its types allow a boolean only.
   const mapping: object = { sourceMap: map === undefined ? false : { content: map } }
   const result = minifySync(code, { ...options, ...mapping })
   const made = { code: result.code, sourceMap: result.map }

@@ -9,30 +9,30 @@ import { GatewayFunction } from './gateway-function.ts'
 
 /** Covers a minute of retries until IAM knows new permissions, the steps themselves, and the response. */
 const TIMEOUT_SECONDS = 120
-/** Lambda's two retries of the event, one and two minutes later, fit in; CloudFormation alone would wait for an hour. */
+/** Covers Lambda's two retries of the event, after one and two minutes. CloudFormation's default is an hour. */
 const ANSWER_MINUTES = 10
-/** Two primes of 1024 bits take a second or so at this share of a CPU. */
+/** Generating a key of two 1024-bit primes takes about a second with this share of a CPU. */
 const MEMORY_MEGABYTES = 512
 
 const GROUP_ACTIONS = ['CreateKeyGroup', 'DeleteKeyGroup', 'GetKeyGroup', 'ListKeyGroups', 'UpdateKeyGroup']
 const KEY_ACTIONS = ['CreatePublicKey', 'DeletePublicKey', 'GetPublicKey', 'ListPublicKeys']
 const SECRET_ACTIONS = ['GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage']
 
-/** What signs video urls, and what verifies them. */
+/** The keys that sign video urls, and the group that verifies them. */
 export type SigningKeyResources = {
   /** JSON: `{"keys":[{"keyPairId","privateKeyPem","createdAt"}]}`. */
   readonly secret: Secret
-  /** What the CDN trusts. */
+  /** The key group that the CDN trusts. */
   readonly keyGroup: IKeyGroup
-  /** Of the first key. Only functions that still find the secret of version 0.1.0 use it. */
+  /** Id of the first key. Used only with a secret of version 0.1.0. */
   readonly keyPairId: string
-  /** Name of the function that lists and rotates the keys; undefined where the team brings its own. */
+  /** Name of the function that lists and rotates the keys; undefined if the team brings its own keys. */
   readonly functionName: string | undefined
 }
 
 /**
- * The key pairs of signed video urls, made in the account: private halves exist in the secret only. One function owns
- * the public halves and the key group that the CDN trusts, so that keys change without a deployment.
+ * The key pairs of signed video urls, generated in the account. Private keys exist in the secret only. One function owns the
+ * public keys and the key group that the CDN trusts, so keys change without a deployment.
  */
 export class CdnSigningKey extends Construct implements SigningKeyResources {
   readonly secret: Secret
@@ -91,7 +91,7 @@ export class CdnSigningKey extends Construct implements SigningKeyResources {
   }
 }
 
-/** Deployed empty; goes with the stack, because without its distribution nothing asks for a signature. */
+/** Deployed empty, and deleted with the stack, because the distribution that verifies signatures is deleted too. */
 export function createSigningSecret(scope: Construct): Secret {
   const secret = new Secret(scope, 'Secret', {
     description: 'Reelgate: signs video urls',

@@ -33,8 +33,8 @@ const CHANNEL_ALARMS: readonly ChannelAlarm[] = [
 ]
 
 /**
- * Alarms on what one upstream does alone: each channel of the configuration has its own, which names it, so that whoever is
- * woken knows whom to ask. They cost as many metrics as there are channels.
+ * Alarms on faults of one upstream. Each channel has its own alarms, whose names include the channel, so that the operator knows
+ * which upstream to contact. Each alarm adds one metric per channel.
  */
 export function channelAlarms(metrics: ServiceMetrics, { channels }: GatewayConfig): readonly AlarmDefinition[] {
   return CHANNEL_ALARMS.flatMap(({ name, meaning, fact, isFor }) =>

@@ -1,10 +1,10 @@
 /**
- * Stands in for `mnemonist/lru-cache` in the bundles of functions: the SDK's DynamoDB client keeps the endpoints there
- * that it discovers, which it does only where the environment asks for it, and no function of ours does. It is 5 KB less to
- * load. Endpoints of one service and account are few, so that nothing need be forgotten.
+ * Replaces `mnemonist/lru-cache` in bundles, which saves 5 KB. The SDK's DynamoDB client caches discovered endpoints there; endpoint
+ * discovery is off unless the environment enables it, and no function does. Nothing is evicted, because an account has few
+ * endpoints of one service.
  */
 class DiscoveredEndpoints extends Map<string, unknown> {
-  /** @param _capacity as the original has it; a Map would take the number for its entries */
+  /** @param _capacity of the original's signature; a Map would read the number as its entries. */
   constructor(_capacity: number) {
     super()
   }

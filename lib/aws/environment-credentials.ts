@@ -1,16 +1,15 @@
-/** Lambda always sets the credentials of a function's role; without them nothing could be signed. */
+/** The environment has no credentials. Lambda always sets those of a function's role. */
 export class MissingCredentialsError extends Error {
   override readonly name = 'MissingCredentialsError'
 }
 
-/** What requests are signed with, in the SDK's own shape. */
+/** Credentials in the shape of the SDK. */
 type Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string }
 
 /**
- * Stands in for `@aws-sdk/credential-provider-node` in the bundles of functions: Lambda hands a role's credentials over
- * in the environment, so the SDK's search through profiles, single sign-on and metadata services is left out,
- * and with it a fifth of every bundle. The environment is read for every request.
- * Nothing but bundling knows of this module: what runs unbundled keeps the SDK's own search.
+ * Replaces `@aws-sdk/credential-provider-node` in bundles. Lambda passes the credentials of a role in the environment, so the SDK's
+ * search through profiles, single sign-on and metadata services is omitted, a fifth of every bundle. The environment is read for
+ * every request. Unbundled code keeps the SDK's search.
  */
 export function defaultProvider(): () => Promise<Credentials> {
   return async () => readCredentials(process.env)

@@ -5,7 +5,7 @@ import type { ServiceMetrics } from './service-metrics.ts'
 
 const HOUR = 60
 
-/** Alarms on what the functions count and measure. The reason of each threshold is in the runbook. */
+/** Alarms on the facts and measures of the functions. The runbook explains each threshold. */
 export function factAlarms(metrics: ServiceMetrics, config: GatewayConfig): readonly AlarmDefinition[] {
   return [
     ...moneyAlarms(metrics),
@@ -132,12 +132,12 @@ function upstreamAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
   ]
 }
 
-/** Store gives up an hour after the upstream was done (`GIVE_UP_SECONDS` of `lambdas/pipeline/store-video/store-video.ts`). */
+/** Store gives up an hour after the end of the generation (`GIVE_UP_SECONDS` of `lambdas/pipeline/store-video/store-video.ts`). */
 const STORE_MINUTES = 60
-/** Reconcile comes by an open job every ten minutes; the rest is for retries and the last steps. */
+/** Reconcile checks an open job every ten minutes; the rest is for retries and the last steps. */
 const MARGIN_MINUTES = 30
 
-/** Reconcile gives a request back when it is 16 minutes old, and looks every minute. */
+/** Reconcile runs every minute and releases a relayed request after 16 minutes. */
 const OLDEST_REQUEST_SECONDS = 30 * 60
 
 function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): readonly AlarmDefinition[] {
@@ -176,7 +176,7 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
   ]
 }
 
-/** By the slowest channel of the configuration. */
+/** For the slowest channel of the configuration. */
 function longestJobSeconds({ queue_minutes, channels }: GatewayConfig): number {
   const deadlines = channels.map((channel) => ('deadline_minutes' in channel ? channel.deadline_minutes : 0))
   return (queue_minutes + Math.max(0, ...deadlines) + STORE_MINUTES + MARGIN_MINUTES) * 60

@@ -4,37 +4,37 @@ import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { TableAccess } from './job-table.ts'
 import type { ObjectAction } from './video-bucket.ts'
 
-/** What one function may reach, and how large it is: its role and its environment follow from this and nothing else. */
+/** The permissions and the size of one function; its role and its environment follow from them alone. */
 export type FunctionNeeds = {
   readonly timeoutSeconds: number
   readonly memoryMegabytes: number
   /**
-   * A transaction needs the actions of its parts, each in all partitions that it touches: whether AWS holds the keys of a whole
-   * transaction against each of its actions is not written anywhere.
+   * A transaction needs the actions of its parts, each in all partitions of the transaction: AWS does not document whether each
+   * action is checked against the keys of all parts.
    */
   readonly table: readonly TableAccess[]
   /** Query on the index of due items. */
   readonly dueIndex?: true
   readonly objects?: Partial<Record<ObjectPrefix, readonly ObjectAction[]>>
-  /** Gets `gateway.json`; a change of the configuration deploys these functions and no other. */
+  /** Ships `gateway.json`; only these functions are deployed after a change of the configuration. */
   readonly readsConfiguration?: true
   /** Signs video urls. */
   readonly signsUrls?: true
-  /** Sends the upstreams' keys. */
+  /** Calls upstreams with the keys of the channel secret. */
   readonly callsUpstreams?: true
-  /** Counts tokens exactly: gets the vocabulary beside its code. */
+  /** Ships the vocabulary, to count tokens exactly. */
   readonly shipsTokenizer?: true
-  /** Serves the OpenAPI document: gets it beside its code. */
+  /** Ships the OpenAPI document. */
   readonly shipsOpenapi?: true
 }
 
-/** JSON and a few SDK calls, yet a client waits for it: most of a CPU. */
+/** Most of a CPU: the work is JSON and a few SDK calls, but a client waits. */
 const API_MEMORY_MEGABYTES = 1024
-/** Holds a client's body and several copies of an upstream's reply of 64 MB, for one request at a time. */
+/** Room for a client's body and several copies of an upstream's reply of 64 MB, for one request at a time. */
 const RELAY_MEMORY_MEGABYTES = 1024
-/** Mostly waits for an upstream or the table, and no client waits for the function. */
+/** These functions mostly wait for an upstream or the table, and no client waits for them. */
 const STEP_MEMORY_MEGABYTES = 512
-/** A whole CPU and the network share that goes with it, to carry the largest video within the timeout. */
+/** A whole CPU and its share of the network, to copy the largest video within the timeout. */
 const STORE_MEMORY_MEGABYTES = 1769
 
 const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
@@ -49,7 +49,7 @@ const catalogue = {
   readsConfiguration: true,
 } as const satisfies FunctionNeeds
 
-/** Reserves, relays and settles. It has its time also where API Gateway does not stream and gives up after 29 seconds: it settles then. */
+/** Reserves, relays and settles. Without streaming, API Gateway gives up after 29 seconds, and the function continues to settle. */
 const relay = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
   memoryMegabytes: RELAY_MEMORY_MEGABYTES,
@@ -64,7 +64,7 @@ const relay = {
   callsUpstreams: true,
 } as const satisfies FunctionNeeds
 
-/** A new row of ROUTES does not compile until it says here what it needs. */
+/** The needs of each API function. A new row of ROUTES does not compile without an entry. */
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
   'create-video-job': {
     ...api,
@@ -75,7 +75,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
         partitions: ['BAL#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
       },
     ],
-    // A large request is stored before the money is reserved, and deleted where that is refused.
+    // A large request is stored before the reservation, and deleted if the reservation is refused.
     // For the 201, the function reads a submit reply that was too large for the record of the job.
     objects: { 'requests/': ['PutObject', 'DeleteObject'], 'texts/': ['GetObject'] },
     readsConfiguration: true,
@@ -113,7 +113,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
 
 const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true } as const
 
-/** Ending a job: status, ledger row and balance in one transaction, its large request, and what a deleted job left in the bucket. */
+/** Ending a job: one transaction of status, ledger row and balance, and the deletion of objects in the bucket. */
 const resolution = {
   table: [
     { actions: ['GetItem'], partitions: ['T#*'] },

@@ -5,18 +5,18 @@ import { Stack, Stage } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 
-/** The checkout that this file belongs to. */
+/** The root of the checkout. */
 export const REPOSITORY_ROOT = join(import.meta.dirname, '..', '..')
 
-/** Where functions are bundled from. */
+/** The inputs of bundles. */
 export type FunctionSources = {
   /** Directory that holds `lambdas/`. */
   readonly root: string
-  /** JSON file that lies beside the code as `gateway.json` where a handler reads it. */
+  /** JSON file that ships as `gateway.json` with the functions that read it. */
   readonly configurationFile: string
 }
 
-/** The validated configuration as a file of the cloud assembly, from where bundling copies it beside an `index.mjs`. */
+/** Writes the validated configuration into the cloud assembly, from which bundles copy it. @returns the path. */
 export function writeConfigurationFile(scope: IConstruct, config: GatewayConfig): string {
   const file = join(Stage.of(scope)?.outdir ?? tmpdir(), `gateway.${Stack.of(scope).stackName}.json`)
   writeFileSync(file, JSON.stringify(config))

@@ -22,7 +22,7 @@ import type { VideoPipeline } from './video-pipeline.ts'
 
 const STAGE_NAME = 'live'
 
-/** The operation whose latency has an alarm. Detailed metrics of another method would cost five metrics that no alarm reads. */
+/** The operation whose latency has an alarm. Detailed metrics of a method cost five metrics. */
 export const MEASURED_OPERATION: Operation = 'get-video-job'
 
 type GatewayApiProps = {
@@ -34,7 +34,7 @@ type GatewayApiProps = {
 /** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
 export class GatewayApi extends Construct {
   readonly restApi: RestApi
-  /** What clients use, with a slash at its end. */
+  /** The base url for clients, with a final slash. */
   readonly baseUrl: string
   /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
@@ -70,7 +70,7 @@ export class GatewayApi extends Construct {
     this.#acknowledge(settings)
   }
 
-  /** Where emulators of AWS serve this API: below their one address, in the form that LocalStack gave it. */
+  /** The base url on an emulator of AWS, in the form of LocalStack. */
   baseUrlBelow(emulatorEndpoint: string): string {
     return `${emulatorEndpoint.replace(/\/+$/, '')}/_aws/execute-api/${this.restApi.restApiId}/${STAGE_NAME}/`
   }
@@ -99,22 +99,22 @@ export class GatewayApi extends Construct {
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
     })
-    // API Gateway names this group; made before the stage, so that its lines end too.
+    // API Gateway dictates the name. The group is created before the stage, so that its lines expire too.
     const executionLog = new ServiceLogGroup(
       this,
       'ExecutionLog',
       `API-Gateway-Execution-Logs_${api.restApiId}/${STAGE_NAME}`,
     )
     api.deploymentStage.node.addDependency(executionLog)
-    // The stack names this output itself.
+    // The stack has its own output for the url.
     api.node.tryRemoveChild('Endpoint')
     return api
   }
 
   /**
-   * On every known resource each method that no route declares, and below it every unknown path. API Gateway promises
-   * to take the most specific resource, not to come back to the root's `{proxy+}` when that one leads nowhere; so each
-   * level has its own, but for a level with a path parameter, which may have one variable child only.
+   * Handles undeclared methods of every resource, and every unknown path. API Gateway takes the most specific resource and does not
+   * document a return to the root's `{proxy+}`, so each level has its own, except levels with a path parameter, which can have
+   * only one variable child.
    */
   #addFallback({ resources, settings }: GatewayApiProps): void {
     const fallback = createFunction(this, 'Fallback', resources, {
@@ -157,7 +157,7 @@ export class GatewayApi extends Construct {
 /** One line per request, with the template of the route, and without the query, the headers or error messages. */
 const ACCESS_LOG_FIELDS = {
   requestId: '$context.requestId',
-  // Unlike the other one no client can choose it.
+  // Clients can choose `requestId`, but not this one.
   extendedRequestId: '$context.extendedRequestId',
   time: '$context.requestTime',
   sourceIp: '$context.identity.sourceIp',
@@ -176,7 +176,7 @@ const ACCESS_LOG_FIELDS = {
   traceId: '$context.xrayTraceId',
 }
 
-/** An entry of one method takes nothing over from that of all methods, so it repeats it. */
+/** Settings of one method do not inherit those of all methods, so the entry repeats them. */
 function measured(ofEveryMethod: MethodDeploymentOptions): Record<string, MethodDeploymentOptions> {
   const routes = ROUTES.filter(({ operation }) => operation === MEASURED_OPERATION)
   return Object.fromEntries(

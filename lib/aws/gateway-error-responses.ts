@@ -16,8 +16,8 @@ export type ErrorText = {
 type RefusalOptions = Omit<GatewayResponseOptions, 'templates'>
 
 /**
- * Everything that API Gateway refuses by itself, in the one shape that OpenAI clients read, with the request's id. The
- * texts are fixed: API Gateway's own message for a bad signature quotes the Authorization header.
+ * Gives API Gateway's own refusals the error shape of OpenAI and the request id. The messages are fixed, because API Gateway's
+ * message for a bad signature quotes the Authorization header.
  */
 export function addErrorResponses(api: RestApi): void {
   const add = (id: string, { responseHeaders, ...options }: RefusalOptions, error: ErrorText) =>
@@ -66,7 +66,7 @@ function broken(message: string): ErrorText {
   return { message, type: 'server_error', code: null }
 }
 
-/** The one shape that OpenAI clients read, as JSON. */
+/** The error shape of OpenAI, as JSON. */
 export function errorBody({ message, type, code }: ErrorText): string {
   return JSON.stringify({ error: { message, type, param: null, code } })
 }

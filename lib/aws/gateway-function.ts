@@ -20,14 +20,14 @@ import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 
-/** What may lie beside a function's code, and who writes it. */
+/** Files that can ship with a function's code, with their writers. */
 const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
   'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
 
-/** Of the version that is deployed; only published versions can be kept warm. */
+/** Alias of the deployed version; only published versions can be kept warm. */
 const ALIAS_NAME = 'live'
 
 type ShippedFile = keyof typeof SHIPPED_FILES
@@ -43,20 +43,20 @@ type GatewayFunctionProps = {
   readonly timeoutSeconds: number
   readonly memoryMegabytes: number
   readonly files: readonly ShippedFile[]
-  /** Instances that it may have and no other function can take. */
+  /** The maximum of instances, reserved for this function. */
   readonly reservedConcurrency?: number | undefined
-  /** Instances that are kept warm, behind an alias; 0 is none, and no alias. */
+  /** Instances that are kept warm behind an alias; 0 means no alias. */
   readonly provisionedConcurrency?: number
 }
 
-/** A handler as a Lambda function with its own log group and role; the role may only write that log. */
+/** A handler as a Lambda function with its own log group and role. Initially, the role can only write that log. */
 export class GatewayFunction extends Construct implements IGrantable {
-  /** Its permissions, variables and metrics are those of the alias too. */
+  /** Its permissions, variables and metrics apply to the alias too. */
   readonly function: LambdaFunction
-  /** What callers call: the alias where instances are kept warm, else the function. */
+  /** The alias if instances are kept warm, else the function. */
   readonly invocable: IFunction
   readonly grantPrincipal: IPrincipal
-  /** Of its handler, below `lambdas/`. */
+  /** Folder of the handler below `lambdas/`. */
   readonly folder: string
 
   constructor(scope: Construct, id: string, props: GatewayFunctionProps) {
@@ -106,14 +106,14 @@ function invocableOf(created: LambdaFunction, provisionedConcurrentExecutions: n
   if (provisionedConcurrentExecutions === 0) {
     return created
   }
-  // Alias says that these may be undefined, IFunction that they may be absent: to the compiler not the same.
+  // Alias types these properties as possibly undefined, IFunction as optional, which exactOptionalPropertyTypes separates.
   const alias: Omit<Alias, 'role' | 'tenancyConfig'> = created.addAlias(ALIAS_NAME, { provisionedConcurrentExecutions })
   return alias
 }
 
 /**
- * An asset with `index.mjs`, what that imports and the files that the handler reads; named by the hash of what is in it,
- * so that a deployment touches only the functions that changed. `bundled` is filled when CDK binds the code.
+ * An asset with `index.mjs`, its imports and the shipped files. The hash of the output names the asset, so a deployment updates
+ * only changed functions. `bundled` is filled when CDK binds the code.
  */
 function codeOf({ sources, folder, files }: GatewayFunctionProps): { code: Code; bundled: readonly BundledFile[] } {
   const bundled: BundledFile[] = []
@@ -129,7 +129,7 @@ function codeOf({ sources, folder, files }: GatewayFunctionProps): { code: Code;
   }
   const code = Code.fromAsset(join(sources.root, 'lambdas', folder), {
     assetHashType: AssetHashType.OUTPUT,
-    // CDK wants an image to fall back to; bundling in this process needs none.
+    // CDK requires a fallback image, which is never used.
     bundling: { image: DockerImage.fromRegistry('none'), local: { tryBundle: bundleInto } },
   })
   return { code, bundled }
@@ -138,8 +138,8 @@ function codeOf({ sources, folder, files }: GatewayFunctionProps): { code: Code;
 type MappedFunction = { readonly folder: string; readonly files: readonly BundledFile[] }
 
 /**
- * Source maps beside the assets of the cloud assembly, never in one: `source-maps/<folder>/<hash of the asset>/<file>.map`. The hash is
- * the name of the deployed code in the template, so that maps of several deployments can lie side by side.
+ * Writes source maps beside the assets of the cloud assembly: `source-maps/<folder>/<hash of the asset>/<file>.map`. The template
+ * names the deployed code by the same hash, so maps of several deployments can be kept together.
  */
 function writeSourceMaps(deployed: LambdaFunction, { folder, files }: MappedFunction): void {
   const asset = deployed.node.tryFindChild('Code')

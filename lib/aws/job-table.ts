@@ -3,16 +3,16 @@ import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } fr
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 
-/** The DynamoDB actions that a function may be given; a transaction needs those of its parts. */
+/** The DynamoDB actions that can be granted. A transaction needs those of its parts. */
 type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
 
 /**
- * Partitions as a role names them, after `table-keys.ts` and docs/architecture.md, "Table". What the listings of keys lie in (`KEYS`)
- * is for the admin commands alone.
+ * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands use `KEYS`, the
+ * listings of keys.
  */
 type Partition = 'BAL#*' | 'CH#*' | 'GT#*' | 'I#*' | 'K#*' | 'L#*' | 'RL#*' | 'T#*' | 'TENANTS' | 'UP#*'
 
-/** What a function may do, and in which partitions; it has nothing else of the table. */
+/** The actions of a function and their partitions. It has no other access to the table. */
 export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
 
 /** Index of due items: open reservations and pending clean-ups. */
@@ -20,9 +20,9 @@ const DUE_INDEX = 'GSI1'
 
 type JobTableProps = {
   readonly outlivesStack: boolean
-  /** Protects against deletion by mistake, and by CloudFormation when the creation of the stack fails. */
+  /** Protects against accidental deletion, and against deletion by CloudFormation after a failed creation of the stack. */
   readonly isProtected: boolean
-  /** Name of a table that is there already; its keys, index and protection are its own. */
+  /** Name of an existing table, whose keys, index and protection remain unchanged. */
   readonly existing?: string | undefined
 }
 
@@ -60,7 +60,7 @@ export class JobTable extends Construct {
     })
   }
 
-  /** Exact actions on items of these partitions. */
+  /** Grants these actions on items of these partitions. */
   grant(grantee: IGrantable, { actions, partitions }: TableAccess): void {
     Grant.addToPrincipal({
       grantee,
@@ -70,7 +70,7 @@ export class JobTable extends Construct {
     })
   }
 
-  /** Query on the index alone. */
+  /** Grants Query on the index of due items only. */
   grantDueQuery(grantee: IGrantable): void {
     Grant.addToPrincipal({
       grantee,

@@ -3,7 +3,7 @@ import { LambdaIntegration, ResponseTransferMode } from 'aws-cdk-lib/aws-apigate
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 
-/** Bytes go to the client as the function writes them; said in full, because CDK's default ends them after 29 seconds. */
+/** Streams the response to the client. The timeout is explicit, because CDK's default is 29 seconds. */
 export function streamedIntegration(handler: GatewayFunction): LambdaIntegration {
   return new LambdaIntegration(handler.invocable, {
     proxy: true,

@@ -3,12 +3,12 @@ import { CfnLogGroup } from 'aws-cdk-lib/aws-logs'
 import type { IConstruct } from 'constructs'
 
 type LogLifetimeProps = {
-  /** One of the periods that CloudWatch Logs knows. */
+  /** A retention period that CloudWatch Logs supports. */
   readonly retentionDays: number
   readonly outlivesStack: boolean
 }
 
-/** One lifetime for every log group below a construct, whichever construct made it. */
+/** Sets the retention of every log group below a construct. */
 export class LogLifetime implements IAspect {
   readonly #props: LogLifetimeProps
 

@@ -1,6 +1,5 @@
 /**
- * Stands in for `node:http` in the bundles of functions. Importing that module reads all of its exports, and reading
- * `WebSocket` loads the whole of Node's fetch client, which no function uses: a fifth of a function's load time.
- * This takes what is named; bundling fails when code names more.
+ * Replaces `node:http` in bundles. An import of the original reads all of its exports, and `WebSocket` loads Node's fetch client,
+ * which no function uses: a fifth of a function's load time. Bundling fails if code imports another name.
  */
 export const { Agent, request, STATUS_CODES } = process.getBuiltinModule('node:http')

@@ -19,7 +19,7 @@ const PERIOD = Duration.minutes(5)
  */
 const THROWING_BY_DESIGN = new Set(['submit-video-job', 'check-references', 'poll-video-job', 'store-video'])
 
-/** What the alarms on metrics of AWS look at. */
+/** The constructs that the alarms watch. */
 export type WatchedService = {
   readonly api: GatewayApi
   readonly pipeline: VideoPipeline
@@ -27,7 +27,7 @@ export type WatchedService = {
   readonly table: JobTable
 }
 
-/** Alarms on metrics that AWS writes. The reason of each threshold is in the runbook. */
+/** Alarms on metrics of AWS. The runbook explains each threshold. */
 export function platformAlarms(service: WatchedService): readonly AlarmDefinition[] {
   return [
     ...apiAlarms(service.api),
@@ -72,7 +72,7 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
   ]
 }
 
-/** Its clients poll by it, and it reads the table and nothing else. */
+/** The latency of the operation that clients poll, which depends on the table only. */
 function jobReadLatency({ restApi }: GatewayApi): Metric {
   const { path, method } = requireRoute(MEASURED_OPERATION)
   return new Metric({
@@ -177,7 +177,7 @@ function tableAlarms({ name }: JobTable): readonly AlarmDefinition[] {
   ]
 }
 
-/** Every function that a construct has made. */
+/** Every function below a construct. */
 export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
   return scope.node.findAll().filter((each) => each instanceof GatewayFunction)
 }

@@ -5,7 +5,7 @@ import { functionsBelow, type WatchedService } from './platform-alarms.ts'
 
 const PERIOD = Duration.minutes(5)
 
-/** The row of what AWS itself says of the API, the functions and the table. */
+/** The row of AWS metrics: API, functions and table. */
 export function platformGraphs({ api, pipeline, reconcile, table }: WatchedService): IWidget[] {
   const { restApi } = api
   const options = { period: PERIOD, statistic: 'Sum' }

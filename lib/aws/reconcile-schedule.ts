@@ -15,25 +15,25 @@ import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
 
 const RECONCILE_MINUTES = 1
-/** An event that waited longer has been overtaken by the minute's run. */
+/** A scheduled run replaces an older event. */
 const EVENT_AGE_HOURS = 1
 const DEAD_LETTER_DAYS = 14
 
 type ReconcileScheduleProps = {
   readonly resources: ServiceResources
   readonly pipeline: VideoPipeline
-  /** Undefined in most stages: all that Reconcile does is conditional, so that runs may overlap. */
+  /** Undefined in most stages: runs may overlap, because every write of Reconcile is conditional. */
   readonly reservedConcurrency: number | undefined
 }
 
 /**
- * Finds what fell between two steps: every minute, which is the guarantee, and at once
- * when an execution ends badly, which is speed, because those events are best effort.
+ * Runs Reconcile every minute, and at once after an execution fails. The schedule is the guarantee; the events are best effort and
+ * only save time.
  */
 export class ReconcileSchedule extends Construct {
   readonly function: GatewayFunction
   readonly deadLetters: Queue
-  /** What runs it every minute, so that an operator can look whether it is on. */
+  /** Name of the schedule, with which an operator can check its state. */
   readonly scheduleName: string
 
   constructor(scope: Construct, id: string, props: ReconcileScheduleProps) {

@@ -21,17 +21,17 @@ import { bucketDelivery, cdnDelivery, type VideoDelivery } from './video-deliver
 import { VideoPipeline } from './video-pipeline.ts'
 import { WebAcl } from './web-acl.ts'
 
-/** What a stack is made of: settings of its stage, and the configuration that its functions are given. */
+/** The settings of the stage and the configuration of the functions. */
 export type ReelgateStackProps = StackProps & {
   readonly settings: StageSettings
   readonly config: GatewayConfig
-  /** What the configuration's loader left out, shown at synth. */
+  /** Omissions of the configuration's loader, shown at synth. */
   readonly warnings: readonly string[]
-  /** Address of an emulator. Its API is below this address and has no name of its own. */
+  /** Address of an emulator, which serves the API below this address, without a custom domain. */
   readonly emulatorEndpoint?: string
-  /** More variables for every function: the endpoints that an emulator does not tell them itself. */
+  /** Additional variables of every function: endpoints that an emulator does not set itself. */
   readonly functionEnvironment?: Readonly<Record<string, string>>
-  /** Where `lambdas/` is; the checkout unless a test says otherwise. */
+  /** Directory that holds `lambdas/`; the checkout by default. Tests replace it. */
   readonly root?: string
 }
 
@@ -67,7 +67,7 @@ export class ReelgateStack extends Stack {
     if (settings.alarmEmail !== undefined) {
       alarms?.topic.addSubscription(new EmailSubscription(settings.alarmEmail))
     }
-    // Emulators draw no graphs.
+    // Emulators do not draw graphs.
     if (!settings.emulator) {
       new ServiceDashboard(this, 'ServiceDashboard', service)
     }
@@ -87,7 +87,7 @@ export class ReelgateStack extends Stack {
     })
   }
 
-  /** Outputs of the stack; what this stage has not is left out. */
+  /** Adds the outputs of the stack, without those that the stage lacks. */
   #tell(outputs: Readonly<Record<string, string | undefined>>): void {
     for (const [name, value] of Object.entries(outputs)) {
       if (value !== undefined) {
@@ -106,7 +106,7 @@ export class ReelgateStack extends Stack {
     const { config, settings, functionEnvironment, root = REPOSITORY_ROOT } = props
     const sources = { root, configurationFile: writeConfigurationFile(this, config) }
     const { retainsData: outlivesStack, isProtected } = settings
-    // Emulators forget their data by themselves, and have no use for one more function.
+    // Emulators discard their data themselves.
     const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
     const bucket = new VideoBucket(this, 'VideoBucket', { outlivesStack, isEmptiedAtEnd })
     return {

@@ -12,8 +12,8 @@ import { ServiceMetrics } from './service-metrics.ts'
 type ServiceAlarmsProps = WatchedService & { readonly config: GatewayConfig }
 
 /**
- * What a person must look at, sent to one topic when it begins and when it is over; whoever should hear of it subscribes.
- * Each alarm has an entry in the runbook, which its description names.
+ * All alarms of the service, with one topic for their beginnings and ends. Operators subscribe to the topic. The description of each
+ * alarm links to its entry in the runbook.
  */
 export class ServiceAlarms extends Construct {
   readonly topic: Topic

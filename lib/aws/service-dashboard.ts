@@ -9,7 +9,7 @@ import { ServiceMetrics } from './service-metrics.ts'
 
 const MINUTES = 5
 const PERIOD = Duration.minutes(MINUTES)
-/** One page of what a person looks at first, in the order of the questions: money, jobs, upstreams, relay, pipeline, platform. */
+/** The dashboard of the service: money, jobs, upstreams, relay, pipeline and platform. */
 export class ServiceDashboard extends Construct {
   readonly #metrics: ServiceMetrics
 

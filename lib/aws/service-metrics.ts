@@ -4,10 +4,10 @@ import type { Construct } from 'constructs'
 import type { CountedFact } from '#core/telemetry/counted-facts.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 
-/** The value of the dimension `service` that every metric of the functions has. */
+/** The value of the dimension `service` of every metric of the functions. */
 export const SERVICE_NAME = 'reelgate'
 
-/** Where the functions of a stack count: each stage of an account for itself, or one would set off the other's alarms. */
+/** The metrics namespace of a stack. It is separate for each stage, so that one stage cannot trigger the alarms of another. */
 export function metricsNamespaceOf(scope: Construct): string {
   return Stack.of(scope).stackName
 }
@@ -17,12 +17,12 @@ type MetricName = CountedFact | Measure
 type ShareOptions = {
   readonly of: readonly MetricName[]
   readonly minutes: number
-  /** Fewer than this in a period say nothing: the share is 0 then. */
+  /** The least total of a period; below it the share is 0. */
   readonly atLeast: number
 }
 
 /**
- * What the functions of a stack count and measure, summed over all of them: the dimension set of `service` alone, unless said
+ * The metrics of the functions of a stack, summed over all functions. The only dimension is `service`, unless a method says otherwise
  * (docs/decisions/0106).
  */
 export class ServiceMetrics {
@@ -47,7 +47,7 @@ export class ServiceMetrics {
     return this.metric(metricName, { statistic: 'Sum', minutes })
   }
 
-  /** Of one channel alone: the dimension set of `service` and `channel`. */
+  /** The metric of one channel, with the dimensions `service` and `channel`. */
   sumOfChannel(metricName: MetricName, { channel, minutes }: { channel: string; minutes: number }): Metric {
     return new Metric({
       namespace: this.#namespace,
@@ -62,7 +62,7 @@ export class ServiceMetrics {
     return this.metric(metricName, { statistic: 'Maximum', minutes })
   }
 
-  /** How many percent of the whole one of its parts is. A metric that is not there is none. */
+  /** A part as a percentage of its whole. Missing data count as 0. */
   share(part: MetricName, { of, minutes, atLeast }: ShareOptions): IMetric {
     const ids = of.map((name) => `FILL(${name}, 0)`)
     const whole = `(${ids.join(' + ')})`
@@ -74,7 +74,7 @@ export class ServiceMetrics {
     })
   }
 
-  /** One line for each value of the dimensions beside `service`, found by CloudWatch when the graph is drawn. */
+  /** One line per value of the dimensions besides `service`, which CloudWatch searches when it draws the graph. */
   each(
     metricName: MetricName,
     { by, statistic, minutes }: { by: readonly string[]; statistic: string; minutes: number },

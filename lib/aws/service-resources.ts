@@ -9,14 +9,14 @@ import type { JobTable } from './job-table.ts'
 import type { VideoBucket } from './video-bucket.ts'
 import type { VideoDelivery } from './video-delivery.ts'
 
-/** What functions share. */
+/** The resources that functions share. */
 export type ServiceResources = {
   readonly sources: FunctionSources
   readonly table: JobTable
   readonly bucket: VideoBucket
   readonly delivery: VideoDelivery
   readonly channelSecret: ChannelSecret
-  /** Variables that every function gets. */
+  /** Variables of every function. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -28,7 +28,7 @@ type EquippedFunctionProps = {
   readonly provisionedConcurrency?: number
 }
 
-/** A function with exactly the permissions and variables that its needs name. */
+/** Creates a function with exactly the permissions and variables of its needs. */
 export function createFunction(
   scope: Construct,
   id: string,

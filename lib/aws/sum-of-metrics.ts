@@ -1,10 +1,10 @@
 import type { Duration } from 'aws-cdk-lib'
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch'
 
-/** An alarm may look at ten metrics (PutMetricAlarm, `MetricDataQuery`). */
+/** Most metrics of an alarm (PutMetricAlarm, `MetricDataQuery`). */
 export const METRICS_MAX = 10
 
-/** Metrics that are not there count as nothing. @throws RangeError for more than an alarm may look at. */
+/** Adds metrics up; missing data count as 0. @throws RangeError for more metrics than an alarm can have. */
 export function sumOfMetrics(metrics: readonly IMetric[], period: Duration): IMetric {
   if (metrics.length > METRICS_MAX) {
     throw new RangeError(`an alarm cannot look at ${metrics.length} metrics`)

@@ -2,12 +2,12 @@ import { CfnResource, Stack } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import { ServiceLogGroup } from './service-log-group.ts'
 
-/** CDK's name for the one function of a stack that empties buckets. */
+/** CDK's name of the function that empties the buckets of a stack. */
 const EMPTIER = 'Custom::S3AutoDeleteObjectsCustomResourceProvider'
 
 /**
- * Gives CDK's function that empties buckets at the end of the stack a log group of the stack and the right to write
- * there, instead of a managed policy and a log group that Lambda would make and nobody delete.
+ * Gives CDK's function that empties buckets a log group of the stack and permission to write to it, instead of a managed policy and
+ * a log group that Lambda would create and the stack would not delete.
  */
 export function tidyBucketEmptier(scope: Construct): void {
   const provider = Stack.of(scope).node.findChild(EMPTIER)

@@ -6,24 +6,24 @@ import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
 
-/** What a function may be allowed to do with objects, as IAM names it. */
+/** The S3 actions that can be granted on objects. */
 export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
 
 const MINIMUM_TLS_VERSION = 1.2
 
 type VideoBucketProps = {
   readonly outlivesStack: boolean
-  /** Has the stack empty it at its own end; else a bucket that is not empty stays, and the removal of the stack fails. */
+  /** Empties the bucket when the stack is deleted. Otherwise, the deletion of the stack fails unless the bucket is empty. */
   readonly isEmptiedAtEnd: boolean
 }
 
-/** The private bucket. Its lifecycle only collects garbage: the end of a job is computed when it is read. */
+/** The private bucket. Its lifecycle rules only free space: whether a job has expired is computed when it is read. */
 export class VideoBucket extends Construct {
   readonly bucket: IBucket
 
   constructor(scope: Construct, id: string, props: VideoBucketProps) {
     super(scope, id)
-    // Bucket says `isWebsite` may be undefined, IBucket says it may be absent: to the compiler not the same.
+    // Bucket types `isWebsite` as possibly undefined, IBucket as optional, which exactOptionalPropertyTypes separates.
     const bucket: Omit<Bucket, 'isWebsite'> = new Bucket(this, 'Bucket', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -51,14 +51,14 @@ export class VideoBucket extends Construct {
     )
   }
 
-  /** Exact actions on the objects below one prefix. */
+  /** Grants these actions on the objects below one prefix. */
   grantObjects(grantee: IGrantable & IConstruct, actions: readonly ObjectAction[], prefix: ObjectPrefix): void {
     const resourceArn = this.bucket.arnForObjects(`${prefix}*`)
     Grant.addToPrincipal({ grantee, actions: actions.map((action) => `s3:${action}`), resourceArns: [resourceArn] })
     acknowledgeWildcard(grantee, `Objects below ${prefix} are named at run time.`, resourceArn)
   }
 
-  /** The origin access control opens the whole bucket to the distribution, which must not read request bodies. */
+  /** Denies the distribution the request bodies, because its origin access control grants the whole bucket. */
   #keepTheCdnToVideos(): void {
     this.bucket.addToResourcePolicy(
       new PolicyStatement({

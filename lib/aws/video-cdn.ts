@@ -19,27 +19,27 @@ import { acknowledge } from './acknowledge.ts'
 
 const TRANSPORT_SECURITY_DAYS = 365
 
-/** What CloudFront has is named once in an account, whatever the region of the stack; at most 64 characters. */
+/** Names of CloudFront are unique in an account across all regions, and have at most 64 characters. */
 const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
 
 /**
- * A deleted video is not served from the next request on. A copy at the edge would have to be invalidated, which costs 12,500
- * times what it saves at each fetch (docs/decisions/0108).
+ * No caching, so that a deleted video is not served again. A cached copy would need an invalidation, which costs 12,500 times
+ * the saving of a fetch (docs/decisions/0108).
  */
 const NOTHING_KEPT = CachePolicy.CACHING_DISABLED
 
 type VideoCdnProps = {
   readonly bucket: IBucket
-  /** Verifies the urls; nothing else is served. */
+  /** Verifies the signatures of urls. */
   readonly keyGroup: IKeyGroup
-  /** Without one, viewers use the distribution's own name and the TLS versions that CloudFront fixes for it. */
+  /** Without a custom domain, viewers use the distribution's own name and CloudFront's TLS policy for it. */
   readonly customDomain: CustomDomain | undefined
 }
 
-/** CloudFront in front of the private bucket: every read needs a signed url, over https. */
+/** CloudFront in front of the private bucket. Every read needs a signed url and https. */
 export class VideoCdn extends Construct {
   readonly baseUrl: string
-  /** What the operator has to write into the zone of a name of the team's own. */
+  /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
 
   constructor(scope: Construct, id: string, props: VideoCdnProps) {
@@ -86,7 +86,7 @@ export class VideoCdn extends Construct {
   }
 }
 
-/** What is stored is video/mp4; a browser must not guess otherwise, nor fall back to http. */
+/** Keeps browsers from guessing another type than video/mp4, and from falling back to http. */
 function createHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
   return new ResponseHeadersPolicy(scope, 'Headers', {
     responseHeadersPolicyName: ACCOUNT_WIDE_NAME,

@@ -4,19 +4,19 @@ import type { GatewayFunction } from './gateway-function.ts'
 import type { VideoBucket } from './video-bucket.ts'
 import type { VideoCdn } from './video-cdn.ts'
 
-/** How clients reach stored videos, and what a function needs to have a part in it. */
+/** The delivery of stored videos, and the permissions of functions that sign urls. */
 export type VideoDelivery = {
-  /** Where video urls point, when one address serves them all. */
+  /** The common base of video urls, if there is one. */
   readonly baseUrl: string | undefined
   /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
-  /** Undefined where nothing but AWS credentials sign. */
+  /** Undefined if urls are signed with AWS credentials. */
   readonly signingKeys: SigningKeyResources | undefined
-  /** Lets a function sign urls of videos. */
+  /** Allows a function to sign video urls. */
   allowSigning(signer: GatewayFunction): void
 }
 
-/** Signed urls of the CDN, whose keys lie in a secret. */
+/** Signed urls of the CDN, with keys from a secret. */
 export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): VideoDelivery {
   return {
     baseUrl: cdn.baseUrl,

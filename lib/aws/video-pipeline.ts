@@ -18,7 +18,7 @@ type VideoPipelineProps = {
 /** The state machine of video jobs, one Standard execution per job, and the functions that are its tasks. */
 export class VideoPipeline extends Construct {
   readonly stateMachine: StateMachine
-  /** By folder name; for alarms. */
+  /** Functions by folder name, for alarms. */
   readonly functions: Readonly<Record<StepName | 'webhook', GatewayFunction>>
 
   constructor(scope: Construct, id: string, { resources, reservedConcurrency }: VideoPipelineProps) {
@@ -45,20 +45,20 @@ export class VideoPipeline extends Construct {
     this.stateMachine = this.#createStateMachine(resources.sources.root)
   }
 
-  /** StartExecution on this machine, and the variable that names it. */
+  /** Grants StartExecution on this machine, and sets the variable with its ARN. */
   grantStart(starter: GatewayFunction): void {
     this.stateMachine.grantStartExecution(starter)
     starter.setEnvironment({ STATE_MACHINE_ARN: this.stateMachine.stateMachineArn })
   }
 
-  /** DescribeExecution on the executions of this machine. */
+  /** Grants DescribeExecution on the executions of this machine. */
   grantDescribe(reader: IGrantable & IConstruct): void {
     const resourceArn = `${this.#executionArnPrefix()}:*`
     Grant.addToPrincipal({ grantee: reader, actions: ['states:DescribeExecution'], resourceArns: [resourceArn] })
     acknowledgeWildcard(reader, 'Executions are named after their jobs at run time.', resourceArn)
   }
 
-  /** The definition is the one file that the local host interprets too; only the functions' ARNs are filled in. */
+  /** The local host interprets the same definition file. Here, the ARNs of the functions are filled in. */
   #createStateMachine(root: string): StateMachine {
     const role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('states.amazonaws.com') })
     for (const task of Object.values(this.functions)) {
@@ -95,8 +95,8 @@ export class VideoPipeline extends Construct {
   }
 
   /**
-   * The prefix keeps the account's one log resource policy from growing with every log group; the stack's own id lets a
-   * stack be made again where the log of the last one was kept.
+   * The prefix keeps the resource policy for logs of the account from growing with every log group. The id of the stack allows a
+   * new stack to be created while the log of a deleted one is kept.
    */
   #logGroupName(): string {
     const { stackName, stackId } = Stack.of(this)

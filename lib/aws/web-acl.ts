@@ -4,20 +4,20 @@ import { Construct } from 'constructs'
 import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
 
 type WebAclProps = {
-  /** The stage of API Gateway that it stands before. */
+  /** The protected stage of API Gateway. */
   readonly stageArn: string
   readonly requestsPerAddressInFiveMinutes: number
 }
 
 const FIVE_MINUTES_SECONDS = 300
-/** WAF looks again every few seconds; half a minute later an address that slowed down is usually let in again. */
+/** WAF evaluates rates every few seconds, so an address is usually allowed again half a minute after it slows down. */
 const RETRY_AFTER_SECONDS = 30
 const RATE_LIMITED_BODY = 'rate-limited'
 
 /**
- * AWS's rule groups, and of each the rules that only count here. They read bodies: prompts, images in base64 and urls of
- * references look to them like attacks or are simply long. The handlers have limits of their own for bodies, and the
- * guard checks every url that is fetched. Clients are programs, which need not name themselves.
+ * AWS's rule groups, each with the rules that only count. Those rules inspect bodies and would block prompts, base64 images and
+ * reference urls as attacks or for their length. The handlers limit bodies themselves, and the url guard checks every fetched url.
+ * Clients are programs and may omit a user agent.
  */
 const MANAGED_RULE_GROUPS = {
   AWSManagedRulesAmazonIpReputationList: [],
@@ -32,7 +32,7 @@ const MANAGED_RULE_GROUPS = {
   ],
 } as const
 
-/** What stands before the API: addresses that AWS knows as bad, known attacks, and floods from one address. */
+/** The web ACL of the API. It blocks bad addresses from AWS's list, known attacks, and floods from one address. */
 export class WebAcl extends Construct {
   constructor(scope: Construct, id: string, props: WebAclProps) {
     super(scope, id)
@@ -44,7 +44,7 @@ export class WebAcl extends Construct {
       customResponseBodies: {
         [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
       },
-      // Sampled requests would show headers, and so API keys, to everybody with access to the console.
+      // Sampled requests would show API keys to everyone with access to the console.
       dataProtectionConfig: {
         dataProtections: [
           { field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] }, action: 'SUBSTITUTION' },
@@ -56,7 +56,7 @@ export class WebAcl extends Construct {
   }
 }
 
-/** First, because it is the cheapest, and because what it stops needs no further look. */
+/** First, because this rule is the cheapest, and blocked requests skip the other rules. */
 function floodRule(limit: number): CfnWebACL.RuleProperty {
   return {
     name: 'Flood',

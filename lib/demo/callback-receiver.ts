@@ -1,13 +1,13 @@
 import { listen } from '#local/http-server.ts'
 import { readBody } from '#local/read-body.ts'
 
-/** One callback as it arrived: the bytes that were signed, and the headers. */
+/** One callback: the signed body, unchanged, and the headers. */
 export type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }
 
-/** No callback is larger. */
+/** Larger than any callback. */
 const CALLBACK_BYTES_MAX = 65_536
 
-/** A client's own server: takes the first callback that arrives. */
+/** Starts a client's server that receives one callback. */
 export async function startCallbackReceiver() {
   const { promise: received, resolve } = Promise.withResolvers<ReceivedCallback>()
   const server = await listen((request, response) => {

@@ -16,15 +16,15 @@ import { type Job, VideoClient } from './video-client.ts'
 
 const CONFIG_FILE = join(import.meta.dirname, '../../config/demo.yaml')
 
-/** Far above what the demo takes; a machine under load may need some of it. */
+/** Far above the usual time, for a machine under load. */
 const JOB_SECONDS_MAX = 60
 
 const CALLBACK_SECONDS_MAX = 20
 
-/** What the demo's upstream and its polls take, roughly. */
+/** Rough time of the demo's upstream and its polls. */
 const VIDEO_SECONDS = 6
 
-/** The main job, end to end, on one machine: create, watch, be called back, download; a chat and an embedding; and the money. */
+/** Runs a video job end to end on one machine, with its callback and download, then a chat and an embedding, and shows the ledger. */
 export async function runDemo(): Promise<void> {
   const receiver = await startCallbackReceiver()
   process.env.DEMO_CALLBACK_ORIGIN = receiver.origin
@@ -52,7 +52,7 @@ export async function runDemo(): Promise<void> {
   }
 }
 
-/** The callback follows the job's end at once; one that does not come is a fault worth a sentence. */
+/** The callback follows the end of the job at once. @throws Error if none arrives in time. */
 async function withinBound(received: Promise<ReceivedCallback>): Promise<ReceivedCallback> {
   const late = delay(CALLBACK_SECONDS_MAX * 1000).then(() => {
     throw new Error(`no callback arrived within ${CALLBACK_SECONDS_MAX} s`)
@@ -60,7 +60,7 @@ async function withinBound(received: Promise<ReceivedCallback>): Promise<Receive
   return await Promise.race([received, late])
 }
 
-/** A settlement follows the last byte of its response; it has a moment to do so. */
+/** Bounds the wait for a settlement, which follows the last byte of its response. */
 const BALANCE_READS_MAX = 100
 
 async function showBalance(when: string): Promise<void> {
@@ -95,11 +95,11 @@ async function makeVideo(host: LocalHost, callbackUrl: string): Promise<Job> {
   return job
 }
 
-/** The official SDK checks the signature: what a client of this gateway would write, unchanged. */
+/** Verifies the signature with the official SDK, as a client would. */
 async function showCallback({ body, headers }: ReceivedCallback, webhookSecret: string): Promise<void> {
   const client = new OpenAI({ apiKey: 'unused', webhookSecret })
   await client.webhooks.unwrap(body, headers)
-  console.log(`\nThe callback arrived and its signature is right (openai webhooks.unwrap):\n  ${body}`)
+  console.log(`\nThe callback arrived and its signature is valid (openai webhooks.unwrap):\n  ${body}`)
 }
 
 async function showDownload({ url = '' }: Job): Promise<void> {
@@ -111,7 +111,7 @@ async function showDownload({ url = '' }: Job): Promise<void> {
   const brand = await range.text()
   console.log(`\nGET ${url.slice(0, 60)}...`)
   console.log(
-    `  ${bytes.length} bytes of ${response.headers.get('content-type')}, ${scanner.finish().durationSeconds} s long by its own header`,
+    `  ${bytes.length} bytes of ${response.headers.get('content-type')}, ${scanner.finish().durationSeconds} s long according to its header`,
   )
   console.log(`  bytes 4-7 alone: ${range.status} "${brand}"\n`)
 }

@@ -4,12 +4,12 @@ import type { LocalHost } from '#local/local-host.ts'
 const CHAT_MODEL = 'chat-default'
 const EMBEDDING_MODEL = 'text-embedding-3-small'
 
-/** What a client of the relay writes: the official SDK, the gateway's address and a key. */
+/** The official SDK with the gateway's address and a key, as a client would use it. */
 function openClient({ url, key }: LocalHost): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key })
 }
 
-/** A chat that streams, word by word as it comes. */
+/** Streams a chat and prints each word as it arrives. */
 export async function showChat(host: LocalHost): Promise<void> {
   const question = 'What does a paper city look like at night?'
   console.log(`\nchat.completions.create({ model: '${CHAT_MODEL}', stream: true })  "${question}"`)
@@ -31,14 +31,14 @@ export async function showChat(host: LocalHost): Promise<void> {
   console.log(`\n  first word after ${Math.round(firstWordMilliseconds ?? 0)} ms, ${tokens} tokens in all`)
 }
 
-/** Two texts become vectors; the SDK asks for base64 by itself and decodes it. */
+/** Embeds two strings. By default the SDK requests base64 and decodes it. */
 export async function showEmbedding(host: LocalHost): Promise<void> {
   const input = ['a paper city lights up at night', 'a paper town glows after dark']
-  console.log(`\nembeddings.create({ model: '${EMBEDDING_MODEL}', input: [2 texts] })`)
+  console.log(`\nembeddings.create({ model: '${EMBEDDING_MODEL}', input: [2 strings] })`)
   const { data, usage } = await openClient(host).embeddings.create({ model: EMBEDDING_MODEL, input })
   const [first = [], second = []] = data.map(({ embedding }) => embedding)
-  const likeness = first.reduce((sum, value, index) => sum + value * (second[index] ?? 0), 0)
+  const similarity = first.reduce((sum, value, index) => sum + value * (second[index] ?? 0), 0)
   console.log(
-    `  ${data.length} vectors of ${first.length} numbers, alike by ${likeness.toFixed(2)}; ${usage.total_tokens} tokens\n`,
+    `  ${data.length} vectors of ${first.length} numbers, similarity ${similarity.toFixed(2)}; ${usage.total_tokens} tokens\n`,
   )
 }

@@ -9,7 +9,7 @@ export type Job = {
   readonly error?: string
 }
 
-/** A client as anybody would write it: plain fetch, a base url and a key. */
+/** A minimal client with plain `fetch`. */
 export class VideoClient {
   readonly #baseUrl: string
   readonly #key: string
@@ -27,7 +27,7 @@ export class VideoClient {
     return this.#send(`/v1/video/generations/${id}`, {})
   }
 
-  /** Polls until the job has ended, telling every state that it sees. @throws when it takes longer than `secondsMax`. */
+  /** Polls until the job has ended and reports every state. @throws Error after `secondsMax`. */
   async waitForEnd(
     id: string,
     { secondsMax, onState }: { secondsMax: number; onState: (job: Job) => void },

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 
-/** What is deployed, and where its files go. */
+/** The stage to deploy, its configuration and the directory of its files. */
 export type DeployOptions = {
   readonly stage: string
   readonly configFile: string
   /** Further context settings, as `-c key=value` gives them. */
   readonly context: Readonly<Record<string, string>>
-  /** Where the cloud assembly and the outputs are written. */
+  /** Receives the cloud assembly and the outputs. */
   readonly directory: string
 }
 

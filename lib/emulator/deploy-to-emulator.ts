@@ -13,7 +13,7 @@ import { emulatorEnvironment } from './emulator-environment.ts'
 import { type DeployedOutputs, nextCommands } from './next-commands.ts'
 import { runCdk } from './run-cdk.ts'
 
-/** What to deploy, and the variables of the terminal. */
+/** The stage to deploy, its configuration and the variables of the terminal. */
 export type DeployToEmulatorOptions = {
   readonly stage: string
   readonly configFile: string
@@ -34,7 +34,7 @@ const outputsByStack = z.record(z.string(), z.record(z.string(), z.string()))
  * Bootstraps the emulator, deploys the stack of a stage to it, and reports progress on stdout.
  * @throws UsageError before any change: no endpoint, an endpoint of AWS itself, no response, or no upstream.
  * @throws StageSettingsError before any change, for an invalid context setting.
- * @throws CommandFailedError when `cdk` fails.
+ * @throws CommandFailedError if `cdk` fails.
  */
 export async function deployToEmulator(options: DeployToEmulatorOptions): Promise<void> {
   const { stage, configFile, context, verbose, environment: given, run = runCdk } = options

@@ -1,13 +1,13 @@
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Environment } from '../config/environment.ts'
 
-/** The endpoint of one service: `AWS_ENDPOINT_URL_S3` and its like. */
+/** The variable for the endpoint of one service, such as `AWS_ENDPOINT_URL_S3`. */
 const SERVICE_ENDPOINT = /^AWS_ENDPOINT_URL_[A-Z0-9_]+$/
 
 /**
- * What a stack on an emulator is given besides its settings. Emulators tell functions `AWS_ENDPOINT_URL` themselves, as
- * it is where the functions run; an endpoint of a single service, such as one whose host S3 urls shall have, is handed on.
- * Its upstreams are simulated: what they offer for download is trusted though it is plain http on a private address.
+ * Additional properties of a stack on an emulator. Emulators set `AWS_ENDPOINT_URL` for functions themselves; endpoints of
+ * single services, such as one with the host of S3 urls, are passed on. The origins of the simulated upstreams become trusted,
+ * because downloads from them use plain http and private addresses.
  */
 export function emulatorStackProps(config: GatewayConfig, environment: Environment) {
   const endpoints = Object.entries(environment).filter(([name, value]) => SERVICE_ENDPOINT.test(name) && value)

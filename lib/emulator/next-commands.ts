@@ -5,9 +5,9 @@ export type DeployedOutputs = Readonly<Record<string, string>>
 
 type NextCommandsOptions = {
   readonly stage: string
-  /** Of this terminal, as it was. */
+  /** The variables of the terminal. */
   readonly given: Environment
-  /** With which the stack was deployed. */
+  /** The variables of the deployment. */
   readonly used: Environment
   readonly outputs: DeployedOutputs
   /** Names of the upstreams' keys. */
@@ -16,7 +16,7 @@ type NextCommandsOptions = {
 
 const NEEDED = ['AWS_ENDPOINT_URL', 'AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
 
-/** What to type after a deployment: the variables that the terminal lacks, then tenant, key, secret and smoke. */
+/** The commands after a deployment: export missing variables, set the secrets, create a tenant and a key, run the smoke test. */
 export function nextCommands({ stage, given, used, outputs, secretNames }: NextCommandsOptions): readonly string[] {
   const missing = NEEDED.filter((name) => given[name] !== used[name])
   const admin = 'npm run admin --'

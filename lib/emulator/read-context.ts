@@ -1,17 +1,17 @@
 import { readContextArguments } from '../config/context-arguments.ts'
 import { UsageError } from '../terminal/usage-error.ts'
 
-/** What has an option of its own, and what this command decides. */
+/** Keys with an option, and keys that this command sets. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  stage: 'say --stage in place of -c stage',
-  config: 'say --config in place of -c config',
-  emulator: 'leave -c emulator out: this command deploys to emulators only',
+  stage: 'use --stage instead of -c stage',
+  config: 'use --config instead of -c config',
+  emulator: 'omit -c emulator: this command deploys to emulators only',
 }
 
 /**
- * Context settings of a deployment to an emulator, as `cdk` takes them: `-c retainData=true`, once for each.
- * @throws UsageError as `readContextArguments`, and for what is said elsewhere.
- * @throws StageSettingsError for a key that no deployment has.
+ * Reads the context settings of a deployment to an emulator, in the syntax of `cdk`: one `-c retainData=true` each.
+ * @throws UsageError like `readContextArguments`, and for a key of `ELSEWHERE`.
+ * @throws StageSettingsError for an unknown key.
  */
 export function readContext(given: readonly string[]): Readonly<Record<string, string>> {
   const settings = readContextArguments(given)

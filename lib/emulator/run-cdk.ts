@@ -10,25 +10,25 @@ const REPOSITORY_ROOT = join(import.meta.dirname, '../..')
 const CDK = join(REPOSITORY_ROOT, 'node_modules/aws-cdk/bin/cdk')
 
 /**
- * Runs `cdk` in the repository. It says a line per resource, which is kept back unless it fails or `verbose` asks for it.
+ * Runs `cdk` in the repository. Its output, a line per resource, is shown only with `verbose` or after a failure.
  * @throws CommandFailedError
  */
 export async function runCdk(phase: DeployPhase, environment: Environment, verbose: boolean): Promise<void> {
   const child = spawn(process.execPath, [CDK, ...phase.parameters], {
     cwd: REPOSITORY_ROOT,
-    // The app is started as `node`: the one that runs this.
+    // `cdk` starts the app as `node`, which must be this version.
     env: { ...environment, PATH: `${dirname(process.execPath)}:${environment.PATH ?? ''}` },
     stdio: verbose ? 'inherit' : ['ignore', 'pipe', 'pipe'],
   })
-  const said: Buffer[] = []
-  child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
-  child.stderr?.on('data', (chunk: Buffer) => said.push(chunk))
+  const output: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => output.push(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => output.push(chunk))
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
   })
   if (code !== 0) {
-    process.stderr.write(Buffer.concat(said))
+    process.stderr.write(Buffer.concat(output))
     throw new CommandFailedError(`cdk ${phase.name} failed (exit code ${code})`)
   }
 }

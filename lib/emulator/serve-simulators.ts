@@ -7,15 +7,15 @@ import { upstreamVariables } from './upstream-variables.ts'
 type SimulatorsOptions = SimulatorPlace & { readonly configFile: string; readonly dataDirectory: string }
 
 type ServedSimulators = {
-  /** Lines such as `P1_BASE_URL=http://127.0.0.1:9700`, to deploy with. */
+  /** Lines such as `P1_BASE_URL=http://127.0.0.1:9700`, to export before the deployment. */
   readonly variables: readonly string[]
   close(): Promise<void>
 }
 
 /**
- * Starts the simulated upstreams of a configuration for a deployment elsewhere: one for each channel that has none of
- * its own and takes one from a variable.
- * @throws GatewayConfigError; the server's error when a port is taken.
+ * Starts simulated upstreams for a deployment to an emulator, one for each channel whose `base_url` is a variable that defaults
+ * to a simulator.
+ * @throws GatewayConfigError, and the server's error if a port is taken.
  */
 export async function serveSimulators({
   configFile,

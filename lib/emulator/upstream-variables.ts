@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 
-/** `${P1_BASE_URL:-simulator}`: an upstream that a deployment is told by a variable. */
+/** `${P1_BASE_URL:-simulator}`: an upstream from a variable, or a simulator. */
 const SIMULATED_VARIABLE = /^\$\{([A-Z][A-Z0-9_]*):-simulator\}$/
 
 /**
- * The environment variables that give channels of a configuration file their upstreams, by channel.
- * Channels whose `base_url` is written out, or has no simulator to fall back to, are not among them.
+ * The environment variables for the upstreams of a configuration file, by channel. Excludes channels whose `base_url` does not
+ * default to a simulator.
  */
 export function upstreamVariables(configFile: string): ReadonlyMap<string, string> {
   const channels = parseDocument(readFileSync(configFile, 'utf8')).get('channels')

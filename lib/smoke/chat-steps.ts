@@ -12,19 +12,19 @@ const MAX_TOKENS = 64
 
 const LOOK_AT_RELAY = 'the log line "request" of the chat function, by its x-request-id'
 
-/** A chat answered in one piece, with what it cost. */
+/** Sends a chat request and reports the length and the tokens of the response. */
 export async function chatWhole(client: GatewayClient, model: string): Promise<StepResult<void>> {
   const body = { model, messages: MESSAGES, max_tokens: MAX_TOKENS }
-  const answer = await client.json(CHAT, { status: 200, body })
-  const text = textOf(answer, 'message')
+  const response = await client.json(CHAT, { status: 200, body })
+  const text = textOf(response, 'message')
   if (text === '') {
-    throw new SmokeFailure(`the chat answered no text: ${JSON.stringify(answer).slice(0, 300)}`, LOOK_AT_RELAY)
+    throw new SmokeFailure(`the chat response has no text: ${JSON.stringify(response).slice(0, 300)}`, LOOK_AT_RELAY)
   }
-  const usage = isJsonObject(answer.usage) ? `, ${String(answer.usage.total_tokens)} tokens` : ''
-  return { value: undefined, text: `${model} answered ${text.length} characters${usage}` }
+  const usage = isJsonObject(response.usage) ? `, ${String(response.usage.total_tokens)} tokens` : ''
+  return { value: undefined, text: `${model} returned ${text.length} characters${usage}` }
 }
 
-/** A chat that streams: events as they come, up to `[DONE]`. Where nothing can stream it comes in one piece, which is told. */
+/** Streams a chat up to `[DONE]` and reports the times of its events. Without response streaming, all events arrive at once. */
 export async function chatStreamed(client: GatewayClient, model: string): Promise<StepResult<void>> {
   const startedAt = performance.now()
   const body = { model, messages: MESSAGES, max_tokens: MAX_TOKENS, stream: true }
@@ -35,7 +35,7 @@ export async function chatStreamed(client: GatewayClient, model: string): Promis
   }
   const seen = await readEvents(response, startedAt)
   if (seen.text === '' || !seen.isDone) {
-    const fault = seen.isDone ? 'has no text' : 'broke off before [DONE]'
+    const fault = seen.isDone ? 'has no text' : 'ended before [DONE]'
     throw new SmokeFailure(`the streamed chat ${fault} after ${seen.events} events`, LOOK_AT_RELAY)
   }
   const first = `first text after ${seen.firstMilliseconds} ms`
@@ -47,7 +47,7 @@ async function readEvents({ body }: Response, startedAt: number) {
   if (body === null) {
     return seen
   }
-  // Lines of an event stream; an event of the relay is one of them.
+  // Each event of the relay is one line.
   for await (const line of createInterface({ input: Readable.fromWeb(body) })) {
     if (!line.startsWith('data:')) {
       continue
@@ -67,22 +67,22 @@ async function readEvents({ body }: Response, startedAt: number) {
   return seen
 }
 
-/** @throws SmokeFailure for an event that is no JSON object. */
+/** @throws SmokeFailure if the event is not a JSON object. */
 function parseEvent(data: string): JsonObject {
   const event = parseJsonObject(data)
   if (event === undefined) {
     throw new SmokeFailure(
-      `the streamed chat has an event that is no JSON object: ${data.slice(0, 200)}`,
+      `the streamed chat has an event that is not a JSON object: ${data.slice(0, 200)}`,
       LOOK_AT_RELAY,
     )
   }
   return event
 }
 
-/** The text of the first choice: of its message, or of a stream's delta. */
-function textOf(answer: JsonObject, member: 'message' | 'delta'): string {
-  const [choice]: unknown[] = Array.isArray(answer.choices) ? answer.choices : []
-  const part = isJsonObject(choice) ? choice[member] : undefined
+/** The text of the first choice, from the message or from the delta of a stream. */
+function textOf(response: JsonObject, field: 'message' | 'delta'): string {
+  const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : []
+  const part = isJsonObject(choice) ? choice[field] : undefined
   const content = isJsonObject(part) ? part.content : undefined
   return typeof content === 'string' ? content : ''
 }

@@ -2,16 +2,16 @@ import { type JsonObject, parseJsonObject } from '#core/json/json-object.ts'
 import { outOfTime, SmokeFailure } from './smoke-failure.ts'
 import { whereToLook } from './where-to-look.ts'
 
-/** Where a deployment is and what opens it. */
+/** The address of a deployment and a key for it. */
 export type GatewayClientOptions = {
   /** Without a final slash and without `/v1`. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** Ends every request when the whole test has no time left. */
+  /** Aborts all requests when the time of the test is over. */
   readonly signal: AbortSignal
 }
 
-/** A client as anybody would write it: plain fetch, a base url and a key. It knows the HTTP contract and nothing else. */
+/** A minimal client with plain `fetch`. It depends on the HTTP contract only. */
 export class GatewayClient {
   readonly #options: GatewayClientOptions
 
@@ -19,15 +19,15 @@ export class GatewayClient {
     this.#options = options
   }
 
-  /** @throws SmokeFailure when another status comes, or no JSON object. */
+  /** @throws SmokeFailure for another status, or a body that is not a JSON object. */
   async json(path: string, expected: { status: number; body?: JsonObject }): Promise<JsonObject> {
     const response = await this.send(path, expected)
     return parseResponse(await response.text(), path)
   }
 
   /**
-   * The response with its body unread.
-   * @throws SmokeFailure when another status comes, or none.
+   * Sends a request and returns the response with its body unread.
+   * @throws SmokeFailure for another status, or without a response.
    */
   async send(path: string, { status, body }: { status: number; body?: JsonObject }): Promise<Response> {
     const { baseUrl, apiKey, signal } = this.#options
@@ -41,8 +41,8 @@ export class GatewayClient {
   }
 
   /**
-   * Downloads what a signed url names, without the key: the url alone must do.
-   * @throws SmokeFailure when it is not there.
+   * Downloads from a signed url, without the key.
+   * @throws SmokeFailure for a status other than 200.
    */
   async download(url: string): Promise<Response> {
     const response = await reach(url, { signal: this.#options.signal })
@@ -53,7 +53,7 @@ export class GatewayClient {
   }
 }
 
-/** A signature is as good as a key until it ends. */
+/** Removes the query, because a signature works like a key until it expires. */
 export function withoutQuery(url: string): string {
   return url.split('?')[0] ?? ''
 }
@@ -71,21 +71,24 @@ async function reach(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** As much of a response as a person reads. */
+/** Most characters of a response in a message. */
 const SHOWN_CHARACTERS_MAX = 500
 
 async function unexpectedResponse(response: Response, request: string): Promise<SmokeFailure> {
   const text = await response.text().catch(() => '')
   const id = response.headers.get('x-request-id')
   const shown = text.trim().slice(0, SHOWN_CHARACTERS_MAX)
-  const said = `${request} answered ${response.status}${id === null ? '' : ` (x-request-id ${id})`} ${shown}`
-  return new SmokeFailure(said.trim(), whereToLook(response.status))
+  const message = `${request} returned ${response.status}${id === null ? '' : ` (x-request-id ${id})`} ${shown}`
+  return new SmokeFailure(message.trim(), whereToLook(response.status))
 }
 
 function parseResponse(text: string, path: string): JsonObject {
-  const answer = parseJsonObject(text)
-  if (answer === undefined) {
-    throw new SmokeFailure(`${path} answered no JSON object: ${text.slice(0, SHOWN_CHARACTERS_MAX)}`, whereToLook(404))
+  const body = parseJsonObject(text)
+  if (body === undefined) {
+    throw new SmokeFailure(
+      `${path} did not return a JSON object: ${text.slice(0, SHOWN_CHARACTERS_MAX)}`,
+      whereToLook(404),
+    )
   }
-  return answer
+  return body
 }

@@ -6,10 +6,10 @@ const NAME_WIDTH = 12
 
 const MARKS = { passed: 'ok  ', failed: 'FAIL', skipped: 'skip' } as const
 
-/** Seconds that a video takes, roughly; the bar is a guess. */
+/** Rough duration of a video job. The progress bar is an estimate. */
 const EXPECTED_SECONDS = 45
 
-/** Tells a person what happens while it happens. */
+/** Prints the progress of the test to the console. */
 export function printingObserver(): SmokeObserver {
   let bar: ProgressBar | undefined
   return {
@@ -26,14 +26,14 @@ export function printingObserver(): SmokeObserver {
   }
 }
 
-/** One step for a person to read: verdict, name, what was found, milliseconds; a second line when there is something to look at. */
+/** Formats one step: verdict, name, result and milliseconds, and on a second line where to look, if known. */
 export function lineOf({ name, verdict, milliseconds, text, lookAt }: StepVerdict): string {
   const time = verdict === 'skipped' ? '' : `  (${milliseconds} ms)`
   const hint = lookAt === undefined ? '' : `\n     ${' '.repeat(NAME_WIDTH)}look at: ${lookAt}`
   return `${MARKS[verdict]} ${name.padEnd(NAME_WIDTH)}${text}${time}${hint}`
 }
 
-/** The verdict of all: the last line. */
+/** Formats the last line: the verdict of the whole test. */
 export function verdictLine({ ok, steps }: SmokeReport): string {
   const passed = steps.filter(({ verdict }) => verdict === 'passed').length
   return `\n${ok ? 'passed' : 'FAILED'}: ${passed} of ${steps.length} steps`

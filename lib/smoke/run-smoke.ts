@@ -5,31 +5,31 @@ import { SmokeFailure } from './smoke-failure.ts'
 import { type SmokeObserver, type StepResult, StepRunner, type StepVerdict } from './step-runner.ts'
 import { checkPassthrough, createJob, downloadVideo, findInList, waitForJob } from './video-steps.ts'
 
-/** What to test, with what key, and how long it may take. */
+/** The deployment to test, the key, the models and the limits. */
 export type SmokeOptions = {
   /** Without a final slash and without `/v1`. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** The video model; the cheapest plain one of the shipped catalogue unless said. */
+  /** The video model. The default is the cheapest text-to-video model of the shipped catalogue. */
   readonly model?: string | undefined
   readonly chatModel?: string | undefined
   readonly skipChat: boolean
-  /** Time for all of it. */
+  /** For the whole test. */
   readonly timeoutSeconds: number
-  /** Between two looks at the job. */
+  /** Between two polls of the job. */
   readonly pollMilliseconds: number
 }
 
-/** Every step's verdict, in the order in which they ran; `ok` when each one passed. A skipped step is no pass. */
+/** The verdicts in the order of the steps. `ok` means that every step passed; a skipped step has not passed. */
 export type SmokeReport = { readonly ok: boolean; readonly steps: readonly StepVerdict[] }
 
-/** Models of the shipped catalogue; the list of models does not tell what each is for. */
+/** Models of the shipped catalogue, because the list of models does not show their kinds. */
 const VIDEO_MODEL = 'famB-1.1-t2v'
 const CHAT_MODEL = 'chat-default'
 
 /**
- * The main job and a chat against any deployment, by the HTTP contract alone: a video by text is made, watched,
- * downloaded and listed, and a chat is answered whole and streamed. It never throws: each step has its verdict.
+ * Tests any deployment through the HTTP contract: creates a video job from text, polls it, downloads and lists the video, and
+ * sends a chat request with and without streaming. Failures become verdicts, never exceptions.
  */
 export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): Promise<SmokeReport> {
   const { baseUrl, apiKey, skipChat, timeoutSeconds } = options
@@ -49,8 +49,8 @@ export async function runSmoke(options: SmokeOptions, observer: SmokeObserver): 
 }
 
 function priceOf({ model = VIDEO_MODEL, chatModel = CHAT_MODEL, skipChat }: SmokeOptions): string {
-  const chats = skipChat ? '' : ` and two short answers of ${chatModel}`
-  return `This makes one video with ${model}${chats}: the key's tenant pays credits for them, and real upstreams are paid money.`
+  const chats = skipChat ? '' : ` and two short chat responses with ${chatModel}`
+  return `This makes one video with ${model}${chats}: they cost the key's tenant credits, and real upstreams charge for them.`
 }
 
 type Surroundings = {
@@ -75,9 +75,9 @@ async function listModels(client: GatewayClient): Promise<StepResult<readonly st
   const { data } = await client.json('/v1/models', { status: 200 })
   const ids = (Array.isArray(data) ? data : []).flatMap((model) => (isJsonObject(model) ? [String(model.id)] : []))
   if (ids.length === 0) {
-    throw new SmokeFailure('the key may use no model', 'the models of the key, and the catalogue of the deployment')
+    throw new SmokeFailure('the key cannot use any model', 'the models of the key, and the catalogue of the deployment')
   }
-  return { value: ids, text: `the key may use ${ids.length}` }
+  return { value: ids, text: `the key can use ${ids.length}` }
 }
 
 type Wanted = {
@@ -87,14 +87,11 @@ type Wanted = {
   readonly option: string
 }
 
-/** @throws SmokeFailure when the model is not listed for this key. */
+/** @throws SmokeFailure if the model is not listed for this key. */
 function pickModel({ models = [], given, usual, option }: Wanted): string {
   const model = given ?? usual
   if (!models.includes(model)) {
-    throw new SmokeFailure(
-      `the key may not use ${model}`,
-      `name a model of the list with ${option}: ${models.join(', ')}`,
-    )
+    throw new SmokeFailure(`the key cannot use ${model}`, `choose a listed model with ${option}: ${models.join(', ')}`)
   }
   return model
 }

@@ -1,7 +1,7 @@
-/** One step of the smoke test found the deployment wrong: what happened, and where to look. */
+/** A step of the smoke test failed. */
 export class SmokeFailure extends Error {
   override readonly name = 'SmokeFailure'
-  /** A sentence on where to look; undefined where the message says it all. */
+  /** Where to look; undefined if the message suffices. */
   readonly lookAt: string | undefined
 
   constructor(message: string, lookAt?: string) {
@@ -10,7 +10,7 @@ export class SmokeFailure extends Error {
   }
 }
 
-/** Of any step: the clock runs for all of them together. */
+/** The failure of the step that runs when the time of the whole test is over. */
 export function outOfTime(): SmokeFailure {
-  return new SmokeFailure('the time for the whole test is over', 'give more with --timeout-seconds')
+  return new SmokeFailure('the time limit of the whole test is over', 'raise the limit with --timeout-seconds')
 }

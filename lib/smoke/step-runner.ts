@@ -1,28 +1,28 @@
 import { outOfTime, SmokeFailure } from './smoke-failure.ts'
 
-/** How one step went. */
+/** The outcome of one step. */
 export type StepVerdict = {
   readonly name: string
   readonly verdict: 'passed' | 'failed' | 'skipped'
   readonly milliseconds: number
-  /** What was found, or what is wrong; never the key. */
+  /** The result or the failure; never the key. */
   readonly text: string
-  /** Where to look, of a failed step. */
+  /** Where to look after a failure. */
   readonly lookAt?: string
 }
 
-/** Sees the test while it runs. */
+/** Receives progress while the test runs. */
 export type SmokeObserver = {
-  /** Before money is spent. */
+  /** Called before money is spent. */
   announce(text: string): void
   progress(status: string): void
   end(step: StepVerdict): void
 }
 
-/** What a step found: a value for later steps and a text for people. */
+/** The result of a step: a value for later steps, and a string for the report. */
 export type StepResult<Value> = { readonly value: Value; readonly text: string }
 
-/** Runs steps one after the other and keeps their verdicts; a failure is a verdict, not an exception. */
+/** Runs steps one after the other and records their verdicts. A failure becomes a verdict, not an exception. */
 export class StepRunner {
   readonly steps: StepVerdict[] = []
   readonly #observer: SmokeObserver
@@ -33,28 +33,28 @@ export class StepRunner {
     this.#secret = secret
   }
 
-  /** Undefined when the step failed, or could not run because `work` is undefined: a step before it failed. */
+  /** Returns undefined if the step failed, or was skipped because `work` is undefined after an earlier failure. */
   async step<Value>(name: string, work: (() => Promise<StepResult<Value>>) | undefined): Promise<Value | undefined> {
     if (work === undefined) {
-      this.#end({ name, verdict: 'skipped', milliseconds: 0, text: 'a step before it failed' })
+      this.#end({ name, verdict: 'skipped', milliseconds: 0, text: 'an earlier step failed' })
       return undefined
     }
     const startedAt = performance.now()
-    const lasted = () => Math.round(performance.now() - startedAt)
+    const elapsed = () => Math.round(performance.now() - startedAt)
     try {
       const { value, text } = await work()
-      this.#end({ name, verdict: 'passed', milliseconds: lasted(), text })
+      this.#end({ name, verdict: 'passed', milliseconds: elapsed(), text })
       return value
     } catch (error) {
-      this.#end({ name, verdict: 'failed', milliseconds: lasted(), ...describe(error) })
+      this.#end({ name, verdict: 'failed', milliseconds: elapsed(), ...describe(error) })
       return undefined
     }
   }
 
   #end(step: StepVerdict): void {
-    const said = { ...step, text: step.text.replaceAll(this.#secret, '[key]') }
-    this.steps.push(said)
-    this.#observer.end(said)
+    const redacted = { ...step, text: step.text.replaceAll(this.#secret, '[key]') }
+    this.steps.push(redacted)
+    this.#observer.end(redacted)
   }
 }
 
@@ -62,9 +62,9 @@ function describe(error: unknown): Pick<StepVerdict, 'text' | 'lookAt'> {
   if (error instanceof SmokeFailure) {
     return { text: error.message, ...(error.lookAt === undefined ? {} : { lookAt: error.lookAt }) }
   }
-  // What ends a request in the middle of its body is no Error of ours.
+  // The signal ends the read of a body with a TimeoutError.
   if (Object(error).name === 'TimeoutError') {
     return describe(outOfTime())
   }
-  return { text: error instanceof Error ? `the answer broke off: ${error.message}` : String(error) }
+  return { text: error instanceof Error ? `the response ended early: ${error.message}` : String(error) }
 }

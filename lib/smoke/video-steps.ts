@@ -21,19 +21,19 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
   'error',
 ])
 
-/** Orders a video by text; the value is the job's id. @throws SmokeFailure unless a queued job is answered. */
+/** Creates a video job from text; the value is its id. @throws SmokeFailure if the response is not a queued job. */
 export async function createJob(client: GatewayClient, model: string): Promise<StepResult<string>> {
   const job = await client.json(JOBS, { status: 201, body: { model, prompt: PROMPT } })
   const { id, status, object } = job
   if (typeof id !== 'string' || status !== 'queued' || object !== 'video.generation') {
-    throw new SmokeFailure(`POST ${JOBS} answered 201 without a queued job: ${JSON.stringify(job)}`)
+    throw new SmokeFailure(`POST ${JOBS} returned 201 without a queued job: ${JSON.stringify(job)}`)
   }
   return { value: id, text: `job ${id} of ${model}, ${status}` }
 }
 
 type Waiting = { readonly pollMilliseconds: number; readonly onStatus: (status: string) => void }
 
-/** Polls until the job has ended. The time is bounded by the client's signal. @throws SmokeFailure unless it succeeded. */
+/** Polls until the job has ended; the client's signal bounds the time. @throws SmokeFailure unless the job succeeded. */
 export async function waitForJob(client: GatewayClient, id: string, waiting: Waiting): Promise<StepResult<JsonObject>> {
   const startedAt = Date.now()
   for (;;) {
@@ -53,19 +53,19 @@ export async function waitForJob(client: GatewayClient, id: string, waiting: Wai
   }
 }
 
-/** What the upstream said has to be in the response, beside the gateway's own fields. */
+/** Checks that the job has fields of the upstream beside those of the gateway. @throws SmokeFailure */
 export async function checkPassthrough(job: JsonObject): Promise<StepResult<void>> {
-  const members = Object.keys(job).filter((name) => !OWN_FIELDS.has(name))
-  if (members.length === 0) {
-    throw new SmokeFailure("the job has no member of its upstream's answer", 'the log lines of the poll function')
+  const fields = Object.keys(job).filter((name) => !OWN_FIELDS.has(name))
+  if (fields.length === 0) {
+    throw new SmokeFailure('the job has no field of the upstream', 'the log lines of the poll function')
   }
-  return { value: undefined, text: `upstream members: ${members.join(', ')}` }
+  return { value: undefined, text: `upstream fields: ${fields.join(', ')}` }
 }
 
-/** Reads the video by its url alone, without the key. @throws SmokeFailure unless it is a whole MP4. */
+/** Downloads the video by its url, without the key. @throws SmokeFailure unless it is a complete MP4. */
 export async function downloadVideo(client: GatewayClient, job: JsonObject): Promise<StepResult<void>> {
   if (typeof job.url !== 'string' || !URL.canParse(job.url)) {
-    throw new SmokeFailure('the succeeded job has no url', 'the log lines of the function that answers GET')
+    throw new SmokeFailure('the succeeded job has no url', 'the log lines of the get function')
   }
   const response = await client.download(job.url)
   const scanner = createMp4Scanner()
@@ -76,7 +76,7 @@ export async function downloadVideo(client: GatewayClient, job: JsonObject): Pro
   }
   const { isMp4, hasMovie, isCut, durationSeconds } = scanner.finish()
   if (!isMp4 || !hasMovie || isCut) {
-    const fault = isCut && isMp4 ? 'an MP4 that is cut off' : 'no MP4'
+    const fault = isCut && isMp4 ? 'a truncated MP4' : 'not an MP4'
     throw new SmokeFailure(
       `${withoutQuery(job.url)} is ${fault} (${bytes} bytes)`,
       'the log lines of the store function',
@@ -86,12 +86,12 @@ export async function downloadVideo(client: GatewayClient, job: JsonObject): Pro
   return { value: undefined, text: `MP4 of ${bytes} bytes${seconds} from ${new URL(job.url).host}` }
 }
 
-/** The newest jobs of the key; the one just made is among them. */
+/** Checks that the list of the newest jobs includes the new job. @throws SmokeFailure */
 export async function findInList(client: GatewayClient, id: string): Promise<StepResult<void>> {
   const { data } = await client.json(`${JOBS}?limit=20`, { status: 200 })
   const jobs = Array.isArray(data) ? data.filter(isJsonObject) : []
   if (!jobs.some((job) => job.id === id)) {
-    throw new SmokeFailure(`the list of ${jobs.length} jobs has not job ${id}`, 'the log lines of the list function')
+    throw new SmokeFailure(`the list of ${jobs.length} jobs lacks job ${id}`, 'the log lines of the list function')
   }
   return { value: undefined, text: `among the newest ${jobs.length}` }
 }

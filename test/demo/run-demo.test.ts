@@ -8,7 +8,7 @@ afterEach(() => {
 })
 
 describe('run-demo', () => {
-  it('shows a job from its request to its video, a chat, an embedding, and books that add up', async () => {
+  it('shows a job from its request to its video, a chat, an embedding and a balanced ledger', async () => {
     const printed: string[] = []
     jest.spyOn(console, 'log').mockImplementation((line = '') => void printed.push(String(line)))
     jest.spyOn(process.stdout, 'write').mockReturnValue(true)
@@ -16,7 +16,7 @@ describe('run-demo', () => {
     const text = printed.join('\n')
     for (const part of [
       'POST /v1/video/generations',
-      'The callback arrived and its signature is right',
+      'The callback arrived and its signature is valid',
       'bytes of video/mp4, 5',
       'bytes 4-7 alone: 206 "ftyp"',
       'ledger before: available 100, held 0, spent 0 credits',

@@ -5,9 +5,9 @@ describe('read-context', () => {
   it.each([
     ['retainData', '-c takes key=value, as in -c retainData=true, not retainData'],
     ['=true', '-c takes key=value'],
-    ['stage=try', 'say --stage in place of -c stage'],
-    ['config=own.yaml', 'say --config in place of -c config'],
-    ['emulator=false', 'leave -c emulator out'],
+    ['stage=try', 'use --stage instead of -c stage'],
+    ['config=own.yaml', 'use --config instead of -c config'],
+    ['emulator=false', 'omit -c emulator'],
     ['retaindata=true', 'there is no context setting retaindata; did you mean retainData?'],
   ])('refuses -c %s', (given, reason) => {
     expect(() => readContext([given])).toThrow(reason)

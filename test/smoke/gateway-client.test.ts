@@ -23,14 +23,14 @@ describe('gateway-client: json', () => {
     answers = { 'GET /v1/things': { status: 401, body: 'not you', type: 'text/plain' } }
     await expect(client().json('/v1/things', { status: 200 })).rejects.toMatchObject({
       name: 'SmokeFailure',
-      message: 'GET /v1/things answered 401 (x-request-id request-7) not you',
+      message: 'GET /v1/things returned 401 (x-request-id request-7) not you',
       lookAt: expect.stringContaining('key list'),
     })
   })
 
   it('fails for what is no JSON object', async () => {
     answers = { 'GET /v1/things': { status: 200, body: '<html>', type: 'text/html' } }
-    await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('answered no JSON object: <html>')
+    await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('did not return a JSON object: <html>')
   })
 })
 
@@ -38,7 +38,7 @@ describe('gateway-client: download', () => {
   it('sends no key, and names a url without its signature', async () => {
     answers = { 'GET /v/1.mp4': { status: 403, body: 'ended', type: 'text/plain' } }
     const failure = client().download(`${stub.origin}/v/1.mp4?Signature=secret`)
-    await expect(failure).rejects.toThrow(`GET ${stub.origin}/v/1.mp4 answered 403`)
+    await expect(failure).rejects.toThrow(`GET ${stub.origin}/v/1.mp4 returned 403`)
     expect(stub.requests.at(-1)).toBe('GET /v/1.mp4 without a key')
     expect(withoutQuery('https://a/b?Signature=secret')).toBe('https://a/b')
   })
@@ -54,7 +54,7 @@ describe('gateway-client: an address that does not answer', () => {
 
   it('is out of time when the whole test is', async () => {
     await expect(client(AbortSignal.abort()).send('/v1/models', { status: 200 })).rejects.toThrow(
-      'the time for the whole test is over',
+      'the time limit of the whole test is over',
     )
   })
 })

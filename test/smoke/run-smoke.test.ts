@@ -35,7 +35,7 @@ async function smoke(broken: StubAnswers = {}, options: Partial<Parameters<typeo
 const job = () => Object(healthyAnswers(stub.origin)['GET /v1/video/generations/job-1'].body)
 
 describe('the smoke test', () => {
-  it('passes a deployment in which all is well, step by step', async () => {
+  it('passes every step against a healthy deployment', async () => {
     const { report } = await smoke()
     expect(report.ok).toBe(true)
     expect(report.steps.map(({ name }) => name)).toEqual([
@@ -44,12 +44,12 @@ describe('the smoke test', () => {
     ])
   })
 
-  it('says what costs money before it spends any', async () => {
+  it('announces the costs before it sends paid requests', async () => {
     const { announced } = await smoke()
     expect(announced).toEqual([expect.stringMatching(/one video with famB-1.1-t2v and two .*chat-default.* after 1$/)])
   })
 
-  it('downloads the video by its url alone, without the key', async () => {
+  it('downloads the video by its url, without the key', async () => {
     await smoke()
     expect(stub.requests).toContain('GET /v/1.mp4 without a key')
     expect(stub.requests).toContain(`GET /v1/models Bearer ${KEY}`)
@@ -58,22 +58,27 @@ describe('the smoke test', () => {
   it.each<[string, string, (origin: string) => StubAnswers, RegExp]>([
     [
       'models',
-      'a key that is refused',
+      'a refused key',
       () => ({ 'GET /v1/models': { status: 401, body: { error: 'invalid api key' } } }),
-      /answered 401 \(x-request-id request-7\).*invalid api key/,
+      /returned 401 \(x-request-id request-7\).*invalid api key/,
     ],
     [
       'models',
-      'a page that is no API',
+      'an HTML page',
       () => ({ 'GET /v1/models': { status: 200, body: '<html>' } }),
-      /no JSON object: <html>/,
+      /did not return a JSON object: <html>/,
     ],
-    ['models', 'a key without models', () => ({ 'GET /v1/models': { status: 200, body: { data: [] } } }), /no model/],
+    [
+      'models',
+      'a key without models',
+      () => ({ 'GET /v1/models': { status: 200, body: { data: [] } } }),
+      /cannot use any model/,
+    ],
     [
       'create',
       'a tenant without credits',
       () => ({ 'POST /v1/video/generations': { status: 402, body: { error: 'insufficient quota' } } }),
-      /answered 402/,
+      /returned 402/,
     ],
     [
       'create',
@@ -83,7 +88,7 @@ describe('the smoke test', () => {
     ],
     [
       'wait',
-      'a job that fails',
+      'a failed job',
       () => ({
         'GET /v1/video/generations/job-1': {
           status: 200,
@@ -94,33 +99,33 @@ describe('the smoke test', () => {
     ],
     [
       'wait',
-      'a poll that is refused',
+      'a refused poll',
       () => ({ 'GET /v1/video/generations/job-1': { status: 404, body: { error: 'video job not found' } } }),
-      /answered 404/,
+      /returned 404/,
     ],
     [
       'passthrough',
-      'an answer without its upstream',
+      'a job without upstream fields',
       () => ({ 'GET /v1/video/generations/job-1': { status: 200, body: { ...job(), output: undefined } } }),
-      /no member of its upstream/,
+      /no field of the upstream/,
     ],
     [
       'download',
-      'a url that is refused',
+      'a refused url',
       () => ({ 'GET /v/1.mp4': { status: 403, body: 'denied', type: 'text/plain' } }),
-      /answered 403/,
+      /returned 403/,
     ],
     [
       'download',
-      'a web page in place of the video',
+      'an HTML page instead of the video',
       () => ({ 'GET /v/1.mp4': { status: 200, body: '<html>', type: 'video/mp4' } }),
-      /no MP4 \(6 bytes\)/,
+      /not an MP4 \(6 bytes\)/,
     ],
     [
       'download',
       'half of a video',
       () => ({ 'GET /v/1.mp4': { status: 200, body: CLIP.subarray(0, CLIP.length / 2), type: 'video/mp4' } }),
-      /MP4 that is cut off/,
+      /a truncated MP4/,
     ],
     [
       'list',
@@ -130,13 +135,13 @@ describe('the smoke test', () => {
     ],
     [
       'chat',
-      'an answer without text',
+      'a response without text',
       () => ({ 'POST /v1/chat/completions': { status: 200, body: { choices: [] } } }),
       /no text/,
     ],
     [
       'chat stream',
-      'a stream that breaks off',
+      'an incomplete stream',
       () => ({
         'POST /v1/chat/completions stream': {
           status: 200,
@@ -144,7 +149,7 @@ describe('the smoke test', () => {
           type: 'text/event-stream',
         },
       }),
-      /broke off before \[DONE\] after 1 events/,
+      /ended before \[DONE\] after 1 events/,
     ],
     [
       'chat stream',
@@ -152,25 +157,25 @@ describe('the smoke test', () => {
       () => ({ 'POST /v1/chat/completions stream': { status: 200, body: {} } }),
       /content type application\/json/,
     ],
-  ])('fails at %s for %s, saying what came', async (step, _, broken, said) => {
+  ])('fails the step %s for %s and reports the response', async (step, _, broken, expected) => {
     const { report, verdicts } = await smoke(broken(stub.origin))
     expect(report.ok).toBe(false)
     expect(verdicts[step]).toBe('failed')
     expect(Object.values(verdicts).filter((verdict) => verdict === 'failed')).toHaveLength(1)
-    expect(report.steps.find(({ name }) => name === step)?.text).toMatch(said)
+    expect(report.steps.find(({ name }) => name === step)?.text).toMatch(expected)
   })
 
-  it('tells where to look by what came', async () => {
+  it('says where to look, by the status', async () => {
     const { report } = await smoke({ 'POST /v1/video/generations': { status: 402, body: {} } })
     expect(report.steps.find(({ name }) => name === 'create')?.lookAt).toContain('tenant grant')
   })
 
-  it('goes on with what does not need the failed step, and skips what does', async () => {
+  it('skips steps that depend on the failed one, and runs the others', async () => {
     const { verdicts } = await smoke({ 'POST /v1/video/generations': { status: 503, body: {} } })
     expect(verdicts).toMatchObject({ wait: 'skipped', download: 'skipped', list: 'skipped', 'chat stream': 'passed' })
   })
 
-  it('names the option to give when the usual model is not there, and spends nothing', async () => {
+  it('names the option for another model if the default is not listed, and spends nothing', async () => {
     const { report } = await smoke({ 'GET /v1/models': { status: 200, body: { data: [{ id: 'other' }] } } })
     expect(report.steps.filter(({ verdict }) => verdict === 'failed').map(({ lookAt }) => lookAt)).toEqual([
       expect.stringContaining('--model: other'),
@@ -180,7 +185,7 @@ describe('the smoke test', () => {
     expect(stub.requests.filter((request) => request.startsWith('POST'))).toEqual([])
   })
 
-  it('waits through queued and processing, and ends at its own time', async () => {
+  it('polls through queued and processing, up to the time limit', async () => {
     const inTurn = ['queued', 'processing', 'succeeded']
     const path = 'GET /v1/video/generations/job-1'
     const patient = await smoke({ [path]: () => ({ status: 200, body: { ...job(), status: inTurn.shift() } }) })
@@ -189,11 +194,11 @@ describe('the smoke test', () => {
     const { report } = await smoke(never, { timeoutSeconds: 0.2, skipChat: true })
     expect(report.steps.find(({ name }) => name === 'wait')).toMatchObject({
       verdict: 'failed',
-      text: 'the time for the whole test is over',
+      text: 'the time limit of the whole test is over',
     })
   })
 
-  it('never shows the key or a signature, even where an answer repeats them', async () => {
+  it('never shows the key or a signature, even if a response repeats them', async () => {
     const { text } = await smoke({
       'GET /v/1.mp4': { status: 404, body: 'gone', type: 'text/plain' },
       'POST /v1/chat/completions': { status: 401, body: { error: `invalid api key ${KEY}` } },
@@ -207,7 +212,7 @@ describe('npm run smoke', () => {
   const run = (...parameters: string[]) =>
     promisify(execFile)(process.execPath, ['bin/smoke.ts', ...parameters], { cwd: REPOSITORY, env: withoutJest() })
 
-  it('exits with 1 when a step failed and with 2 when the command line makes no sense', async () => {
+  it('exits with 1 after a failed step and with 2 for an invalid command line', async () => {
     answers = {}
     const [failed, senseless] = await Promise.allSettled([
       run('--base-url', `${stub.origin}/v1/`, '--api-key', KEY, '--json'),

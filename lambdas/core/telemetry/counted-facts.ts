@@ -1,4 +1,4 @@
-/** Facts that an operator counts; docs/operate.md, "What is counted", has a row for each. */
+/** The facts that functions count; docs/operate.md, "What is counted", has a row for each. */
 export const COUNTED_FACTS = [
   'internal_failure',
   'late_upstream_task',

@@ -1,16 +1,16 @@
 /**
- * What is measured besides the counted facts (`counted-facts.ts`), with CloudWatch's name of its unit; docs/operate.md, "What is measured", has a row for each.
- * Counts add up, `oldest_` and `open_` are read as maxima, all others are distributions.
+ * The measures besides the counted facts (`counted-facts.ts`), with their CloudWatch units; docs/operate.md, "What is measured",
+ * has a row for each. Counts are summed, `oldest_` and `open_` are read as maxima, all others are distributions.
  */
 export const MEASURES = {
   jobs_created: 'Count',
   jobs_submitted: 'Count',
-  /** From the creation to the claim that the upstream accepted. */
+  /** From the creation to the claim of the accepted submit. */
   queue_seconds: 'Seconds',
-  /** From the submit to the first poll that was answered. */
+  /** From the submit to the first poll with a reply. */
   first_poll_seconds: 'Seconds',
   generation_seconds: 'Seconds',
-  /** From the upstream's end to the poll that found it; the wait before that poll where the upstream reports no end. */
+  /** From the end of the generation to the poll that found it, or the wait before that poll if the upstream reports no end. */
   detection_lag_seconds: 'Seconds',
   store_seconds: 'Seconds',
   stored_bytes: 'Bytes',
@@ -20,15 +20,15 @@ export const MEASURES = {
   /** From the creation to the end, of jobs that succeeded. */
   job_seconds: 'Seconds',
   relay_succeeded: 'Count',
-  /** The gateway's or the upstreams' failure: a 5xx, or a stream that broke off. */
+  /** Failures of the gateway or of upstreams: 5xx, or an incomplete stream. */
   relay_failed: 'Count',
   /** 4xx, from the gateway or relayed. */
   relay_rejected: 'Count',
-  /** From the invocation to the head of a 2xx answer. */
+  /** From the invocation to the head of a 2xx response. */
   first_byte_milliseconds: 'Milliseconds',
   input_tokens: 'Count',
   output_tokens: 'Count',
-  /** For graphs: the ledger is exact, this is a floating point number. */
+  /** A floating-point number for graphs; the ledger is exact. */
   billed_credits: 'Count',
   upstream_connect_error: 'Count',
   upstream_timeout: 'Count',
