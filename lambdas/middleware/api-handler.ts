@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import { once } from '#adapters/once.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { KeyRateLimiter } from '#adapters/store/accounts/key-rate-limiter.ts'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'

@@ -1,5 +1,5 @@
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'

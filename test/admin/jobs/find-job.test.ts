@@ -1,10 +1,10 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { findJob } from '../../../lib/admin/jobs/find-job.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 
 let engine: TestTable

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
 import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'

@@ -1,9 +1,9 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ledgerShow, ledgerVerify } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Answer } from '../../../lib/admin/command-line/answer.ts'

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
 
 /** Who calls: the tenant, and what the key may do. */
 export type Caller = {
@@ -52,4 +54,12 @@ export function readCaller(
   { keyDigest, nowSeconds }: { keyDigest: string; nowSeconds: number },
 ): Caller | undefined {
   return item === undefined ? undefined : callerOf(readApiKeyRecord(item, keyDigest), nowSeconds)
+}
+
+/**
+ * Finds the caller of an API key by a strongly consistent read, so that a revoked key is refused at its next request.
+ * Undefined for a key that is unknown, revoked, suspended or expired.
+ */
+export async function findCaller(table: Table, keyDigest: string, nowSeconds: number): Promise<Caller | undefined> {
+  return readCaller(await table.readItem(tableKeys.apiKey(keyDigest)), { keyDigest, nowSeconds })
 }

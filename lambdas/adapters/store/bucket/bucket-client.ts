@@ -1,2 +1,2 @@
-/** What the gateway takes of the bucket's client, named so that a bundle keeps nothing else of it. */
+/** The parts of the bucket's client that the gateway uses, by name, so that a bundle leaves out the rest. */
 export { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'

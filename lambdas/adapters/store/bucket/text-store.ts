@@ -2,13 +2,13 @@ import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { logger } from '../../telemetry/logger.ts'
 import { getText, type OpenBucket, putText } from './video-bucket.ts'
 
-/** Texts above these sizes leave the record, which holds 400 KB in all, and go to the bucket. */
+/** Replies above these sizes go to the bucket, because an item holds 400 KB in all. */
 const INLINE_BYTES_MAX = { submit: 50_000, poll: 300_000 } as const
 
-/** A request above this size leaves the reservation, which is rewritten when it is resolved. */
+/** A request above this size goes to the bucket, because the reservation is written again when it is resolved. */
 const REQUEST_INLINE_BYTES_MAX = 16_000
 
-/** Keeps an upstream's answer whole: inline where it fits, else in the bucket. `bucket` is opened only then. */
+/** Stores an upstream's whole reply: inline where it fits, otherwise in the bucket, which is opened only then. */
 export async function storeUpstreamText(
   openBucket: OpenBucket,
   { job, kind, text }: { job: Pick<VideoJob, 'tenantId' | 'jobId'>; kind: 'submit' | 'poll'; text: string },
@@ -22,8 +22,8 @@ export async function storeUpstreamText(
 }
 
 /**
- * Where a request is to lie: inline where it fits (nearly always), else in the bucket (images inside the request), into which
- * the reservation's caller puts it.
+ * Where a request is stored: inline where it fits (nearly always), otherwise in the bucket (requests with images), where the
+ * caller puts it.
  */
 export function placeRequest({ tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'jobId'>, text: string): StoredText {
   return Buffer.byteLength(text) <= REQUEST_INLINE_BYTES_MAX
@@ -31,7 +31,7 @@ export function placeRequest({ tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'j
     : { bucketKey: `requests/${tenantId}/${jobId}.json` }
 }
 
-/** Reads a stored text back, byte for byte; undefined stays undefined. */
+/** Reads a stored string, byte for byte; undefined stays undefined. */
 export async function loadText(openBucket: OpenBucket, text: StoredText | undefined): Promise<string | undefined> {
   if (text === undefined) {
     return undefined
@@ -39,12 +39,12 @@ export async function loadText(openBucket: OpenBucket, text: StoredText | undefi
   return 'inline' in text ? text.inline : await getText(await openBucket(), text.bucketKey)
 }
 
-/** What S3 says of an object that is not there; the second to callers that may not list the bucket. */
+/** Errors of S3 for a missing object; the second for callers that may not list the bucket. */
 const NOT_THERE = new Set(['NoSuchKey', 'AccessDenied'])
 
 /**
- * The same for somebody who reads a job: its text goes when the job is deleted, which may be between the two reads. The job is then
- * shown without it, and a list is not lost for one of its jobs.
+ * Does the same for a reader of a job, whose stored strings may be deleted with the job between the two reads. The job is then shown
+ * without them, so that a list does not fail for one of its jobs.
  */
 export async function loadTextIfThere(
   openBucket: OpenBucket,

@@ -3,11 +3,11 @@ import { AbortMultipartUploadCommand } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import type { Bucket } from './video-bucket.ts'
 
-/** Size of a part in bytes, and parts in flight: they bound the memory of one upload, whatever its size. */
+/** Size of a part in bytes, and parts in flight. They bound the memory of one upload, whatever its size. */
 export const UPLOAD_PARTS = { partSize: 8 * 1024 * 1024, queueSize: 4 } as const
 
 /**
- * Streams a video into the bucket. A video that another try has stored already stays as it is, which is success.
+ * Streams a video into the bucket. A video that another try stored before stays as it is, which is success.
  * When `body` or the bucket fails, the upload is aborted and leaves nothing behind.
  * @throws what the stream or the bucket throws.
  */
@@ -35,8 +35,8 @@ export async function uploadVideo(bucket: Bucket, key: string, body: Readable): 
 }
 
 /**
- * The library discards parts when one of them fails, not when their completion is refused. What cannot be discarded now
- * (a completion whose answer was lost has no parts any more) is left to the lifecycle of the bucket.
+ * Discards the parts of an upload whose completion was refused; the library only does so when a part fails. Parts that cannot be
+ * discarded are left to the lifecycle of the bucket; an upload that was completed, with its response lost, has none.
  */
 async function discardParts({ client, name }: Bucket, key: string, { uploadId }: Upload): Promise<void> {
   if (uploadId === undefined) {
@@ -49,7 +49,7 @@ async function discardParts({ client, name }: Bucket, key: string, { uploadId }:
   }
 }
 
-/** 412: the object exists; the key belongs to this job alone, so it is this video. */
+/** 412: the object exists. Its key belongs to this job alone, so it is this video. */
 function isAlreadyStored(error: unknown): boolean {
   return error instanceof Error && error.name === 'PreconditionFailed'
 }

@@ -1,7 +1,6 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { RecentValues } from '../../recent-values.ts'
-import { type Caller, readCaller } from '../accounts/api-key-record.ts'
-import { findCaller } from '../accounts/key-store.ts'
+import { type Caller, findCaller, readCaller } from '../accounts/api-key-record.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { getVideoJob } from './job-reader.ts'

@@ -13,16 +13,16 @@ export const tableKeys = {
   /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
   job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
   reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
-  /** Open reservation of a relayed request; its resolution deletes it. */
+  /** The open reservation of a relayed request; deleted by its resolution. */
   requestReservation: (tenantId: string, requestId: string): TableKey => ({
     PK: `T#${tenantId}`,
     SK: `REQ#${requestId}`,
   }),
-  /** A large request that lies in the bucket and belongs to no reservation yet; the reservation deletes it. */
+  /** A large request in the bucket without a reservation; deleted by its reservation. */
   announcedRequest: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `BODY#${jobId}` }),
-  /** The row of a reservation. */
+  /** The ledger row of a reservation. */
   ledgerReserve: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#1` }),
-  /** ONE key for settle and release: a second resolution cannot exist. */
+  /** One key for settlement and release, so that no second resolution can exist. */
   ledgerResolution: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#2` }),
   ledgerGrant: (tenantId: string, grantId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `grant#${grantId}` }),
   /** Authentication: by the digest of the whole key. */
@@ -34,22 +34,22 @@ export const tableKeys = {
   channel: (channelId: string): TableKey => ({ PK: `CH#${channelId}`, SK: '0' }),
   /** Token bucket of a channel's polls. */
   pollBucket: (channelId: string): TableKey => ({ PK: `UP#${channelId}`, SK: '0' }),
-  /** When the request after the last one of a key would come, if the key has a rate. */
+  /** When the next request of a key may come, if the key has a rate. */
   requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
-  /** What the jobs of one class have been taking; all classes of a channel in one query. */
+  /** Generation times of the jobs of one class; all classes of a channel in one query. */
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
 } as const
 
-/** Index partition of an open reservation: any spread will do, it only has to be found again by querying them all. */
+/** Index partition of an open reservation. Any spread works, because readers query all partitions. */
 export function openShard(id: string): string {
-  // An id that does not end in hexadecimal digits has a shard like any other, or its reservation would never be found.
+  // An id that does not end in hexadecimal digits needs a shard too, or its reservation would never be found.
   return `OPEN#${(Number.parseInt(id.slice(-2), 16) || 0) % OPEN_SHARDS}`
 }
 
-/** Index partition of what may have left something in the bucket: deleted jobs, and requests without a reservation. */
+/** Index partition of items that may have left objects in the bucket: deleted jobs, and requests without a reservation. */
 export const CLEANUP_PARTITION = 'CLEANUP'
 
-/** Index sort key: milliseconds, padded so that text order is time order. */
+/** Index sort key: milliseconds, padded so that the order of strings is the order of times. */
 export function dueSortKey(atMilliseconds: number): string {
   return String(Math.trunc(atMilliseconds)).padStart(15, '0')
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import { readPartition } from '../../../engines/audit.ts'

@@ -1,5 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import {
   ApiKeyChangedError,
   ApiKeyNotFoundError,
@@ -7,7 +8,6 @@ import {
   putApiKey,
   revokeApiKey,
 } from '#adapters/store/accounts/key-admin.ts'
-import { findCaller } from '#adapters/store/accounts/key-store.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
