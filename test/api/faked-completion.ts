@@ -139,6 +139,7 @@ function answerLater(post: UpstreamPost, { calls, reports }: Faked): Promise<Sen
   const outcome = Promise.withResolvers<SendOutcome>()
   const { messages, n = 1 } = JSON.parse(post.body)
   const body = new FakeBody()
+  post.givenUp?.addEventListener('abort', () => outcome.resolve({ kind: 'given_up' }))
   calls.push({
     prompt: messages[0].content,
     n,

@@ -1,10 +1,8 @@
 import { type BodyEnd, type ResponseBody, ResponseBrokenError } from '#adapters/http/response-body.ts'
 
-/** The body of an upstream's answer, which a test writes piece by piece. */
+/** The body of an upstream's reply, which a test writes piece by piece. */
 export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
   isDestroyed = false
-  /** What may be held of it before it is read. */
-  heldBytesMax: number | undefined
   #end: BodyEnd | undefined
   #onEnd: ((end: BodyEnd) => void) | undefined
   readonly #pieces: (string | Error | undefined)[] = []
@@ -38,8 +36,13 @@ export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
     return Buffer.from(this.#pieces.filter((piece) => typeof piece === 'string').join(''))
   }
 
-  hold(bytesMax: number): void {
-    this.heldBytesMax = bytesMax
+  hold(): void {
+    // A fake holds every piece.
+  }
+
+  /** Pieces that nobody has taken. */
+  get unread(): number {
+    return this.#pieces.length
   }
 
   fail(): void {

@@ -9,44 +9,45 @@ import {
 } from '#core/relay/completion-calls.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { billRequest } from '../../relay/bill-request.ts'
-import { answerStream } from '../../relay/completions/answer-stream.ts'
-import { answerWhole } from '../../relay/completions/answer-whole.ts'
 import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
-import { tellingCalls } from '../../relay/completions/completion-exchange.ts'
-import { UpstreamRefusalError } from '../../relay/completions/upstream-calls.ts'
+import { UpstreamRefusalError } from '../../relay/completions/call-errors.ts'
+import { relayCompletion } from '../../relay/completions/relay-completion.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { sendWhole } from '../../relay/send-response.ts'
 
 /**
- * What the calls of one request may repeat of its body, all of them together: 64 KiB for each of 128 prompts. Above it a
- * body of 5 MiB would become 640 MiB on their way upstream.
+ * What all calls of one request together may repeat of its body: 64 KiB for each of 128 prompts. Without a bound, a body of
+ * 5 MiB would become 640 MiB on the way upstream.
  */
 const REPEATED_BYTES_MAX = 8 * 1024 * 1024
 
 const REPEATED_MESSAGE = `\`prompt\` holds too many strings: each repeats all other fields upstream, which may take at most ${REPEATED_BYTES_MAX / 1024 / 1024} MiB in total; send fewer strings or shorter fields`
 
 /**
- * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each of them, and settles by the
- * sum of what the upstreams report. What fails before the client has seen a byte is an error with a status of its own,
- * which SDKs do not try again by themselves if it was billed.
+ * POST /v1/completions: validates, reserves once for all prompts, asks a chat model for each prompt, and settles by the sum of
+ * what the upstreams report. A failure before the first byte has its own status, and tells SDKs not to retry if it was
+ * billed.
  */
-export async function createCompletion(request: RelayExchange, context: RelayContext): Promise<void> {
-  const { body, caller, requestId, response } = request
-  const completion = parseCompletionRequest(body.json, { catalogue: context.catalogue, allowedModels: caller.models })
+export async function createCompletion(exchange: RelayExchange, context: RelayContext): Promise<void> {
+  const { body, caller, requestId, response } = exchange
+  const { catalogue } = context
+  const completion = parseCompletionRequest(body.json, { catalogue, allowedModels: caller.models })
   const { model, stream, prompts } = completion
-  request.note({ model: model.id, stream, prompts: prompts.length })
-  const fallback = { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) }
-  const longestCall = channelOfAll(context.catalogue.relayChannels(model.id))
-  const callBytes = boundedCalls(completion, measureCompletionCalls(body.text, completion, longestCall))
-  const sendCall = tellingCalls(prepareCompletionCalls(body.text, completion), request)
-  const exchange = { request, completion, answer: response, context, sendCall, callBytes, fallback }
-  const estimate = completionEstimate(exchange)
-  const adviseFor = (available: Microcredits) => adviseOnCompletion(exchange, available)
-  const billed = { exchange: request, model, estimate, adviseFor }
-  await billRequest(context, billed, async (bill) => {
+  exchange.note({ model: model.id, stream, prompts: prompts.length })
+  const longestCall = channelOfAll(catalogue.relayChannels(model.id))
+  const run = {
+    exchange,
+    completion,
+    context,
+    writeCall: prepareCompletionCalls(body.text, completion),
+    callBytes: boundedCalls(completion, measureCompletionCalls(body.text, completion, longestCall)),
+    fallback: { id: `cmpl-${requestId}`, created: Math.trunc(context.nowMilliseconds() / 1000) },
+  }
+  const adviseFor = (available: Microcredits) => adviseOnCompletion(run, available)
+  await billRequest(context, { exchange, model, estimate: completionEstimate(run), adviseFor }, async (bill) => {
     try {
-      await (stream ? answerStream(exchange, bill) : answerWhole(exchange, bill))
+      await relayCompletion(run, bill)
     } catch (error) {
       if (!(error instanceof UpstreamRefusalError)) {
         throw error
@@ -66,7 +67,7 @@ function boundedCalls({ prompts }: CompletionRequest, { common, calls }: Complet
   return calls
 }
 
-/** A channel whose calls are as long as the longest of these. */
+/** A channel whose calls are as long as the longest calls of these channels. */
 function channelOfAll(channels: readonly ChatChannel[]): ChatChannel {
   const chat = channels.flatMap((channel) => channel.pass_members.chat)
   const longer = channels.find((channel) => channel.output_limit_member === 'max_completion_tokens')

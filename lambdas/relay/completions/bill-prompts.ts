@@ -6,24 +6,24 @@ import { sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { Bill } from '../bill-request.ts'
 import { tokensOf } from '../measure-request.ts'
 import type { RelayExchange } from '../relay-exchange.ts'
-import { type CompletionExchange, type PromptRun, REPEATS_MAX } from './completion-exchange.ts'
+import { type CompletionRun, REPEATS_MAX } from './completion-run.ts'
 
-type Bounded = Pick<CompletionExchange, 'completion' | 'callBytes'>
-type Billed = Bounded & { readonly request: Pick<RelayExchange, 'note'> }
+type Bounded = Pick<CompletionRun, 'completion' | 'callBytes'>
+type Billed = Bounded & { readonly exchange: Pick<RelayExchange, 'note'> }
 
-/** What is locked for a request: an upper bound of what its prompts can come to. */
-export function completionEstimate(exchange: Bounded): Microcredits {
-  return completionCostMax(exchange.completion.model, allBounds(exchange))
+/** What is reserved for a request: an upper bound of what its prompts can cost. */
+export function completionEstimate(run: Bounded): Microcredits {
+  return completionCostMax(run.completion.model, allBounds(run))
 }
 
-function allBounds(exchange: Bounded): readonly PromptBounds[] {
-  return exchange.completion.prompts.map((_, promptIndex) => promptBounds(promptIndex, exchange))
+function allBounds(run: Bounded): readonly PromptBounds[] {
+  return run.completion.prompts.map((_, promptIndex) => promptBounds(promptIndex, run))
 }
 
-/** Of too little quota: how long the completions are that the balance covers. */
-export function adviseOnCompletion(exchange: Bounded, available: Microcredits): string | undefined {
-  const { model, maxTokens, maxTokensField } = exchange.completion
-  const bounds = allBounds(exchange)
+/** Advice for a balance that is too low: the longest completions that it covers. */
+export function adviseOnCompletion(run: Bounded, available: Microcredits): string | undefined {
+  const { model, maxTokens, maxTokensField } = run.completion
+  const bounds = allBounds(run)
   const boundsOf = (outputTokensMax: number) => bounds.map((each) => ({ ...each, outputTokensMax }))
   const costOf = (outputTokensMax: number) => completionCostMax(model, boundsOf(outputTokensMax))
   return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
@@ -42,17 +42,17 @@ function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {
   }
 }
 
-/** Says what a request comes to, by how each prompt ended. One of which nothing came, or that nobody has seen, is free. */
-export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly PromptEnd[]): void {
-  const { model } = exchange.completion
-  const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, exchange), end }))
+/** Says what a request costs by how each prompt ended. A prompt that nothing came of, or that was never sent, is free. */
+export function billPrompts(run: Billed, bill: Bill, promptEnds: readonly PromptEnd[]): void {
+  const { model } = run.completion
+  const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, run), end }))
   const { actual, isEstimated } = completionCost(model, ends)
   if (actual === ZERO) {
     return
   }
   const usage = sumOfUsages(promptEnds.flatMap(usagesOf))
   if (usage !== undefined) {
-    exchange.request.note(tokensOf(usage))
+    run.exchange.note(tokensOf(usage))
   }
   if (isEstimated) {
     bill.settleByEstimate(actual)
@@ -61,30 +61,14 @@ export function billPrompts(exchange: Billed, bill: Bill, promptEnds: readonly P
   }
 }
 
-/**
- * Says what a request comes to that fails as a whole because a prompt was refused, which is the client's doing, because an
- * upstream leaves completions out, or because an answer is larger than what is held: the calls that were answered have cost
- * something.
- */
-export function billAnsweredPrompts<Prompt extends PromptRun>(
-  exchange: Billed,
-  bill: Bill,
-  { prompts, endOf }: { readonly prompts: readonly Prompt[]; readonly endOf: (prompt: Prompt) => PromptEnd },
-): void {
-  billPrompts(
-    exchange,
-    bill,
-    prompts.map((prompt) => answeredOf(endOf(prompt))),
-  )
-}
-
-function answeredOf(end: PromptEnd): PromptEnd {
+/** The end of a prompt without the calls that had not ended. */
+export function onlyAnswered(end: PromptEnd): PromptEnd {
   return end.kind === 'partial'
     ? { ...end, calls: end.calls.filter(({ kind }) => kind === 'ended' || kind === 'cut') }
     : end
 }
 
-/** No tokenizer makes more tokens than there are bytes, and the call's own syntax is longer than what a chat template adds. */
+/** No tokenizer makes more tokens than bytes, and the call's own syntax is longer than what a chat template adds. */
 function promptBounds(promptIndex: number, { completion, callBytes }: Bounded): PromptBounds {
   const { model, n, maxTokens } = completion
   const bodyBytes = callBytes[promptIndex] ?? model.context_tokens

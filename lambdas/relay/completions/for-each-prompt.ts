@@ -1,14 +1,16 @@
-import { PROMPTS_AT_ONCE } from './completion-exchange.ts'
-import type { UpstreamCalls } from './upstream-calls.ts'
+import type { PromptCalls } from './prompt-calls.ts'
+
+/** Prompts whose upstreams work at the same time, so that one request is no burst on a channel. */
+export const PROMPTS_AT_ONCE = 8
 
 /**
- * Runs each prompt, in their order, some at a time. None is begun after the calls have ended or the client has left, and
- * the first failure ends all calls.
- * @throws the first failure, after every prompt that was begun has come to its end.
+ * Runs the prompts in their order, {@link PROMPTS_AT_ONCE} at a time. No prompt starts after the calls have ended or the
+ * client has left, and the first failure ends all calls.
+ * @throws the first failure, after every prompt that was started has ended.
  */
 export async function forEachPrompt<Prompt>(
   prompts: readonly Prompt[],
-  calls: Pick<UpstreamCalls, 'mayCall' | 'end'>,
+  calls: Pick<PromptCalls, 'mayCall' | 'end'>,
   run: (prompt: Prompt) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = []

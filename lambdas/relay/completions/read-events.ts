@@ -5,20 +5,19 @@ import { SseEventReader } from '#core/relay/sse-events.ts'
 import { readLastBytes } from '../leave-reply.ts'
 import { readSuccess } from '../read-reply.ts'
 import type { UpstreamReply } from '../upstream-reply.ts'
-
-/** The largest whole answer that is taken in place of a stream. */
-const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+import { REPLY_BYTES_MAX } from './whole-completion.ts'
 
 /**
- * The data of each event of an answer, as it comes. An upstream that does not stream gives a whole answer: one event, then
- * `[DONE]`. Whoever stops reading leaves the rest of the answer a moment to come, so that its connection can be used again.
+ * The data of each event of a reply, as it arrives. An upstream that does not stream sends a whole reply: one event, then
+ * `[DONE]`. When the reader stops early, the rest of the reply has a moment to arrive, so that the connection can be used
+ * again.
  * @throws UpstreamFailedError, ReplyTooLargeError, EndlessEventError, and what reading the body throws.
  */
 export async function* readEvents(reply: UpstreamReply, publicModel: string): AsyncGenerator<string> {
   const { body, contentType } = reply
   if (!isEventStream(contentType)) {
     const form = { publicModel, list: 'choices' } as const
-    const text = (await readSuccess(reply, { bytesMax: ANSWER_BYTES_MAX, form })).toString('utf8')
+    const text = (await readSuccess(reply, { bytesMax: REPLY_BYTES_MAX, form })).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })
     }
@@ -49,7 +48,7 @@ export async function* readEvents(reply: UpstreamReply, publicModel: string): As
   }
 }
 
-/** Events are cut from bytes, one character for each. */
+/** Decodes an event, which has one character for each byte. */
 function fromBytes(data: string): string {
   return Buffer.from(data, 'latin1').toString('utf8')
 }

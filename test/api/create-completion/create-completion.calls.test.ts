@@ -11,7 +11,7 @@ afterEach(() => {
 })
 
 describe('the calls of one request', () => {
-  it('create-completion 503: ends when one of them finds no channel, and an answer that comes late is let go', async () => {
+  it('create-completion 503: ends every call when one of them finds no channel', async () => {
     const run = startCompletion({ prompt: ['a', 'b', 'c'] })
     await run.settle()
     run.callFor('b').answer(JSON_ANSWER)
@@ -21,9 +21,6 @@ describe('the calls of one request', () => {
     expect(run.callFor('b').body.isDestroyed).toBe(true)
     expect(run.callFor('b').reports).not.toContain('failed')
     expect(run.callFor('c').post.givenUp?.aborted).toBe(true)
-    run.callFor('c').answer(JSON_ANSWER)
-    await run.settle()
-    expect(run.callFor('c').body.isDestroyed).toBe(true)
     expect(run.resolved).toStrictEqual([{ kind: 'release' }])
   })
 
@@ -119,18 +116,32 @@ describe('the log line of a request', () => {
 })
 
 describe('the first byte of a stream', () => {
-  it('is waited for without harm to the answers that are there: they are taken in', async () => {
+  it('waits for the slowest of the first prompts; what the others say is held until then', async () => {
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
     await run.settle()
     run.callFor('a').answer()
+    run.callFor('a').body.end(word('Hi'), FINISH, USAGE_CHUNK, DONE)
     await run.settle()
-    expect(run.callFor('a').body.heldBytesMax).toBe(4 * 1024 * 1024)
+    expect(run.answer.isOpen).toBe(false)
     run.callFor('b').answer()
-    for (const { body } of run.calls) {
-      body.end(word('Hi'), FINISH, USAGE_CHUNK, DONE)
-    }
+    await run.settle()
+    expect(textsOf(run.answer.text)).toStrictEqual(new Map([[0, { text: 'Hi', reason: 'stop' }]]))
+    run.callFor('b').body.end(word('Ho'), FINISH, USAGE_CHUNK, DONE)
     expect(await run.over).toStrictEqual({ error: undefined })
-    expect(run.resolved).toMatchObject([{ kind: 'settle' }])
+    expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 30_000n, estimated: false }])
+  })
+
+  it('holds no more than 4 MiB: an upstream that writes more has to wait', async () => {
+    const run = startCompletion({ prompt: ['a', 'b'], stream: true })
+    await run.settle()
+    run.callFor('a').answer()
+    const text = 'x'.repeat(1024 * 1024)
+    run.callFor('a').body.write(...Array.from({ length: 6 }, () => word(text)))
+    await run.settle()
+    run.callFor('b').fail(new UpstreamFailedError())
+    expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
+    expect(run.callFor('a').body.unread).toBe(2)
+    expect(run.resolved).toStrictEqual([{ kind: 'release' }])
   })
 
   it('waits until each of the first prompts has an upstream, so that a refusal still has its status', async () => {

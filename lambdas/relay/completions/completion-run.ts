@@ -1,0 +1,62 @@
+import type { CompletionRequest } from '#core/contract/completion-request.ts'
+import type { CallEnd } from '#core/quota/completion-cost.ts'
+import type { WriteCompletionCall } from '#core/relay/completion-calls.ts'
+import type { CompletionHead } from '#core/relay/completion-reply.ts'
+import type { PromptProgress } from '#core/relay/streamed-prompt.ts'
+import type { RelayContext } from '../relay-context.ts'
+import type { RelayExchange } from '../relay-exchange.ts'
+import type { UpstreamReply } from '../upstream-reply.ts'
+
+/** Calls for the completions that an upstream left out, for each prompt, after the first call. */
+export const REPEATS_MAX = 2
+
+/** One legacy completion after its reservation. */
+export type CompletionRun = {
+  readonly exchange: RelayExchange
+  readonly completion: CompletionRequest
+  readonly context: RelayContext
+  readonly writeCall: WriteCompletionCall
+  /** Length of each prompt's chat call in UTF-8, for the channel of the model that gets the longest one. */
+  readonly callBytes: readonly number[]
+  /** Replaces an id and a time that an upstream leaves out. */
+  readonly fallback: CompletionHead
+}
+
+/** The state of one prompt. */
+export type PromptRun = {
+  readonly promptIndex: number
+  /** An upstream may have seen the prompt. */
+  isSent: boolean
+  /** One of the prompt's calls may be at work and has not ended. */
+  isUnderWay: boolean
+  /** A call whose reply was larger than what is held. */
+  cut: CallEnd | undefined
+  /** The prompt has all its completions. */
+  isWhole: boolean
+}
+
+/** One reply to a prompt: how many completions were asked for, and when the prompt must be answered. */
+export type PromptReply = { readonly reply: UpstreamReply; readonly n: number; readonly deadline: number }
+
+/** What the replies to the prompts become: one response in the end, or events while they arrive. */
+export interface CompletionForm {
+  /** How a call that the client did not wait for is billed. */
+  readonly leftCall: 'abandoned' | 'unread'
+  /**
+   * Reads one reply to its end.
+   * @returns how many of the completions that were asked for are missing.
+   * @throws CallCutError, ChatStreamBrokenError, UpstreamFailedError, UpstreamTimeoutError.
+   */
+  read(promptIndex: number, reply: PromptReply): Promise<number>
+  /** Whether another channel may take a prompt whose reply broke off. If so, what came of that reply is forgotten. */
+  restart(promptIndex: number): boolean
+  /** What there is to bill for a prompt. */
+  progress(promptIndex: number): PromptProgress
+  /** Sends the end of the response. */
+  end(how: CompletionEnd, failure: unknown): void
+  /** Releases timers. To be called when every prompt has ended. */
+  stop?(): void
+}
+
+/** How a completion ended for its client. */
+export type CompletionEnd = 'whole' | 'broken' | 'abandoned'
