@@ -10,7 +10,7 @@ import {
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { billRequest } from '../../relay/bill-request.ts'
 import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
-import { UpstreamRefusalError } from '../../relay/completions/call-errors.ts'
+import { UpstreamRefusalError } from '../../relay/completions/prompt-calls.ts'
 import { relayCompletion } from '../../relay/completions/relay-completion.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'

@@ -1,8 +1,11 @@
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
+import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
+import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import type { WriteCompletionCall } from '#core/relay/completion-calls.ts'
 import type { CompletionHead } from '#core/relay/completion-reply.ts'
 import type { PromptProgress } from '#core/relay/streamed-prompt.ts'
+import type { ReplyTooLargeError } from '../large-reply.ts'
 import type { RelayContext } from '../relay-context.ts'
 import type { RelayExchange } from '../relay-exchange.ts'
 import type { UpstreamReply } from '../upstream-reply.ts'
@@ -60,3 +63,29 @@ export interface CompletionForm {
 
 /** How a completion ended for its client. */
 export type CompletionEnd = 'whole' | 'broken' | 'abandoned'
+
+/** An upstream gave fewer completions than it was asked for, in every call. It has done its work, and bills it. */
+export class MissingCompletionsError extends ChatStreamBrokenError {
+  constructor() {
+    super(undefined, { cause: new TypeError('the upstream gives fewer completions than it was asked for') })
+  }
+}
+
+/** The gateway's own bound cut a reply. Any upstream would send the same again, so no other channel is called. */
+export class CallCutError extends ChatStreamBrokenError {
+  /** What was reported by then, unchecked against the bounds of the model. */
+  readonly usage: ChatUsage | undefined
+  /** Whether nothing of the reply was a completion. It is then free. */
+  readonly isWorthless: boolean
+
+  constructor(cause: Error, { usage, isWorthless = false }: { usage: ChatUsage | undefined; isWorthless?: boolean }) {
+    super(undefined, { cause })
+    this.usage = usage
+    this.isWorthless = isWorthless
+  }
+
+  static ofLarge(cause: ReplyTooLargeError): CallCutError {
+    const { usage, entries } = cause.reply
+    return new CallCutError(cause, { usage: believedUsage(readChatUsage(usage), true), isWorthless: entries === 0 })
+  }
+}

@@ -5,8 +5,21 @@ import { ABANDONED_MILLISECONDS_MAX } from '../leave-reply.ts'
 import { readRefusal } from '../read-reply.ts'
 import { usageWithinBounds } from '../report-usage.ts'
 import { isSuccess, type UpstreamReply } from '../upstream-reply.ts'
-import { UpstreamRefusalError } from './call-errors.ts'
 import type { CompletionRun, PromptRun } from './completion-run.ts'
+
+/** An upstream's 4xx about the request, which is relayed as it is. */
+export class UpstreamRefusalError extends Error {
+  override readonly name = 'UpstreamRefusalError'
+  readonly status: number
+  readonly contentType: string | undefined
+  readonly text: string
+  constructor({ status, contentType }: Pick<UpstreamReply, 'status' | 'contentType'>, text: string) {
+    super(`the upstream refused the request with ${status}`)
+    this.status = status
+    this.contentType = contentType
+    this.text = text
+  }
+}
 
 type Call = {
   /** How many completions. */

@@ -3,16 +3,17 @@ import type { PromptEnd } from '#core/quota/completion-cost.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import type { Bill } from '../bill-request.ts'
 import { billPrompts, onlyAnswered } from './bill-prompts.ts'
-import { CallCutError, MissingCompletionsError, UpstreamRefusalError } from './call-errors.ts'
 import {
+  CallCutError,
   type CompletionEnd,
   type CompletionForm,
   type CompletionRun,
+  MissingCompletionsError,
   type PromptRun,
   REPEATS_MAX,
 } from './completion-run.ts'
 import { forEachPrompt } from './for-each-prompt.ts'
-import { PromptCalls } from './prompt-calls.ts'
+import { PromptCalls, UpstreamRefusalError } from './prompt-calls.ts'
 import { StreamedCompletion } from './streamed-completion.ts'
 import { WholeCompletion } from './whole-completion.ts'
 
@@ -69,7 +70,7 @@ type Asking = { readonly run: CompletionRun; readonly calls: PromptCalls; readon
  * Ends early when the client has left.
  */
 async function askForPrompt(prompt: PromptRun, asking: Asking): Promise<void> {
-  const { run, calls, form } = asking
+  const { run, calls } = asking
   const deadline = calls.replyDeadline()
   let missing: number | undefined = run.completion.n
   for (let call = 0; call <= REPEATS_MAX && missing > 0; call += 1) {

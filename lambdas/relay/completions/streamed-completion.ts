@@ -8,10 +8,15 @@ import { EventSender, UPSTREAM_BROKE_OFF } from '../event-sender.ts'
 import { ReplyTooLargeError } from '../large-reply.ts'
 import { reportCutReply } from '../leave-reply.ts'
 import type { UpstreamReply } from '../upstream-reply.ts'
-import { CallCutError, UpstreamRefusalError } from './call-errors.ts'
-import type { CompletionEnd, CompletionForm, CompletionRun, PromptReply } from './completion-run.ts'
+import {
+  CallCutError,
+  type CompletionEnd,
+  type CompletionForm,
+  type CompletionRun,
+  type PromptReply,
+} from './completion-run.ts'
 import { PROMPTS_AT_ONCE } from './for-each-prompt.ts'
-import type { PromptCalls } from './prompt-calls.ts'
+import { type PromptCalls, UpstreamRefusalError } from './prompt-calls.ts'
 import { readEvents } from './read-events.ts'
 
 /** Characters of events that are held for the first byte. An upstream that writes more meanwhile has to wait. */

@@ -5,8 +5,13 @@ import type { PromptProgress } from '#core/relay/streamed-prompt.ts'
 import { ReplyTooLargeError } from '../large-reply.ts'
 import { readSuccess } from '../read-reply.ts'
 import { sendWhole } from '../send-response.ts'
-import { CallCutError } from './call-errors.ts'
-import type { CompletionEnd, CompletionForm, CompletionRun, PromptReply } from './completion-run.ts'
+import {
+  CallCutError,
+  type CompletionEnd,
+  type CompletionForm,
+  type CompletionRun,
+  type PromptReply,
+} from './completion-run.ts'
 import type { PromptCalls } from './prompt-calls.ts'
 
 /** The largest chat reply that is held: all completions that a request may ask for, at any model's length, stay below. */

@@ -7,7 +7,7 @@ const TESTS = join(import.meta.dirname, '../..')
 
 /** The source of every test over HTTP or of a handler: its titles name `<operation> <status>`. */
 function testTexts(): string {
-  return ['e2e', 'api', 'relayed-routes', 'faults']
+  return ['e2e', 'api', 'relay', 'relayed-routes', 'faults']
     .flatMap((folder) =>
       readdirSync(join(TESTS, folder), { recursive: true }).map((file) => join(TESTS, folder, String(file))),
     )

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
-import { type FakedCompletion, startCompletion } from '../faked-completion.ts'
+import { type FakedCompletion, startCompletion } from './faked-completion.ts'
 
 /** What one call costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */
 const BY_USAGE = 15_000n

@@ -5,10 +5,10 @@ import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
-import { setTestLogging } from '../logs/test-logging.ts'
-import { FakeBody } from '../relay/fake-body.ts'
-import { fakeExchange } from '../relay/fake-exchange.ts'
-import { FakeResponse } from '../relay/fake-response.ts'
+import { setTestLogging } from '../../logs/test-logging.ts'
+import { FakeBody } from '../fake-body.ts'
+import { fakeExchange } from '../fake-exchange.ts'
+import { FakeResponse } from '../fake-response.ts'
 
 setTestLogging()
 

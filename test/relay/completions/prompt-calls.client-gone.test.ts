@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
-import { type FakedCompletion, startCompletion } from '../faked-completion.ts'
+import { type FakedCompletion, startCompletion } from './faked-completion.ts'
 
 const TWELVE = Array.from({ length: 12 }, (_, index) => `p${index}`)
 /** What one prompt costs by its usage: 9 tokens at 1,000 and 3 at 2,000. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
-import { startCompletion } from '../faked-completion.ts'
+import { startCompletion } from './faked-completion.ts'
 
 const JSON_ANSWER = { contentType: 'application/json' }
 
