@@ -36,10 +36,6 @@ export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {
     return Buffer.from(this.#pieces.filter((piece) => typeof piece === 'string').join(''))
   }
 
-  hold(): void {
-    // A fake holds every piece.
-  }
-
   /** Pieces that nobody has taken. */
   get unread(): number {
     return this.#pieces.length

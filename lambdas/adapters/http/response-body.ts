@@ -44,7 +44,6 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #idleTimer: NodeJS.Timeout | undefined
   readonly #held: Buffer[] = []
   #heldBytes = 0
-  #heldBytesMax = HELD_BYTES_MAX
   readonly #heldUp = new HeldUpTime()
   #isBegun = false
   #waiting: Waiting | undefined
@@ -80,7 +79,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
    * held. Must be called before the body is read. Never rejects.
    */
   async peek(milliseconds: number): Promise<Buffer> {
-    if (this.#end === undefined && this.#heldBytes < this.#heldBytesMax) {
+    if (this.#end === undefined && this.#heldBytes < HELD_BYTES_MAX) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, milliseconds)
       this.#onStart = resolve
@@ -91,16 +90,8 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     return Buffer.concat(this.#held)
   }
 
-  /** Holds up to this many bytes until the body is read, so that the server need not wait for a reader that starts late. */
-  hold(bytesMax: number): void {
-    if (!this.#isBegun) {
-      this.#heldBytesMax = bytesMax
-    }
-  }
-
   next(): Promise<IteratorResult<Buffer, undefined>> {
     this.#isBegun = true
-    this.#heldBytesMax = HELD_BYTES_MAX
     const chunk = this.#held.shift()
     if (chunk !== undefined) {
       this.#heldBytes -= chunk.length
@@ -158,7 +149,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     if (!this.#isBegun) {
       this.#idleTimer?.refresh()
     }
-    if (this.#heldBytes >= this.#heldBytesMax) {
+    if (this.#heldBytes >= HELD_BYTES_MAX) {
       this.#heldUp.begin()
       this.#incoming.pause()
       this.#onStart?.()
