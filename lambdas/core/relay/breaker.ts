@@ -1,14 +1,14 @@
-/** When a channel is given a rest, as its configuration says. */
+/** When a channel pauses, by its configuration. */
 export type BreakerSettings = {
   /** Failures in a row that open the breaker; 0 for a breaker that never opens. */
   readonly failures: number
-  /** How long it stays open before one call may try. */
+  /** How long the breaker stays open before one call may try the channel. */
   readonly pause_seconds: number
 }
 
 /**
- * The state of one channel's circuit breaker. `epoch` grows when it opens and when a trial begins, so that a call that
- * was let in before then has no say any more.
+ * The state of one channel's circuit breaker. `epoch` grows when the breaker opens and when a trial begins, so that the
+ * report of a call that was admitted before then no longer counts.
  */
 export type BreakerState =
   | { readonly kind: 'closed'; readonly epoch: number; readonly failures: number }
@@ -17,28 +17,28 @@ export type BreakerState =
   | { readonly kind: 'half_open'; readonly epoch: number; readonly sinceMilliseconds: number }
 
 /**
- * What a call that was let in says about its channel. A call may say `answered` and later one of the others, and
- * `failed` even after `completed`, where only the reader of the answer sees that its end is missing.
+ * What an admitted call reports about its channel. A call may report `answered` and later one of the others, and `failed`
+ * even after `completed`, where only the reader of the reply sees that its end is missing.
  */
 export type BreakerReport =
   /**
-   * The answer began. A trial thereby succeeds, so that a long stream does not keep everyone out. It ends no row of
-   * failures: a channel that breaks off each of its streams answers every call.
+   * The reply began. A trial then succeeds, so that a long stream does not keep other calls out. The count of failures in a
+   * row stays: a channel that breaks off each of its streams begins every reply.
    */
   | { readonly kind: 'answered' }
-  /** The answer came to its end: the row of failures is over. */
+  /** The reply is complete: the count of failures starts anew. */
   | { readonly kind: 'completed' }
   /**
-   * `failuresBefore`: the row as it was when this same call said `completed`, which it takes back.
+   * `failuresBefore`: the count when this same call reported `completed`, which this report takes back.
    */
   | { readonly kind: 'failed'; readonly nowMilliseconds: number; readonly failuresBefore: number }
-  /** Nothing about the channel's health: it asked for patience, or the client left. A trial's place becomes free. */
+  /** The call says nothing about the channel: it asked for patience, or the client left. Another trial may begin. */
   | { readonly kind: 'undecided' }
 
-/** The state of a channel that nothing is known of. */
+/** The state of a channel before its first call. */
 export const CLOSED_BREAKER: BreakerState = { kind: 'closed', epoch: 0, failures: 0 }
 
-/** The state after a call asked to be let in; `epoch` is what it reports by, undefined when it must stay out. */
+/** The state after a call asked for admission. `epoch` goes into its report; undefined when the call is not admitted. */
 export function admitCall(
   state: BreakerState,
   settings: BreakerSettings,
@@ -54,7 +54,7 @@ export function admitCall(
   return { state: { kind: 'half_open', epoch, sinceMilliseconds: state.sinceMilliseconds }, epoch }
 }
 
-/** How long until a call may try the channel; 0 when one may now, or as soon as the trial of another has ended. */
+/** How long until a call may try the channel; 0 when a call may try now, or after the trial of another call. */
 export function restMilliseconds(state: BreakerState, settings: BreakerSettings, nowMilliseconds: number): number {
   if (state.kind !== 'open' || nowMilliseconds < state.sinceMilliseconds) {
     // A clock that was set back must not keep a channel out.
@@ -63,7 +63,7 @@ export function restMilliseconds(state: BreakerState, settings: BreakerSettings,
   return Math.max(0, state.sinceMilliseconds + settings.pause_seconds * 1_000 - nowMilliseconds)
 }
 
-/** The state after a report of the call that was let in with `epoch`. */
+/** The state after a report of the call that was admitted with `epoch`. */
 export function reportCall(
   state: BreakerState,
   epoch: number,
@@ -74,7 +74,7 @@ export function reportCall(
   }
   switch (report.kind) {
     case 'answered':
-      // On probation: should this very answer break off, the channel rests again.
+      // On probation: if this reply breaks off, the channel pauses again.
       return state.kind === 'half_open' ? { kind: 'closed', epoch, failures: settings.failures - 1 } : state
     case 'completed':
       return { kind: 'closed', epoch, failures: 0 }

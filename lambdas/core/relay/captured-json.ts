@@ -1,7 +1,7 @@
-/** No name that is looked for, and no usage, is longer. */
+/** More than any field name or usage that is read. */
 const BYTES_MAX = 16 * 1024
 
-/** The bytes of one JSON value, kept while they come, up to a bound. */
+/** The bytes of one JSON value, kept as they arrive, up to a bound. */
 export class CapturedJson {
   readonly #bytes: number[] = []
 
@@ -11,7 +11,7 @@ export class CapturedJson {
     }
   }
 
-  /** Undefined for what is no JSON, or was too long to be kept whole. */
+  /** Undefined for a value that is not JSON, or was too long to be kept whole. */
   value(): unknown {
     try {
       return JSON.parse(new TextDecoder().decode(Uint8Array.from(this.#bytes)))

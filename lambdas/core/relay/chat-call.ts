@@ -6,7 +6,7 @@ import { changeOutputLimit } from '../parameters/output-limit.ts'
 import { type PassingFields, passingFields } from '../parameters/passing-fields.ts'
 import { askForUsage } from './stream-options.ts'
 
-/** What of a channel decides which body it gets. */
+/** The settings of a channel that decide about the body that it gets. */
 export type ChatChannel = Pick<RelayChannel, 'pass_members' | 'output_limit_member'>
 
 type ChatCall = {
@@ -16,8 +16,8 @@ type ChatCall = {
 }
 
 /**
- * The body for an upstream: what passes of the client's own, with the upstream's model id in it, the limit of the output
- * under the channel's name and, in a stream, the wish for the usage. Every other byte stays.
+ * Writes the body for an upstream: the client's fields that pass, with the upstream's model id, the output limit under the
+ * channel's name for it and, for a stream, the request for the usage. Every other byte stays.
  */
 export function upstreamChatBody(bodyText: string, { upstreamModel, chat, channel }: ChatCall): PassedBody {
   const passing = passingFields('chat', channel.pass_members.chat)

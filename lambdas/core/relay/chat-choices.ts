@@ -4,14 +4,14 @@ import { hasGenerated, hasMessage } from './generated-choices.ts'
 /** One completion as a chat upstream gave it. */
 export type ChatChoice = { readonly content: string; readonly finishReason: string }
 
-/** What a chat answer holds that a legacy completion can say. */
+/** The parts of a chat reply that a legacy completion can express. */
 export type ChatChoices = ChatIdentity & {
   readonly choices: readonly ChatChoice[]
   /** Undefined when the upstream reports none, or none that can be believed. */
   readonly usage: ChatUsage | undefined
 }
 
-/** What heads a chat answer and each chunk of a stream; undefined where an upstream leaves it out. */
+/** Id and time of a chat reply and of each chunk of a stream; undefined where an upstream leaves them out. */
 export type ChatIdentity = {
   readonly id: string | undefined
   /** Unix seconds. */
@@ -21,7 +21,8 @@ export type ChatIdentity = {
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Reads a whole chat answer. Choices of which none has a message are none, unless a usage says what they cost. Undefined for text that is none: no JSON object, or one without choices.
+ * Reads a whole chat reply. Choices without any message count as none, unless a usage says what they cost. Undefined for a
+ * string that is not a JSON object with choices.
  */
 export function readChatChoices(text: string): ChatChoices | undefined {
   const answer = parseObject(text)
@@ -33,7 +34,7 @@ export function readChatChoices(text: string): ChatChoices | undefined {
   return { ...readChatIdentity(answer), choices, usage }
 }
 
-/** Upstreams may write choices in any order; `index` counts, or the place where there is none. */
+/** Upstreams may write choices in any order: `index` counts, or the position where there is no index. */
 function inOrder(choices: readonly unknown[]): ChatChoice[] {
   return choices
     .map((each, place) => {
@@ -67,7 +68,7 @@ export function generatedText(message: unknown): string {
   return textOf(content)
 }
 
-/** Id and time of an answer (Unix seconds); undefined where the upstream sent something else. */
+/** Id and time (Unix seconds) of a reply; undefined where the upstream sent something else. */
 export function readChatIdentity({ id, created }: Members): ChatIdentity {
   return {
     id: typeof id === 'string' && id !== '' ? id : undefined,
@@ -75,7 +76,7 @@ export function readChatIdentity({ id, created }: Members): ChatIdentity {
   }
 }
 
-/** JSON text as an object; undefined for anything else. */
+/** Parses a JSON object; undefined for anything else. */
 export function parseObject(text: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -85,7 +86,7 @@ export function parseObject(text: string): Members | undefined {
   }
 }
 
-/** The members of what should be an object; none of anything else. */
+/** The fields of what should be an object; no fields for anything else. */
 export function membersOf(value: unknown): Members {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }

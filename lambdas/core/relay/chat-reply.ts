@@ -3,20 +3,20 @@ import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usa
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { readReplyMembers } from './reply-members.ts'
 
-/** What became of a chat answer of status 200. */
+/** How a chat reply of status 200 is used. */
 export type ChatReply =
   | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
-  /** No JSON object with choices, or one without a message and without a usage. */
+  /** Not a JSON object with choices, or one without a message and without a usage. */
   | { readonly kind: 'unusable' }
 
 /** UTF-8 of the byte order mark, which no JSON text begins with. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 /**
- * Reads a whole chat answer, its bytes given as text: what goes to the client, with the public model id spliced in and
- * every other byte as it came, and what there is to bill.
+ * Reads a whole chat reply, given as a string of one character for each byte. Returns what the client gets, with the public
+ * model id spliced in and every other byte unchanged, and the usage to bill.
  */
 export function readChatReply(answer: string, publicModel: string): ChatReply {
   const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
@@ -52,9 +52,9 @@ function parse(text: string): unknown {
 type Part = Readonly<Record<string, unknown>>
 
 /**
- * A whole chat answer as the stream that was asked for, from an upstream that does not stream: a chunk with everything in
- * it, the usage where the client wants it, and `[DONE]`. Undefined for an answer of which no chunk can be made: no JSON
- * object, a choice or message that is none, or one nested so deep that it cannot be written again.
+ * Makes a stream of the whole reply of an upstream that does not stream: one chunk with all choices, the usage where the
+ * client wants it, and `[DONE]`. Undefined for a reply that cannot become a chunk: not a JSON object, a choice or message
+ * that is not an object, or nesting too deep to be written again.
  */
 export function chatReplyAsEvents(
   text: string,
@@ -79,7 +79,7 @@ export function chatReplyAsEvents(
   return texts.includes(undefined) ? undefined : [...texts, '[DONE]'].map((data) => `data: ${data}\n\n`).join('')
 }
 
-/** Writing recurses, as reading does not: undefined where the stack is too short. */
+/** Writing recurses, reading does not: undefined where the stack is too short. */
 function stringify(value: object): string | undefined {
   try {
     return JSON.stringify(value)

@@ -8,7 +8,7 @@ import { type SseEvent, SseEventReader } from './sse-events.ts'
 
 /** How far a stream has come. Only `done` and `finished` are good ends. */
 type StreamState =
-  /** Pieces of an answer, or nothing yet. */
+  /** Parts of a reply, or nothing yet. */
   | 'open'
   /** Every choice has its finish reason; `[DONE]` has not come. */
   | 'finished'
@@ -21,15 +21,15 @@ type ChatStreamOptions = {
   readonly publicModel: string
   /** Whether the client asked for the chunk that holds nothing but the usage; the upstream is always asked. */
   readonly relaysUsage: boolean
-  /** Choices that the answer has (`n`): so many finish reasons end it. */
+  /** Choices of the reply (`n`), each of which ends with a finish reason. */
   readonly choices: number
   /** For an upstream's error event, whose words may repeat what it was called with. */
   readonly withoutCredentials: CredentialFilter
 }
 
 /**
- * The passage of a chat stream: bytes in, bytes out, one character for each byte. Whole events go on as they came, with the
- * public model id spliced in; what the stream says about itself (usage, end, error) is kept for the settlement.
+ * Relays a chat stream: bytes in, bytes out, one character for each byte. Whole events are relayed unchanged but for the
+ * public model id; usage, end and error are kept for the settlement.
  */
 export class ChatStream {
   readonly #reader = new SseEventReader()
@@ -56,9 +56,9 @@ export class ChatStream {
   }
 
   /**
-   * Whether an answer has begun: something was generated, a choice has its finish reason, or an event came that is not ours
-   * to judge; for a stream at its end, a usage beside a choice will do. Before that, nothing is lost if another upstream
-   * begins anew.
+   * Whether the reply has begun: something was generated, a choice has its finish reason, or an event came that the gateway
+   * does not know. At the end of a stream, a usage beside a choice is enough. Before that, nothing is lost when another
+   * upstream starts anew.
    */
   get hasBegun(): boolean {
     return this.#hasBegun
@@ -69,12 +69,12 @@ export class ChatStream {
     return this.#hasGenerated
   }
 
-  /** Whether any choice has come, be it with nothing but its role. */
+  /** Whether any choice has come, even with its role alone. */
   get hasChoices(): boolean {
     return this.#hasChoices
   }
 
-  /** The last usage that was no null; never a sum, because some upstreams report a running total on every chunk. */
+  /** The last usage that was not null; never a sum, because some upstreams report a running total on every chunk. */
   get usage(): ChatUsage | undefined {
     return believedUsage(this.#usage, this.#hasGenerated)
   }
@@ -84,7 +84,7 @@ export class ChatStream {
     return this.#relayedTextBytes
   }
 
-  /** What to send on for a chunk of the upstream; empty while an event is not complete. @throws EndlessEventError */
+  /** What to relay for a chunk of the upstream; empty while an event is not complete. @throws EndlessEventError */
   push(bytes: string): string {
     let output = ''
     for (const event of this.#reader.push(bytes)) {
@@ -94,8 +94,8 @@ export class ChatStream {
   }
 
   /**
-   * What to send on when the upstream has ended: an event whose blank line is missing. Undefined when the stream ended
-   * inside an event, whose half no client could read.
+   * What to relay when the upstream has ended: an event whose blank line is missing. Undefined when the stream ended inside
+   * an event, because no client could read half of it.
    */
   end(): string | undefined {
     const event = this.#reader.end()
@@ -123,7 +123,7 @@ export class ChatStream {
     return this.#relayChunk(event, event.data)
   }
 
-  /** A prompt may be answered with nothing, which an upstream says by its usage at least. */
+  /** A reply may be empty on purpose; the upstream then reports at least a usage. */
   #judgeEnd(): void {
     this.#hasBegun ||= this.#hasChoices && this.#usage !== undefined
   }
@@ -173,10 +173,10 @@ export class ChatStream {
 
 const EMPTY_LIST = /^\[\s*\]$/
 
-/** Inside of a JSON text no string holds this, because its quotes would be escaped. */
+/** No string inside JSON contains this, because its quotes would be escaped. */
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
 
-/** Undefined for data that is no JSON object: relayed like anything else that is not ours to judge. */
+/** Undefined for data that is not a JSON object, which is relayed unchanged. */
 function membersOf(data: string): ReturnType<typeof readReplyMembers> | undefined {
   try {
     return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data) : undefined

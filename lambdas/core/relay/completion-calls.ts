@@ -6,8 +6,8 @@ import type { ChatChannel } from './chat-call.ts'
 import { askForUsage } from './stream-options.ts'
 
 /**
- * Members that this gateway answers for: written anew for each chat call, or without a meaning in chat. A client's own
- * `messages` never come in place of its prompt.
+ * Fields that the gateway writes itself for each chat call, or that have no meaning in chat. A client's own `messages` never
+ * replace its prompt.
  */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'model',
@@ -24,7 +24,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
   'best_of',
 ])
 
-/** One chat call: the prompt it is for, how many completions of it, and for whom it is written. */
+/** One chat call: its prompt, the number of completions, and the channel that gets it. */
 export type CompletionCall = {
   readonly promptIndex: number
   readonly n: number
@@ -33,14 +33,14 @@ export type CompletionCall = {
   readonly channel: ChatChannel
 }
 
-/** Writes the body of a chat call, as JSON text. */
+/** Writes the body of a chat call, as JSON. */
 export type WriteCompletionCall = (call: CompletionCall) => PassedBody
 
 /**
- * Prepares the chat calls of a legacy completion: each prompt is the one message of a user. Every other field that passes
- * keeps its bytes, so that a seed of 64 bits stays whole. An upstream's stream is always asked for its usage, because it is
+ * Prepares the chat calls of a legacy completion: each prompt becomes the one message of a user. Every other field that passes
+ * keeps its bytes, so that a seed of 64 bits stays whole. A stream is always asked for its usage, because the usage is
  * billed.
- * @param bodyText the request as it came: one valid JSON object.
+ * @param bodyText the request as the client wrote it: one valid JSON object.
  */
 export function prepareCompletionCalls(bodyText: string, request: CompletionRequest): WriteCompletionCall {
   const commonOf = new Map<ChatChannel, PassedBody>()
@@ -51,15 +51,15 @@ export function prepareCompletionCalls(bodyText: string, request: CompletionRequ
   }
 }
 
-/** How long the chat calls of a request are, in UTF-8. */
+/** The lengths of a request's chat calls, in UTF-8. */
 export type CompletionCallBytes = {
-  /** What every call repeats. */
+  /** The part that every call repeats. */
   readonly common: number
   /** The whole call for each prompt, in their order. */
   readonly calls: readonly number[]
 }
 
-/** Measures the calls without writing them: what they have in common may be as long as the whole body. */
+/** Measures the calls without writing them: their common part may be as long as the whole body. */
 export function measureCompletionCalls(
   bodyText: string,
   request: CompletionRequest,
@@ -74,14 +74,14 @@ export function measureCompletionCalls(
   return { common, calls }
 }
 
-/** What a call has for itself, as the beginning of an object. */
+/** The fields of one call, as the beginning of an object. */
 function ownFields({ prompts }: CompletionRequest, { promptIndex, n, model }: Omit<CompletionCall, 'channel'>): string {
   const content = prompts[promptIndex] ?? ''
   const members = { model, messages: [{ role: 'user', content }], ...(n === 1 ? {} : { n }) }
   return JSON.stringify(members).slice(0, -1)
 }
 
-/** What all calls for a channel have in common, each field behind a comma. */
+/** The fields that all calls for a channel share, each behind a comma. */
 function commonFields(bodyText: string, request: CompletionRequest, channel: ChatChannel): PassedBody {
   const { text, ignored } = keepPassingFields(bodyText, passingFields('completions', channel.pass_members.chat))
   const passed = new Map<string, string>()

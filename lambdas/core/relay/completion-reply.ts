@@ -2,30 +2,30 @@ import type { CompletionRequest } from '../contract/completion-request.ts'
 import type { ChatUsage } from '../quota/token-usage.ts'
 import type { ChatChoice, ChatChoices, ChatIdentity } from './chat-choices.ts'
 
-/** What heads every answer and every chunk of a stream. */
+/** Id and time of every response and of every chunk of a stream. */
 export type CompletionHead = {
   readonly id: string
   /** Unix seconds. */
   readonly created: number
 }
 
-/** The answers to one prompt: the first call's, then those of the calls that made up for missing choices. */
-export type PromptAnswers = readonly ChatChoices[]
+/** The replies to one prompt: that of the first call, then those of the calls for missing choices. */
+export type PromptReplies = readonly ChatChoices[]
 
-/** Completions that the answers to a prompt still owe, so that the call can be repeated for that many. */
-export function missingChoices(answers: PromptAnswers, n: number): number {
+/** How many completions the replies to a prompt lack. */
+export function missingChoices(answers: PromptReplies, n: number): number {
   return Math.max(0, n - choicesOf(answers).length)
 }
 
 /**
- * Makes one answer of the answers to every prompt, as JSON text: choice `k` of prompt `i` has the index `i * n + k`, and
+ * Makes one response of the replies to every prompt, as JSON: choice `k` of prompt `i` has the index `i * n + k`, and
  * the usage is the sum. It is left out when an upstream reported none, because a part of a sum is no usage.
- * @param answers by prompt; none of them may miss a choice ({@link missingChoices}).
- * @param fallback what stands for an id and a time that the first answer leaves out.
+ * @param answers the replies by prompt; none of them may lack a choice ({@link missingChoices}).
+ * @param fallback replaces an id and a time that the first reply leaves out.
  */
 export function completionResponse(
   request: CompletionRequest,
-  answers: readonly PromptAnswers[],
+  answers: readonly PromptReplies[],
   fallback: CompletionHead,
 ): string {
   const { id, created } = completionHead(answers[0]?.[0], fallback)
@@ -41,7 +41,7 @@ export function completionResponse(
 }
 
 /** Surplus choices of an upstream are dropped. */
-function completionChoices(request: CompletionRequest, answers: PromptAnswers, promptIndex: number) {
+function completionChoices(request: CompletionRequest, answers: PromptReplies, promptIndex: number) {
   const echo = request.echo ? (request.prompts[promptIndex] ?? '') : ''
   return choicesOf(answers)
     .slice(0, request.n)
@@ -54,11 +54,11 @@ function completionChoices(request: CompletionRequest, answers: PromptAnswers, p
     )
 }
 
-function choicesOf(answers: PromptAnswers): ChatChoice[] {
+function choicesOf(answers: PromptReplies): ChatChoice[] {
   return answers.flatMap(({ choices }) => choices)
 }
 
-/** An element of `choices`, of an answer or of a chunk. Fields in the order of docs/api.md. */
+/** An element of `choices`, of a response or of a chunk. Fields in the order of docs/api.md. */
 export function completionChoice({
   text,
   index,
@@ -71,7 +71,7 @@ export function completionChoice({
   return { text, index, logprobs: null, finish_reason: finishReason }
 }
 
-/** `cmpl-L0` for the chat answer `chatcmpl-L0`; what the upstream leaves out is filled in. */
+/** `cmpl-L0` for the chat reply `chatcmpl-L0`; the fallback replaces what the upstream leaves out. */
 export function completionHead(answer: ChatIdentity | undefined, fallback: CompletionHead): CompletionHead {
   return {
     id: answer?.id === undefined ? fallback.id : `cmpl-${answer.id.replace(CHAT_ID_PREFIX, '')}`,
@@ -81,7 +81,7 @@ export function completionHead(answer: ChatIdentity | undefined, fallback: Compl
 
 const CHAT_ID_PREFIX = /^(?:chat)?cmpl-/
 
-/** Undefined as soon as one of them is. */
+/** Undefined if one of the usages is. */
 export function sumOfUsages(usages: readonly (ChatUsage | undefined)[]): ChatUsage | undefined {
   let promptTokens = 0
   let completionTokens = 0

@@ -22,19 +22,19 @@ import {
 const DONE = '[DONE]'
 
 /**
- * Makes one stream of legacy completions of the chat streams of several prompts, whose events may come in any order among
- * each other. Takes the data of each event, gives what to write to the client.
+ * Turns the chat streams of several prompts, whose events may interleave in any order, into one stream of legacy
+ * completions. Takes the data of each event, and returns what to write to the client.
  *
- * The echo stands before the first text of a completion, the suffix with its finish reason. A chunk has one choice.
+ * The echo comes before the first text of a completion, the suffix with its finish reason. Each chunk has one choice.
  */
 export class CompletionStream {
   readonly #request: CompletionRequest
   readonly #fallback: CompletionHead
   readonly #prompts: readonly StreamedPrompt[]
-  /** Everything of a chunk before the elements of its choices; known with the first chunk. */
+  /** The part of every chunk before the elements of its choices; known with the first chunk. */
   #opening: string | undefined
 
-  /** @param fallback what stands for an id and a time that the upstream leaves out. */
+  /** @param fallback replaces an id and a time that the upstream leaves out. */
   constructor(request: CompletionRequest, fallback: CompletionHead) {
     const { prompts, n, echo } = request
     this.#request = request
@@ -45,8 +45,8 @@ export class CompletionStream {
   }
 
   /**
-   * What to write for the data of one event of a prompt's stream; empty for an event that says nothing to the client. A
-   * whole answer, where an upstream does not stream, is taken as one event.
+   * What to write for the data of one event of a prompt's stream; empty for an event without news for the client. The whole
+   * reply of an upstream that does not stream is taken as one event.
    * @throws ChatStreamBrokenError when the event is an error.
    */
   push(promptIndex: number, payload: string): string {
@@ -62,7 +62,7 @@ export class CompletionStream {
     if (chunk === undefined) {
       return ''
     }
-    // An error may come with what it has cost.
+    // An error may come with a usage.
     keepEvent(prompt, chunk, payload)
     if (chunk.error !== undefined && chunk.error !== null) {
       throw new ChatStreamBrokenError(payload)
@@ -71,22 +71,22 @@ export class CompletionStream {
     return choices.map((choice) => this.#pushChoice(prompt, choice, chunk)).join('')
   }
 
-  /** Whether `[DONE]` has come for the call under way: nothing after it counts. */
+  /** Whether `[DONE]` has come for the current call: nothing after it counts. */
   isDone(promptIndex: number): boolean {
     return this.#prompt(promptIndex).isDone
   }
 
-  /** Whether the call under way has written anything: if not, another call may take its place ({@link restartCall}). */
+  /** Whether the current call has written anything: if not, another call may replace it ({@link restartCall}). */
   hasBegun(promptIndex: number): boolean {
     return this.#prompt(promptIndex).wanted.some(({ state }) => state !== 'unbegun')
   }
 
   /**
-   * The stream of a call has ended: well, if `[DONE]` or the usage has come, which is always last, or if every completion
-   * has its finish reason. Completions that the upstream left out altogether may be asked for again: the next events of
-   * this prompt are those of a call for that many.
+   * Ends the current call. It has ended well if `[DONE]` has come, or the usage, which is always last, or the finish reason
+   * of every completion. Completions that the upstream left out may be asked for again: the next events of this prompt are
+   * those of a call for the missing ones.
    * @returns what to write, and how many completions are missing.
-   * @throws ChatStreamBrokenError when it did not end well.
+   * @throws ChatStreamBrokenError when the call did not end well.
    */
   endCall(promptIndex: number): { readonly text: string; readonly missing: number } {
     const prompt = this.#prompt(promptIndex)
@@ -102,18 +102,18 @@ export class CompletionStream {
     return { text, missing: missing.length }
   }
 
-  /** Replaces what the call under way has reported by what `limit` makes of it. Called before the call ends. */
+  /** Limits the usage that the current call has reported. To be called before the call ends. */
   limitUsage(promptIndex: number, limit: (usage: ChatUsage) => ChatUsage): void {
     const prompt = this.#prompt(promptIndex)
     prompt.callUsage = prompt.callUsage && limit(prompt.callUsage)
   }
 
-  /** The next events are those of a call from its beginning. */
+  /** Starts a new call: the next events are its first. */
   restartCall(promptIndex: number): void {
     Object.assign(this.#prompt(promptIndex), newCall())
   }
 
-  /** What ends the client's stream when every prompt has come to its end: the usage, if asked for and known, and `[DONE]`. */
+  /** The end of the client's stream after every prompt: the usage, if asked for and known, and `[DONE]`. */
   finish(): string {
     const usage = sumOfUsages(this.#prompts.flatMap(({ ended }) => ended.map((call) => call.usage)))
     const chunk =
@@ -151,7 +151,7 @@ export class CompletionStream {
     return this.#write(choice, { echo: prompt.echo, text, finishReason }, chunk)
   }
 
-  /** An upstream that says it is done has finished what it began, with or without a reason. */
+  /** An upstream that says `[DONE]` has finished every completion that it began, with or without a reason. */
   #finishBegun({ wanted, echo }: StreamedPrompt): string {
     const begun = wanted.filter(({ state }) => state === 'begun')
     return begun.map((choice) => this.#write(choice, { echo, text: '', finishReason: 'stop' }, {})).join('')
@@ -170,7 +170,7 @@ export class CompletionStream {
     return event(`${this.#openingFor(chunk)}${JSON.stringify(element)}]${includeUsage ? ',"usage":null' : ''}}`)
   }
 
-  /** All chunks of a stream have the same head: that of the first event that anything was written for. */
+  /** All chunks of a stream have the same head: that of the first event with news for the client. */
   #openingFor(chunk: Members): string {
     if (this.#opening === undefined) {
       const { id, created } = completionHead(readChatIdentity(chunk), this.#fallback)
@@ -183,7 +183,7 @@ export class CompletionStream {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** A finish reason is undefined as long as a completion goes on. */
+/** The finish reason is undefined until a completion ends. */
 type Piece = { readonly echo: string; readonly text: string; readonly finishReason: string | undefined }
 
 /** One server-sent event. */

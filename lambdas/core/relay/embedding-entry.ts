@@ -4,7 +4,7 @@ import { endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } 
 import { endOfNumbers } from './number-array.ts'
 import { type Edit, editedPieces } from './reply-pieces.ts'
 
-/** One element of `data`: where it stands, which input it answers, and what has to be changed in it. */
+/** One element of `data`: its position, the input that it belongs to, and the edits that it needs. */
 export type EmbeddingEntry = {
   readonly start: number
   readonly end: number
@@ -53,7 +53,7 @@ export function readEntry(
   return { start, end, index, edits }
 }
 
-/** The bytes of an entry with its changes made. */
+/** The bytes of an entry with its edits applied. */
 export function entryPieces(bytes: Uint8Array, entry: EmbeddingEntry): Uint8Array[] {
   return editedPieces(bytes, entry, entry.edits)
 }
@@ -64,7 +64,7 @@ function vectorAt(bytes: Uint8Array, start: number): Vector {
     : { start, end: endOfNumbers(bytes, start), format: 'float' }
 }
 
-/** Numbers were judged where they were walked. A text is judged in place, for megabytes of it go on without a copy. */
+/** Numbers were checked while they were walked. A string is checked in place, because megabytes are relayed without a copy. */
 function keptAsItIs(bytes: Uint8Array, { start, end, format }: Vector): readonly Edit[] {
   const isKept =
     format === 'float' ||
@@ -77,7 +77,7 @@ function keptAsItIs(bytes: Uint8Array, { start, end, format }: Vector): readonly
   return []
 }
 
-/** An upstream that ignores `encoding_format` has its vectors converted; nothing else of the entry changes. */
+/** Converts the vectors of an upstream that ignores `encoding_format`; nothing else of the entry changes. */
 function converted(bytes: Uint8Array, { start, end, format }: Vector): Edit {
   const value = parseValue(bytes, start, end)
   return { start, end, replacement: format === 'float' ? base64Of(value) : numbersOf(value) }
@@ -94,12 +94,12 @@ function base64Of(value: unknown): Uint8Array[] {
   return [QUOTES, encodeFloat32Base64(value), QUOTES]
 }
 
-/** Beyond the range of a float32 it would become an infinity, which no JSON has. */
+/** A number beyond the range of a float32 would become infinity, which JSON does not have. */
 function isFloat32(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
-/** Each float32 in the shortest decimal that is exactly it as a double. */
+/** Each float32 as the shortest decimal that equals it as a double. */
 function numbersOf(value: unknown): Uint8Array[] {
   const numbers = decodeFloat32Base64(String(value))
   if (numbers === undefined || !numbers.every(Number.isFinite)) {

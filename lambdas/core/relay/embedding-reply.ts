@@ -4,14 +4,14 @@ import { type EmbeddingEntry, entryPieces, readEntry } from './embedding-entry.t
 import { readValue, UnexpectedJsonError, walkElements, walkReply } from './json-bytes.ts'
 import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
 
-/** What becomes of an upstream's 2xx answer to an embedding request. */
+/** How an upstream's 2xx reply to an embedding request is used. */
 export type EmbeddingReply =
   | ({
       readonly kind: 'answer'
-      /** Tokens that the upstream bills; undefined when it names none that can be believed. */
+      /** Tokens that the upstream bills; undefined when it reports no plausible number. */
       readonly promptTokens: number | undefined
     } & ReplyPieces)
-  /** Not what was asked for: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
+  /** A failure of the upstream. `reason` is for the log and holds nothing of the reply. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 type Asked = {
@@ -23,9 +23,9 @@ type Asked = {
 }
 
 /**
- * Makes the client's answer of an upstream's: the public model id at top level, one entry per input in the order of the
- * inputs, vectors in the encoding that was asked for. Every other byte stays as it came; mostly that is all but the model.
- * @param bytes the whole answer.
+ * Turns an upstream's reply into the client's response: the public model id at the top level, one entry per input in the
+ * order of the inputs, vectors in the requested encoding. Every other byte stays; mostly only the model changes.
+ * @param bytes the whole reply.
  */
 export function readEmbeddingReply(bytes: Uint8Array, asked: Asked): EmbeddingReply {
   try {
@@ -81,7 +81,10 @@ function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Aske
   return { entries: entries ?? [], edits, promptTokens }
 }
 
-/** Tokens of the value of a `usage`; undefined for none that can be believed. An embedding has no output, so the total is the prompt. No input is empty: nought tokens mean that they were left out. */
+/**
+ * The tokens of a `usage`; undefined for no plausible number. An embedding has no output, so the total is the prompt. No
+ * input is empty, so zero tokens mean that the upstream left them out.
+ */
 export function readPromptTokens(usage: unknown): number | undefined {
   if (typeof usage !== 'object' || usage === null) {
     return undefined
@@ -90,7 +93,7 @@ export function readPromptTokens(usage: unknown): number | undefined {
   return tokenCount(prompt_tokens) || tokenCount(total_tokens) || undefined
 }
 
-/** For each place in `data`, where it is now and the entry that belongs there. */
+/** For each position in `data`, the entry that stands there and the entry that belongs there. */
 type Placed = { readonly slot: EmbeddingEntry; readonly entry: EmbeddingEntry }
 
 function orderOf(entries: readonly EmbeddingEntry[], inputs: number): Placed[] {

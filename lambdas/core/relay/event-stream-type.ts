@@ -2,8 +2,8 @@
 const EVENT_STREAM = /^\s*text\/event-stream\s*(;|$)/i
 
 /**
- * Whether the answer to a request for a stream is one, by its content type. An upstream that names none means what it was
- * asked for; any other type is a whole answer in place of a stream.
+ * Whether the reply to a request for a stream is a stream, by its content type. A reply without a type is taken for the
+ * stream that was asked for; any other type is a whole reply.
  */
 export function isEventStream(contentType: string | undefined): boolean {
   return EVENT_STREAM.test(contentType ?? 'text/event-stream')

@@ -15,7 +15,7 @@ const FLOAT_BYTES = 4
 /**
  * Packs numbers as little-endian float32, each rounded as `Math.fround` does, and writes them in base64: what SDKs read
  * for `encoding_format: base64`.
- * @returns the text as ASCII bytes.
+ * @returns ASCII bytes.
  */
 export function encodeFloat32Base64(numbers: readonly number[]): Uint8Array {
   const packed = new DataView(new ArrayBuffer(numbers.length * FLOAT_BYTES))
@@ -26,8 +26,8 @@ export function encodeFloat32Base64(numbers: readonly number[]): Uint8Array {
 }
 
 /**
- * Reads such a text back.
- * @returns undefined for text that is not base64, or not a whole number of float32.
+ * Reads such a string back.
+ * @returns undefined for a string that is not base64, or not a whole number of float32.
  */
 export function decodeFloat32Base64(text: string): number[] | undefined {
   const bytes = decodeBase64(text)
@@ -38,7 +38,7 @@ export function decodeFloat32Base64(text: string): number[] | undefined {
   return Array.from({ length: bytes.length / FLOAT_BYTES }, (_, index) => packed.getFloat32(index * FLOAT_BYTES, true))
 }
 
-/** Whether {@link decodeFloat32Base64} would read such a text, given as ASCII bytes; nothing is decoded. */
+/** Whether {@link decodeFloat32Base64} would read these ASCII bytes; nothing is decoded. */
 export function isFloat32Base64(text: Uint8Array): boolean {
   let length = text.length
   for (let padding = 0; padding < PADDING_MAX && text[length - 1] === PADDING; padding += 1) {

@@ -1,8 +1,8 @@
 import { closingQuote } from '../json/json-scan.ts'
 
 /**
- * Members of a choice, its message or its delta that say nothing of what a model has generated. Whatever else is not empty
- * counts, so that nothing which an upstream may bill is taken for nothing.
+ * Fields of a choice, its message or its delta that hold nothing that a model generated. Any other field that is not empty
+ * counts, so that nothing that an upstream may bill is overlooked.
  */
 const NOT_GENERATED: ReadonlySet<string> = new Set([
   'index',
@@ -16,14 +16,14 @@ const NOT_GENERATED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether the choices of a chat answer, or of one chunk of a stream, hold anything that was generated. A first chunk often
- * names the role alone, beside texts and lists that are empty or null.
+ * Whether the choices of a chat reply, or of one chunk of a stream, hold anything that was generated. A first chunk often
+ * has the role alone, beside strings and lists that are empty or null.
  */
 export function hasGenerated(choices: unknown): boolean {
   return Array.isArray(choices) ? choices.some(isGenerated) : !isEmpty(choices)
 }
 
-/** As {@link hasGenerated}, for JSON text; what is no JSON counts as generated. */
+/** As {@link hasGenerated}, for a JSON string; a string that is not JSON counts as generated. */
 export function hasGeneratedJson(choices: string): boolean {
   try {
     return hasGenerated(JSON.parse(choices))
@@ -32,7 +32,7 @@ export function hasGeneratedJson(choices: string): boolean {
   }
 }
 
-/** Whether any choice of a whole answer has a message, be it an empty one. */
+/** Whether any choice of a whole reply has a message, even an empty one. */
 export function hasMessage(choices: readonly unknown[]): boolean {
   return choices.some((choice) => isObject(choice) && 'message' in choice && isObject(choice.message))
 }
@@ -41,7 +41,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A choice, with its message or delta inside. No deeper: an upstream may nest them until the stack is full. */
+/** Looks into a choice and its message or delta, and no deeper: an upstream may nest values until the stack is full. */
 function isGenerated(choice: unknown): boolean {
   return hasMember(choice, (name, value) =>
     name === 'delta' || name === 'message' ? hasMember(value, (_, part) => !isEmpty(part)) : !isEmpty(value),
@@ -64,16 +64,16 @@ function isEmpty(value: unknown): boolean {
   )
 }
 
-/** Where most of what a model generates begins: the opening quote of one of these members. */
+/** The opening quote of the fields that hold most of what a model generates. */
 const GENERATED = /"(?:content|arguments|reasoning_content|reasoning|refusal)"\s*:\s*"/g
 
 /** Bytes of the choices of a chunk around what was generated: index, role, empty text, reasons that are null. */
 const EMPTY_CHOICES_BYTES = 100
 
 /**
- * Bytes of what was generated in the choices of a chunk, given as JSON text. What has another name than those of texts is
- * counted with some of the syntax around it.
- * @param bytesOf the bytes of a piece of this text, which has one character for each unless it was decoded.
+ * Bytes that were generated in the choices of a chunk, given as JSON. A field of another name is counted with some of the
+ * syntax around it.
+ * @param bytesOf the bytes of a part of this string, which has one character for each byte unless it was decoded.
  */
 export function generatedBytes(choices: string, bytesOf = lengthOf): number {
   let bytes = 0
@@ -90,7 +90,7 @@ function lengthOf(text: string): number {
 
 const encoder = new TextEncoder()
 
-/** For JSON text that was decoded. */
+/** For JSON that was decoded. */
 export function utf8Length(text: string): number {
   return encoder.encode(text).length
 }

@@ -1,8 +1,8 @@
 import type { SseEvent } from './sse-events.ts'
 
 /**
- * Whether what a chat stream ended with, no blank line behind it, is a piece of an event: neither `[DONE]` nor JSON that is
- * complete. Comments are no event, so half of one is none either.
+ * Whether a chat stream ended, without a blank line, inside an event: the rest is neither `[DONE]` nor complete JSON.
+ * Comments do not count: clients skip them, whole or cut.
  */
 export function isHalfEvent({ raw, data }: Pick<SseEvent, 'raw' | 'data'>): boolean {
   if (data === undefined) {

@@ -1,14 +1,14 @@
 import { readValue, UnexpectedJsonError, walkElements, walkMembers, walkReply } from './json-bytes.ts'
 import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
 
-/** What becomes of an upstream's 2xx answer to an image request. */
+/** How an upstream's 2xx reply to an image request is used. */
 export type ImageReply =
   | ({
       readonly kind: 'answer'
-      /** Images in `data`, one at least. */
+      /** Images in `data`, at least one. */
       readonly images: number
     } & ReplyPieces)
-  /** Without an image, or with one that is none: a failure of the upstream. `reason` is for the log and holds nothing of the answer. */
+  /** No image, or an entry that is not one: a failure of the upstream. `reason` is for the log and holds nothing of the reply. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
 const OPEN_BRACKET = 0x5b
@@ -46,8 +46,8 @@ export function readImageReply(bytes: Uint8Array, { publicModel }: { readonly pu
 }
 
 /**
- * An entry without url and without base64 is no image, whatever else it says. Beside images it may say that one of them was
- * not made. @throws UnexpectedJsonError for one that says neither.
+ * An entry without url and without base64 is not an image. It may report an error instead, beside other images.
+ * @throws UnexpectedJsonError for an entry with neither.
  */
 function countImages(bytes: Uint8Array, start: number): { readonly images: number; readonly end: number } {
   if (bytes[start] !== OPEN_BRACKET) {

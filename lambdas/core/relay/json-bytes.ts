@@ -1,4 +1,4 @@
-/** Bytes that are not the JSON that was expected. The message holds nothing of them. */
+/** Bytes that are not the expected JSON. The message holds none of them. */
 export class UnexpectedJsonError extends Error {
   override readonly name = 'UnexpectedJsonError'
 }
@@ -15,15 +15,15 @@ const CLOSE_BRACE = 0x7d
 /** Space, tab, line feed and carriage return, the four that JSON knows. */
 const WHITESPACE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** A byte order mark is no JSON: it stays, and is refused. */
+/** Keeps a byte order mark, which is not JSON and is refused. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Reads what stands at a place and says where it ends. */
+/** Reads the value at an offset and returns where it ends. */
 type Visit = (start: number) => number
 
 /**
  * Walks the members of an object: for each one, `visit` gets its name and where its value starts, and returns where the
- * value ends. Large answers are walked once, as bytes, without a copy of what is only passed on.
+ * value ends. Large replies are walked once, as bytes, without a copy of what is only relayed.
  * @returns the place after the closing brace. @throws UnexpectedJsonError
  */
 export function walkMembers(
@@ -61,7 +61,7 @@ function walkList(bytes: Uint8Array, start: number, close: number, visit: Visit)
   }
 }
 
-/** Walks the top-level members of an answer. @throws UnexpectedJsonError for anything but exactly one object. */
+/** Walks the top-level fields of a reply. @throws UnexpectedJsonError for anything but exactly one object. */
 export function walkReply(bytes: Uint8Array, visit: (name: string, valueStart: number) => number): void {
   const end = walkMembers(bytes, skipWhitespace(bytes, 0), visit)
   if (skipWhitespace(bytes, end) !== bytes.length) {
@@ -69,7 +69,7 @@ export function walkReply(bytes: Uint8Array, visit: (name: string, valueStart: n
   }
 }
 
-/** Place after the string that begins at `start`; its escapes are not judged. @throws UnexpectedJsonError */
+/** Place after the string that begins at `start`; its escapes are not checked. @throws UnexpectedJsonError */
 export function endOfString(bytes: Uint8Array, start: number): number {
   expectByte(bytes, start, QUOTE)
   for (let from = start + 1; ; ) {
@@ -88,13 +88,13 @@ export function endOfString(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** Reads whatever value begins at `start`. @throws UnexpectedJsonError when it is not valid JSON. */
+/** Reads the value that begins at `start`. @throws UnexpectedJsonError when it is not valid JSON. */
 export function readValue(bytes: Uint8Array, start: number): { readonly value: unknown; readonly end: number } {
   const end = endOfValue(bytes, start)
   return { value: parseValue(bytes, start, end), end }
 }
 
-/** The value that stands from `start` up to, not including, `end`. @throws UnexpectedJsonError when it is not valid JSON. */
+/** The value from `start` up to, not including, `end`. @throws UnexpectedJsonError when it is not valid JSON. */
 export function parseValue(bytes: Uint8Array, start: number, end: number): unknown {
   try {
     return JSON.parse(decoder.decode(bytes.subarray(start, end)))
@@ -103,7 +103,7 @@ export function parseValue(bytes: Uint8Array, start: number, end: number): unkno
   }
 }
 
-/** Where the value ends if it is valid; depth is counted, not recursed into. */
+/** Where the value ends, if it is valid. Counts depth instead of recursing. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let depth = 0
   for (let at = start; at < bytes.length; ) {

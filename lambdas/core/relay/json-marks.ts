@@ -18,15 +18,15 @@ export const CLOSE_BRACE = 0x7d
 /** Space, tab, line feed and carriage return, the four that JSON knows. */
 export const WHITESPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
-/** The three bytes of a byte order mark, with which some upstreams begin an answer. */
+/** The three bytes of a byte order mark, with which some upstreams begin a reply. */
 const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])
 
-/** By byte: whether it begins a text, or begins or ends an object or a list. */
+/** By byte: whether it begins a string, or begins or ends an object or a list. */
 export const IS_STRUCTURE = Array.from({ length: 256 }, (_, byte) =>
   [QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET].includes(byte),
 )
 
-/** Whether a byte may stand before an answer. */
+/** Whether a byte may come before a reply. */
 export function isBeforeJson(byte: number): boolean {
   return WHITESPACE.has(byte) || BYTE_ORDER_MARK.has(byte)
 }

@@ -1,6 +1,6 @@
 import { UnexpectedJsonError } from './json-bytes.ts'
 
-/** Where a reader of the array is, before its next byte. */
+/** The state of a reader of the array before its next byte. */
 const FIRST = 0
 const NEXT = 1
 const SIGN = 2
@@ -13,10 +13,10 @@ const EXPONENT_SIGN = 8
 const EXPONENT_DIGITS = 9
 const AFTER = 10
 const CLOSED = 11
-/** No array of numbers goes on like that. */
+/** No array of numbers continues this way. */
 const WRONG = 12
 
-/** What may follow in each of these places (RFC 8259, sections 5 and 6), and where it leads. */
+/** The bytes that may follow in each state (RFC 8259, sections 5 and 6), and the next state. */
 const GRAMMAR: readonly (readonly [place: number, bytes: string, next: number])[] = [
   ...[FIRST, NEXT].flatMap(beforeNumber),
   [FIRST, ']', CLOSED],
@@ -48,7 +48,7 @@ function afterNumber(place: number) {
   ] as const
 }
 
-/** The next place by place and byte: a table, because megabytes are walked, each byte once. */
+/** The next state by state and byte: a table, because megabytes are walked, each byte once. */
 const NEXT_PLACE = new Uint8Array((WRONG + 1) * 256).fill(WRONG)
 for (const [place, bytes, next] of GRAMMAR) {
   for (const byte of new TextEncoder().encode(bytes)) {

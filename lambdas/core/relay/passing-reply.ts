@@ -118,7 +118,7 @@ export class PassingReply {
     } else if (this.#begins === 'later') {
       this.#begin(byte)
     } else if (this.#depth === 0) {
-      // What follows the object is nobody's.
+      // Nothing after the object counts.
     } else if (this.#depth === 1) {
       this.#stepAtTop(byte)
     } else {

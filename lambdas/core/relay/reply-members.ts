@@ -3,7 +3,7 @@ import { topLevelFields } from '../json/json-fields.ts'
 /** From `start` up to, not including, `end`. */
 export type ModelSpan = { readonly start: number; readonly end: number }
 
-/** The members of an upstream's answer that the relay looks at; everything else goes on as it came. */
+/** The fields of an upstream's reply that the relay reads; everything else is relayed unchanged. */
 type ReplyMembers = {
   /** Where the values of `model` stand, in the order of the text: every one of them, because it takes one to be seen. */
   readonly models: readonly ModelSpan[]

@@ -1,9 +1,9 @@
-/** A passage of an answer, and the bytes that go out in its place. An empty passage is a place where they are put in. */
+/** A span of a reply and the bytes that replace it. An empty span is an insertion. */
 export type Edit = { readonly start: number; readonly end: number; readonly replacement: readonly Uint8Array[] }
 
 /**
- * An answer in pieces to be written one after the other. What was not changed is a view of the upstream's own bytes:
- * an answer of sixty megabytes is not copied to have a model id put in.
+ * A reply in pieces to be written one after the other. The unchanged pieces are views of the upstream's own bytes: a reply of
+ * sixty megabytes is not copied for its model id.
  */
 export type ReplyPieces = {
   readonly pieces: readonly Uint8Array[]
@@ -11,13 +11,13 @@ export type ReplyPieces = {
   readonly byteLength: number
 }
 
-/** Applies edits that do not overlap, in whatever order they are given. */
+/** Applies edits that do not overlap, given in any order. */
 export function applyEdits(bytes: Uint8Array, edits: readonly Edit[]): ReplyPieces {
   const pieces = editedPieces(bytes, { start: 0, end: bytes.length }, edits)
   return { pieces, byteLength: pieces.reduce((sum, piece) => sum + piece.length, 0) }
 }
 
-/** The pieces of one passage; all edits lie in it. */
+/** The pieces of one span, which contains all edits. */
 export function editedPieces(
   bytes: Uint8Array,
   passage: { readonly start: number; readonly end: number },

@@ -1,15 +1,15 @@
 /**
- * Server-sent events as bytes, one character for each byte: whatever an upstream sends goes on as it came, and characters
- * that are cut between two chunks stay whole. Rules: the event stream format of the HTML standard, section 9.2.
+ * Server-sent events as bytes, one character for each byte: events are relayed unchanged, and characters that are cut
+ * between two chunks stay whole. Rules: the event stream format of the HTML standard, section 9.2.
  */
 
 /** One event with the blank line that ends it. */
 export type SseEvent = {
-  /** Every byte as it came, comments and other fields included. */
+  /** Every byte of the event, comments and other fields included. */
   readonly raw: string
   /** The `data` lines joined by line feeds; undefined for an event without one, such as a comment. */
   readonly data: string | undefined
-  /** Where the byte at an offset of `data` stands in `raw`. */
+  /** The offset in `raw` of an offset in `data`. */
   readonly toRaw: (dataOffset: number) => number
 }
 
@@ -22,13 +22,13 @@ const BLANK_LINE = /(?:\r\n|\r(?!\n)|\n)[\r\n]/g
 /** Bytes of a blank line that may have come before the chunk in which it is found. */
 const OVERLAP = 3
 
-/** An event larger than this is no event of any chat; nothing bounds what an upstream may send. */
+/** No chat sends a larger event. Without a bound, an upstream could send one without end. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024
 
-/** One event does not end within any bound that makes sense. */
+/** One event is larger than the bound. */
 export class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError'
-  /** Whether any data of it has come: a comment without end is no work of a model. */
+  /** Whether any of its data has come: a comment without end is not the work of a model. */
   readonly hasData: boolean
   constructor(hasData: boolean) {
     super(`an event of more than ${EVENT_BYTES_MAX} bytes`)
@@ -39,12 +39,12 @@ export class EndlessEventError extends Error {
 /** A line with data, anywhere in an event. */
 const DATA_LINE = /(?:^|[\r\n])data:/
 
-/** UTF-8 of the byte order mark that a stream may begin with, and which is no part of it. */
+/** UTF-8 of the byte order mark that a stream may begin with. It is not part of the first event. */
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
-/** Cuts a stream of bytes into events, wherever its chunks begin and end. Each byte is looked at once. */
+/** Cuts a stream of bytes into events, wherever its chunks begin and end. Reads each byte once. */
 export class SseEventReader {
-  /** What has come of an event that is not complete. */
+  /** The part of an incomplete event that has come. */
   #pending: string[] = []
   #pendingBytes = 0
   /** The last bytes of it: a blank line may begin in one chunk and end in the next. */
@@ -67,7 +67,7 @@ export class SseEventReader {
     return this.#cut(text, searchedBytes)
   }
 
-  /** What came after the last blank line; undefined when nothing did. Upstreams may leave the last blank line out. */
+  /** The bytes after the last blank line, which upstreams may leave out; undefined when there are none. */
   end(): SseEvent | undefined {
     const rest = this.#pending.join('')
     this.#forget()
@@ -119,7 +119,7 @@ function afterLineFeed(text: string): number {
 
 const LINE = /([^\r\n]*)(?:\r\n|\r|\n|$)/gy
 
-/** Where the value of a data line begins: one space after the colon is not part of it. */
+/** Where the value of a data line begins: one space after the colon is not part of the value. */
 const DATA_FIELD = /^data(?:: ?|$)/
 
 type Part = { readonly dataStart: number; readonly rawStart: number }

@@ -3,8 +3,8 @@ import { replaceFields } from '../json/json-fields.ts'
 const USAGE_WANTED = new Map([['include_usage', 'true']])
 
 /**
- * `stream_options` with the wish for the usage, by which a stream is billed, whatever the client wished.
- * @param options JSON text of the client's own, if it has any; null says as little as nothing.
+ * Asks for the usage in `stream_options`, whatever the client asked for, because a stream is billed by its usage.
+ * @param options the client's own, as JSON; undefined and `null` are the same.
  */
 export function askForUsage(options: string | undefined): string {
   return replaceFields(options?.startsWith('{') ? options : '{}', USAGE_WANTED)

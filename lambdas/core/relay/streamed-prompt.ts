@@ -2,40 +2,40 @@ import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usa
 import { generatedBytes, hasGenerated, utf8Length } from './generated-choices.ts'
 import { readReplyMembers } from './reply-members.ts'
 
-/** One completion of the answer, while it is streamed. */
+/** One completion while it is streamed. */
 export type StreamedChoice = {
-  /** Its place among the completions of all prompts. */
+  /** Position among the completions of all prompts. */
   readonly index: number
   state: 'unbegun' | 'begun' | 'finished'
 }
 
-/** How far the completions of one prompt have come: those of its first call, and of the calls for missing ones. */
+/** The state of one prompt's completions: those of its first call, and of the calls for missing ones. */
 export type StreamedPrompt = {
-  /** What stands before each completion. */
+  /** Comes before each completion. */
   readonly echo: string
-  /** What the call under way is to fill: its choice `k` is the `k`th of them. */
+  /** The completions that the current call is to fill: its choice `k` is the `k`th of them. */
   wanted: readonly StreamedChoice[]
-  /** `[DONE]` has come for the call under way. */
+  /** `[DONE]` has come for the current call. */
   isDone: boolean
-  /** Reported by the call under way: the last one counts, because some upstreams report a running total. */
+  /** The usage that the current call reported: the last one counts, because some upstreams report a running total. */
   callUsage: ChatUsage | undefined
-  /** Whether the call under way has generated anything. */
+  /** Whether the current call has generated anything. */
   callHasGenerated: boolean
-  /** What the call under way has generated, in UTF-8: text, reasoning, tool arguments, refusals. */
+  /** Bytes that the current call has generated, in UTF-8: text, reasoning, tool arguments, refusals. */
   callTextBytes: number
-  /** Every call that came to its end. */
+  /** Every call that has ended. */
   readonly ended: EndedCall[]
 }
 
-/** What has come of one call. */
+/** The result of one call so far. */
 type CallProgress = {
-  /** Undefined where it reported none, or none that can be believed. */
+  /** Undefined where the call reported none, or none that is plausible. */
   readonly usage: ChatUsage | undefined
-  /** What was generated, in UTF-8, whether a completion can say it or not. */
+  /** Bytes generated, in UTF-8, whether a completion can express them or not. */
   readonly textBytes: number
 }
 
-/** `completions`: how many of those that were wanted it gave. */
+/** `completions`: how many of the wanted completions the call gave. */
 type EndedCall = CallProgress & { readonly completions: number }
 
 /** A prompt before its first call: it wants `n` choices, numbered from `firstIndex` on. */
@@ -52,27 +52,27 @@ export function newStreamedPrompt({
   return { echo, wanted, ...newCall(), ended: [] }
 }
 
-/** What has come of a call before its first event. */
+/** The state of a call before its first event. */
 export function newCall(): Pick<StreamedPrompt, 'isDone' | 'callUsage' | 'callHasGenerated' | 'callTextBytes'> {
   return { isDone: false, callUsage: undefined, callHasGenerated: false, callTextBytes: 0 }
 }
 
-/** How far the completions of one prompt have come. */
+/** What there is to bill for one prompt. */
 export type PromptProgress = {
-  /** Of all calls that came to their end, if each of them reported one. */
+  /** Of all calls that have ended, if each of them reported one. */
   readonly usage: ChatUsage | undefined
-  /** The calls that came to their end and gave a completion at least. */
+  /** The calls that have ended and gave at least one completion. */
   readonly answered: readonly CallProgress[]
-  /** The call that has not, if one was sent. */
+  /** The call that has not ended, if one was sent. */
   readonly underWay: CallProgress
 }
 
-/** What has come of the call under way. */
+/** The result of the current call so far. */
 export function progressOf({ callUsage, callHasGenerated, callTextBytes }: StreamedPrompt): CallProgress {
   return { usage: believedUsage(callUsage, callHasGenerated), textBytes: callTextBytes }
 }
 
-/** Keeps what an event says of the call under way. Zeros do not take the place of a usage that says something. */
+/** Keeps what an event says of the current call. A usage of zeros does not replace another one. */
 export function keepEvent(
   prompt: StreamedPrompt,
   { usage, choices }: Readonly<Record<string, unknown>>,
