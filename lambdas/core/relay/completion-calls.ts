@@ -25,7 +25,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set([
 ])
 
 /** One chat call: its prompt, the number of completions, and the channel that gets it. */
-export type CompletionCall = {
+type CompletionCall = {
   readonly promptIndex: number
   readonly n: number
   /** The id that the upstream knows. */
