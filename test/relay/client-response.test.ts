@@ -1,0 +1,29 @@
+import { describe, expect, it } from '@jest/globals'
+import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
+
+describe('ResponseHeaders', () => {
+  it('completes a head with what was added, the request id and the time since the request arrived', () => {
+    const headers = new ResponseHeaders('request-1', performance.now() - 1_500)
+    headers.add({ 'x-ratelimit-limit-requests': '60' })
+    const completed = headers.complete({ 'content-type': 'text/event-stream' })
+    expect(completed).toMatchObject({
+      'content-type': 'text/event-stream',
+      'x-ratelimit-limit-requests': '60',
+      'x-request-id': 'request-1',
+    })
+    expect(Number(completed['openai-processing-ms'])).toBeGreaterThanOrEqual(1_500)
+    expect(headers.firstByteMilliseconds).toBe(Number(completed['openai-processing-ms']))
+  })
+
+  it('knows no time to the first byte before a head went out', () => {
+    expect(new ResponseHeaders('request-1').firstByteMilliseconds).toBeUndefined()
+  })
+
+  it('replaces a header that is added again, and removes one that is undefined', () => {
+    const headers = new ResponseHeaders('request-1')
+    headers.add({ one: 'a', two: 'b' })
+    headers.add({ one: 'c', two: undefined })
+    expect(Object.keys(headers.complete({}))).toStrictEqual(['one', 'x-request-id', 'openai-processing-ms'])
+    expect(headers.complete({}).one).toBe('c')
+  })
+})
