@@ -18,11 +18,11 @@ describe('context-schema', () => {
 
   it.each([
     ['retainData', 'yes', 'must be true or false'],
-    ['throttleRate', '1e3', 'must be a whole number from 1 to 1,000,000 (requests per second)'],
-    ['throttleRate', '0', 'must be a whole number from 1 to 1,000,000 (requests per second)'],
+    ['throttleRate', '1e3', 'must be an integer from 1 to 1,000,000 (requests per second)'],
+    ['throttleRate', '0', 'must be an integer from 1 to 1,000,000 (requests per second)'],
     ['logRetentionDays', '2', 'must be one of 1, 3, 5, 7'],
     ['logLevel', 'LOUD', 'must be one of DEBUG, INFO, WARN, ERROR'],
-    ['apiDomain', 'https://video.example.com', 'must be a host name in small letters'],
+    ['apiDomain', 'https://video.example.com', 'must be a host name in lower case'],
     ['apiCertificateArn', 'arn:aws:iam::1:role/x', 'must be the ARN of a certificate'],
     ['alarmEmail', 'a@b', 'must be one e-mail address'],
     ['table', 'ab', 'must be the name of a table'],
