@@ -5,9 +5,8 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
- * Asks the upstream to stop the task of a job that the operator has cancelled; does nothing for any other ended job. Each
- * execution that finds the job ended asks once, which an upstream does not mind. The job is over whatever comes of it, so
- * this never throws.
+ * Cancels the upstream task of a job that the operator has cancelled; does nothing for any other ended job. Each execution
+ * that finds such a job asks once more, which is harmless. Never throws: the job has ended, whatever the upstream does.
  */
 export async function cancelUpstreamTask(
   job: VideoJob,
@@ -34,7 +33,7 @@ export async function cancelUpstreamTask(
   }
 }
 
-/** Whether it was the operator who ended the job. */
+/** Whether the operator ended the job. */
 export function isCancelledByOperator(job: Pick<VideoJob, 'status' | 'error'>): boolean {
   return job.status === 'failed' && job.error === FAILURE_TEXT.cancelledByOperator
 }

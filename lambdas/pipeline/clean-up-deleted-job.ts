@@ -4,9 +4,9 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 
 /**
- * Removes what a deleted job left: the video, of which the CDN keeps no copy, and what its upstream said where that was too
- * large for the record. An open job keeps its mark, because its execution may still be storing, and those texts, which decide
- * what it costs; whoever ends it calls this again, and Reconcile calls it for any mark that is left.
+ * Deletes the objects of a deleted job: the video, which the CDN does not cache, and upstream replies that were too large
+ * for the record. An open job keeps its replies, which decide its bill, and its mark, because its execution may still store
+ * the video. The step that ends the job calls this again, and Reconcile calls it for every mark that is left.
  */
 export async function cleanUpDeletedJob(
   { table, openBucket }: { table: Table; openBucket: OpenBucket },

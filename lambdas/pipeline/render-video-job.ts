@@ -6,10 +6,10 @@ import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { videoJobBody } from '#core/jobs/video-job-view.ts'
 
-/** Renders jobs for readers, with the signing key read only when a job has something to sign. */
+/** Renders a job for readers. Reads the signing key only for a job with a url. */
 export type JobRenderer = (job: VideoJob, nowSeconds: number) => Promise<string>
 
-/** Makes a renderer that opens the bucket once, when a job first has a text of its upstream there. */
+/** Makes a renderer that opens the bucket once, for the first job whose upstream reply is there. */
 export function createJobRenderer(openBucket: OpenBucket, openSigner: OpenUrlSigner = openVideoUrlSigner): JobRenderer {
   const bucket = once(openBucket)
   return async (job, nowSeconds) => {
@@ -19,5 +19,5 @@ export function createJobRenderer(openBucket: OpenBucket, openSigner: OpenUrlSig
   }
 }
 
-/** A job without a stored video has no url; this is never asked. */
+/** For jobs without a url; never called. */
 const unsigned: UrlSigner = () => ''

@@ -4,9 +4,9 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /**
- * Says that an upstream reports a success whose result is no video, or may not be fetched: the job fails and is not billed,
- * while the upstream may bill the operator.
- * @param reason words of ours, or the name of an error; never a url.
+ * Reports an upstream success whose result is not a video, or must not be fetched. The job fails and is not billed, while
+ * the upstream may bill the operator.
+ * @param reason a text of the gateway or the name of an error; never a url.
  */
 export function reportRefusedResult(job: VideoJob, reason: string): void {
   logger.error('result refused', { ...jobFacts(job), reason })

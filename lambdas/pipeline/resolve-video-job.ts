@@ -11,18 +11,18 @@ import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 import { JobRecordMissingError, requireVideoJob } from './job-record.ts'
 import type { StepContext } from './step-context.ts'
 
-/** Times that a job may change under our hands before the step gives up and is retried as a whole. */
+/** How often a job may change between the read and the write before the step throws and is retried. */
 const TRIES_MAX = 5
 
-/** What ending a job needs; deciding how may need more. */
+/** The part of the context that ends a job. */
 export type ResolveContext = Pick<StepContext, 'table' | 'openBucket' | 'nowMilliseconds'>
 
 type Decide = (job: VideoJob, reservation: Reservation) => Promise<Resolution> | Resolution
 
 /**
- * Ends a job by what `decide` says of its present state, exactly once, and removes what nobody needs any more: a request that
- * lies in the bucket, and all that a deleted job left. What the bucket refuses now is left to Reconcile.
- * A job that has ended stays as it is.
+ * Ends a job exactly once, as `decide` resolves its current state, and deletes the objects that are no longer needed: its
+ * request in the bucket, and everything of a deleted job. Deletions that fail are left to Reconcile. A job that has already
+ * ended is not changed.
  * @returns the job as it ended.
  * @throws JobMovedError when the job kept changing; ServiceUnavailableError when the table stayed contended.
  */
@@ -57,7 +57,7 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
   throw new JobMovedError(`job ${input.jobId} kept changing`)
 }
 
-/** Read after the commit: whoever comes second, this or the deletion, sees the other's mark. */
+/** The job was read after the commit, so the later of the commit and the deletion sees the other's mark. */
 async function cleanUpIfDeleted(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
   if (job.isDeleted) {
     await orLeaveToReconcile(job, () => cleanUpDeletedJob(context, job))
@@ -65,7 +65,7 @@ async function cleanUpIfDeleted(job: VideoJob, context: ResolveContext): Promise
   return job
 }
 
-/** The job has ended: nothing that the bucket refuses may make its step fail. The index still names what is left. */
+/** The job has ended, so a failed deletion must not fail the step. The index still has what is left. */
 async function orLeaveToReconcile(job: VideoJob, cleanUp: () => Promise<void>): Promise<void> {
   try {
     await cleanUp()
@@ -82,7 +82,7 @@ function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: Vide
   }
 }
 
-/** Counts an end once: whoever comes second finds it resolved. */
+/** Counts an end once: a second resolution finds the first. */
 function measureEnd(
   outcome: 'resolved' | 'already_resolved' | 'conflict',
   { job, resolution }: { readonly job: VideoJob; readonly resolution: Resolution },

@@ -14,7 +14,7 @@ import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 
-/** Everything a step of the pipeline takes from outside; tests hand in their own clock, dice, upstreams and network. */
+/** The clock, randomness, stores, upstreams and network of a step. Tests pass their own. */
 export type StepContext = Clock & {
   readonly table: Table
   readonly openBucket: OpenBucket
@@ -23,12 +23,12 @@ export type StepContext = Clock & {
   readonly random: () => number
   /**
    * The upstream of a channel, for the calls of one job.
-   * @throws when the channel's credential cannot be read; nothing was sent then.
+   * @throws when the channel's credential cannot be read, before anything is sent.
    */
   readonly openProvider: (channel: VideoChannel, job: Pick<VideoJob, 'requestId'>) => Promise<VideoProvider>
-  /** Reads a stored success answer, by whose wire it is in. */
+  /** Reads the stored reply of a success, by the provider that sent it. */
   readonly readResult: typeof readVideoResult
-  /** What downloads and callbacks go through; the system's own when left out. */
+  /** For downloads and callbacks; the system's own network by default. */
   readonly network?: OutboundNetwork
 }
 

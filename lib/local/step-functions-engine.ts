@@ -15,50 +15,50 @@ export type Execution = {
   error: string | undefined
 }
 
-/** The task of a state: takes the state's input, gives its result. */
+/** The task of a state: takes the state's input and returns its result. */
 export type Task = (input: unknown) => Promise<unknown>
 
 type EngineOptions = {
   readonly definition: StateMachineDefinition
-  /** States whose task is lost when it is cut off: a shutdown waits for them. */
+  /** States whose task cannot be repeated: a shutdown waits for it. */
   readonly unrepeatable?: readonly string[]
   /** By state name. */
   readonly tasks: Readonly<Record<string, Task>>
-  /** Told of every execution that ended otherwise than well, as EventBridge would. */
+  /** Called for every execution that did not succeed, like a rule of EventBridge. */
   readonly onBroken: (execution: Execution) => void
-  /** Waits and retry pauses by state name, for a test with a clock of its own. The host has none: nothing shortens a wait. */
+  /** Waits and retry pauses by state name, for a test with its own clock. The host passes none, so waits take their time. */
   readonly pauses?: Pick<NonNullable<RunOptions['overrides']>, 'waitTimeOverrides' | 'retryIntervalOverrides'>
 }
 
-/** The name runs or ran with another input, or has ended. */
+/** An execution of this name runs with another input, or has ended. */
 export class ExecutionAlreadyExistsError extends Error {
   override readonly name = 'ExecutionAlreadyExists'
 }
 
-/** The input is no JSON text, or too large: no execution was started. */
+/** The input is not JSON or too large; no execution was started. */
 export class InvalidExecutionInputError extends Error {
   override readonly name = 'InvalidExecutionInput'
 }
 
-/** A stopped execution calls nothing more, by no Retry or Catch; the interpreter alone would go through its retries at once. */
+/** Ends a stopped execution past every Retry and Catch, which the interpreter would otherwise go through at once. */
 class ExecutionStoppedError extends Error {
   override readonly name = 'ExecutionStopped'
   readonly isRetryable = false
   readonly isCatchable = false
 }
 
-/** Inputs, outputs and states above 256 KiB are refused, as by Step Functions. */
+/** Inputs, outputs and states above 256 KiB are refused, as in Step Functions. */
 const STATE_BYTES_MAX = 262_144
 
 /** How long a shutdown waits for tasks in flight: a submit takes up to 25 s at its upstream. */
 const CLOSE_MILLISECONDS_MAX = 28_000
 
-/** Ended executions that are remembered, oldest forgotten first; AWS keeps them for 90 days. */
+/** How many ended executions are kept; the oldest go first. AWS keeps them for 90 days. */
 const ENDED_MAX = 10_000
 
 /**
- * Runs executions of one state machine in this process. The interpreter walks the states; names, statuses,
- * repeated starts and the size limit are kept here. Executions end with the process: Reconcile starts them anew.
+ * Runs executions of one state machine in this process. The interpreter follows the states; this class adds names, statuses,
+ * repeated starts and the size limit. Executions end with the process, and Reconcile starts new ones.
  */
 export class StepFunctionsEngine {
   readonly #machine: StateMachine
@@ -108,13 +108,13 @@ export class StepFunctionsEngine {
     return this.#executions.get(name)
   }
 
-  /** Resolves with an execution once it has ended, undefined when there is none of this name. */
+  /** Resolves with an execution once it has ended; undefined when there is none of this name. */
   async whenEnded(name: string): Promise<Execution | undefined> {
     await this.#runs.get(name)
     return this.find(name)
   }
 
-  /** Ends an execution as `StopExecution` does: between two states, without any Catch. */
+  /** Ends an execution as `StopExecution` does: between two states, and past every Catch. */
   stop(name: string): boolean {
     const abort = this.#aborts.get(name)
     if (abort === undefined) {
@@ -126,8 +126,8 @@ export class StepFunctionsEngine {
   }
 
   /**
-   * Ends all executions without a word: their jobs go on when the next host reconciles. Tasks in flight that are never
-   * tried again (a submit, a callback) may finish first; but not for ever.
+   * Ends all executions without reporting them: their jobs continue when the next host reconciles. Tasks in flight that cannot
+   * be repeated (a submit, a callback) may finish first, for a bounded time.
    */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -162,7 +162,7 @@ export class StepFunctionsEngine {
         }
         const output = await this.#perform(state, task(input))
         if (Buffer.byteLength(JSON.stringify([input, output])) > STATE_BYTES_MAX) {
-          // No Catch takes this error on AWS, so the execution ends here.
+          // On AWS no Catch matches this error, so the execution ends here.
           execution.error = 'States.DataLimitExceeded'
           this.stop(execution.name)
         }

@@ -38,14 +38,14 @@ const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
   },
 }
 
-/** The function that the host wakes as the schedule of a deployment does. */
+/** The function that the host invokes every minute, as the schedule of a deployment does. */
 export const RECONCILE: LocalFunction = {
   name: 'reconcile',
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   load: () => import('#lambdas/pipeline/reconcile/handler.ts'),
 }
 
-/** The deployed definition, interpreted over the deployed handlers; broken executions are reported to Reconcile. */
+/** The deployed definition, interpreted over the deployed handlers. Reports broken executions to Reconcile. */
 export function createVideoMachine(): StepFunctionsEngine {
   const tasks = Object.fromEntries(
     Object.entries(FUNCTIONS).map(([state, target]) => [state, (input: unknown) => invokeFunction(target, input)]),
@@ -59,12 +59,12 @@ export function createVideoMachine(): StepFunctionsEngine {
   })
 }
 
-/** Loads every handler of the pipeline, so that the first job does not wait for it. */
+/** Loads every handler of the pipeline, so that the first job does not wait for the imports. */
 export async function loadPipelineHandlers(): Promise<void> {
   await Promise.all([...Object.values(FUNCTIONS), RECONCILE].map((target) => target.load()))
 }
 
-/** The event that EventBridge would deliver, best effort: Reconcile's own minute is the guarantee. */
+/** Delivers the event that EventBridge would, best effort: Reconcile's schedule is the guarantee. */
 async function reportBroken({ name, status, input }: Execution): Promise<void> {
   const detail = { executionArn: name, stateMachineArn: LOCAL_STATE_MACHINE_ARN, name, status, input }
   await invokeFunction(RECONCILE, {

@@ -11,8 +11,8 @@ import { cleanUpDeletedJob } from '../../pipeline/clean-up-deleted-job.ts'
 type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
 
 /**
- * Makes a job invisible at once and removes its video, where it has one.
- * @throws VideoJobNotFoundError for a malformed or unknown id, another tenant's, and one deleted before.
+ * Makes a job invisible at once and deletes its video, if it has one.
+ * @throws VideoJobNotFoundError for a malformed or unknown id, another tenant's job, and a job that was deleted before.
  */
 export async function deleteVideoJob(
   { tenantId, jobId }: { tenantId: string; jobId: string },
@@ -28,7 +28,7 @@ export async function deleteVideoJob(
   }
 }
 
-/** The job is gone for every reader already; what the bucket or the CDN refuses now is made up for by the next Reconcile. */
+/** No reader finds the job any more. Reconcile repeats a deletion that the bucket refuses. */
 async function cleanUpOrLeaveToReconcile(job: VideoJob, context: DeleteContext): Promise<void> {
   try {
     await cleanUpDeletedJob(context, job)

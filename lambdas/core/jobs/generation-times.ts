@@ -1,5 +1,5 @@
 /**
- * What the jobs of one class have been taking (docs/decisions/0072). A *class* is one
+ * How long the jobs of one class take (docs/decisions/0072). A *class* is one
  * channel, upstream model, length and resolution. Generation times are close to lognormal, so all sums are over logarithms.
  */
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'
@@ -7,16 +7,16 @@ import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 /** Sums over some finished jobs, in thousandths of the natural logarithm of their seconds: integers, so that any order adds up. */
 export type TimeSums = { readonly samples: number; readonly logSum: number; readonly logSquares: number }
 
-/** What is usual for a class, in whole seconds: one job in twenty is done by `early`, every other one by `median`. */
+/** The usual times of a class, in whole seconds: one job in twenty has finished by `early`, half of them by `median`. */
 export type UsualSeconds = { readonly early: number; readonly median: number }
 
-/** How a job takes part in the learning: its class within its channel, and what was usual for it when it was accepted. */
+/** The class of a job within its channel, and the usual times of the class when the job was accepted. */
 export type JobTiming = { readonly className: string; readonly usual?: UsualSeconds | undefined }
 
-/** Believed sums hold the samples of the current window and the one before it: 50 to 100 of the latest jobs. */
+/** Estimates use the current window and the one before it: the latest 50 to 100 jobs. */
 export const WINDOW_SAMPLES = 50
 
-/** Fewer say too little. */
+/** Fewer samples give no estimate. */
 const SAMPLES_MIN = 8
 
 const LOG_UNITS = 1000
@@ -24,13 +24,13 @@ const LOG_UNITS = 1000
 /** Standard deviations from the median of a normal law down to its fifth percentile. */
 const EARLY_DEVIATIONS = 1.645
 
-/** However equal the last jobs were, the next one may differ. */
+/** The next job may differ, however similar the last ones were. */
 const DEVIATION_MIN = 0.1
 
-/** No upstream is done sooner, and no channel's deadline is later (six hours). */
+/** No upstream finishes sooner, and no channel's deadline is later (six hours). */
 const SECONDS = { min: 1, max: 21_600 }
 
-/** A submit is noted in whole seconds, and clocks tick apart. */
+/** A submit is recorded in whole seconds, and clocks differ. */
 const CLOCK_SLACK_SECONDS = 2
 
 /** The class of a job within its channel, as a sort key of the table. */
@@ -42,17 +42,17 @@ export function classNameOf(
 }
 
 type Observation = {
-  /** As the upstream's success answer has it. */
+  /** From the upstream's reply that reports success. */
   readonly reportedSeconds: number | undefined
   /** From the submit to the poll that found the job finished. */
   readonly elapsedSeconds: number
-  /** The wait before that poll; undefined when it is not known. */
+  /** The wait before that poll; undefined when unknown. */
   readonly waitedSeconds: number | undefined
 }
 
 /**
- * The generation time to learn from a finished job: what the upstream reports, else the middle of the last wait.
- * Undefined when neither can be believed: zero, negative, beyond any deadline, or longer than the job has existed.
+ * The generation time to learn from a finished job: what the upstream reports, or else the middle of the last wait.
+ * Undefined when neither is plausible: zero, negative, beyond any deadline, or longer than the job has existed.
  */
 export function sampleSeconds({ reportedSeconds, elapsedSeconds, waitedSeconds }: Observation): number | undefined {
   const middle = waitedSeconds === undefined ? undefined : elapsedSeconds - Math.min(waitedSeconds, elapsedSeconds) / 2
@@ -63,8 +63,8 @@ export function sampleSeconds({ reportedSeconds, elapsedSeconds, waitedSeconds }
 }
 
 /**
- * How long a finished job lay at the upstream before a poll found it: by the upstream's own end where it reports one that can
- * be believed, else at most the wait before that poll. Undefined when neither is known.
+ * How long a finished job waited at the upstream until a poll found it: by the upstream's own time if that is plausible,
+ * or else at most the wait before that poll. Undefined when neither is known.
  */
 export function detectionLagSeconds({
   reportedSeconds,
@@ -78,15 +78,15 @@ export function detectionLagSeconds({
   return isBelievable ? Math.max(0, elapsedSeconds - reportedSeconds) : waitedSeconds
 }
 
-/** One job's part of the sums. @param seconds from {@link sampleSeconds}. */
+/** The sums of one job. @param seconds from {@link sampleSeconds}. */
 export function sumsOf(seconds: number): TimeSums {
   const log = Math.round(LOG_UNITS * Math.log(seconds))
   return { samples: 1, logSum: log, logSquares: log * log }
 }
 
-/** What is usual by these sums together; undefined when they hold too few samples to tell. */
+/** The usual times by these sums together; undefined when they have too few samples. */
 export function usualSeconds(windows: readonly TimeSums[]): UsualSeconds | undefined {
-  const total = (member: keyof TimeSums) => windows.reduce((sum, window) => sum + window[member], 0)
+  const total = (field: keyof TimeSums) => windows.reduce((sum, window) => sum + window[field], 0)
   const samples = total('samples')
   if (samples < SAMPLES_MIN) {
     return undefined

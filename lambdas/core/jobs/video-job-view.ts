@@ -1,10 +1,10 @@
 import { type InjectedFields, type RawNumber, spliceInjected } from '../json/json-fields.ts'
 import type { VideoJob } from './video-job.ts'
 
-/** What a reader of a job needs besides the record. */
+/** What a response needs besides the record. */
 export type ViewContext = {
   readonly nowSeconds: number
-  /** The upstream's latest answer, byte for byte; undefined before there is one. */
+  /** The upstream's latest reply, byte for byte; undefined before the first. */
   readonly upstreamText: string | undefined
   /** Signed CDN url that ends at `expires_at`. Called for a succeeded job only. */
   readonly signUrl: (job: VideoJob) => string
@@ -21,12 +21,12 @@ function identityFields(job: VideoJob, status: string): InjectedFields {
   }
 }
 
-/** The body of the 201: the submit answer with status `queued`, whatever has happened since. */
+/** The body of the 201: the reply to the submit with status `queued`, whatever has happened since. */
 export function createdJobBody(job: VideoJob, submitText: string | undefined): string {
   return spliceInjected(submitText, identityFields(job, 'queued'))
 }
 
-/** The body of a GET, also one element of a list: the latest upstream answer with the injected members spliced in. */
+/** The body of a GET, and one element of a list: the latest upstream reply with the injected fields spliced in. */
 export function videoJobBody(job: VideoJob, context: ViewContext): string {
   if (context.nowSeconds >= job.expiresAt) {
     return spliceInjected(context.upstreamText, identityFields(job, 'expired'))
@@ -46,15 +46,15 @@ function outcomeFields(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>)
   return job.status === 'failed' ? { error: job.error ?? '' } : {}
 }
 
-/** Null where neither the upstream nor the file tells a length; JSON knows no leading zeros. */
+/** Null when neither the upstream nor the file has a length. JSON allows no leading zeros. */
 function durationMember(text: string | undefined): RawNumber | null {
   return text === undefined || text === '' ? null : { rawJson: text.replace(/^0+(?=\d)/, '') }
 }
 
-/** A function's answer may have 6 MB, escaped into one JSON string; a page that would be larger ends early instead. */
+/** A function's response may have 6 MB, escaped into one JSON string. A larger page ends early. */
 const LIST_BYTES_MAX = 4_000_000
 
-/** How many of the rendered jobs fit into one answer; at least one, so that every page moves on. */
+/** How many of the rendered jobs fit into one response; at least one, so that every page moves on. */
 export function countThatFit(jobs: readonly string[]): number {
   let bytes = 0
   const firstTooMany = jobs.findIndex((job) => {
@@ -64,7 +64,7 @@ export function countThatFit(jobs: readonly string[]): number {
   return firstTooMany === -1 ? jobs.length : Math.max(1, firstTooMany)
 }
 
-/** The body of a listing; the jobs are texts already. `has_more` and `last_id` are additive. */
+/** The body of a list. The jobs are already JSON strings. `has_more` and `last_id` are additions to the interface. */
 export function videoJobListBody(jobs: readonly string[], page: { hasMore: boolean; lastId: string | null }): string {
   return `{"object":"list","data":[${jobs.join(',')}],"has_more":${page.hasMore},"last_id":${JSON.stringify(page.lastId)}}`
 }

@@ -6,19 +6,19 @@
  * - *claim*: the conditional write before a side effect that must happen at most once (submit, callback).
  * - *reservation*: the locked estimate; it is *settled* (billed) or *released*, exactly once.
  * - *resolve*: end the job and its reservation in one transaction.
- * - *passthrough*: the upstream's answer as text, with the service's own members spliced in.
+ * - *passthrough*: the upstream's reply as a string, with the service's own fields spliced in.
  */
 import type { VideoChannel } from '../catalogue/channel.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { JobTiming } from './generation-times.ts'
 
-/** Stored statuses. `expired` is no status of the record: it is computed when the job is read. */
+/** Stored statuses. `expired` is not stored: it is computed when the job is read. */
 export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
 
 /** How far the one submit has come; undefined before any claim. */
 type SubmitState = 'sending' | 'accepted'
 
-/** An upstream's answer, inline or (when too large for the record) in the bucket. */
+/** An upstream's reply, inline or, when too large for the record, in the bucket. */
 export type StoredText = { readonly inline: string } | { readonly bucketKey: string }
 
 /** Times are unix seconds. */
@@ -36,39 +36,38 @@ export type VideoJob = {
   readonly callbackUrl: string | undefined
   /** `x-request-id` of the request that created it, by which its log lines are found. */
   readonly requestId?: string | undefined
-  /** A submit found no free channel; a waiting client is answered at once. */
+  /** A submit found no free channel, so a waiting client gets its response at once. */
   readonly isWaitingForChannel: boolean
-  /** Whether the references were to be looked at, and that one was refused; undefined before that, and for most jobs. */
+  /** Whether a check of the references was asked for, and whether it refused one; undefined for most jobs. */
   readonly referenceCheck?: 'asked' | 'refused' | undefined
   readonly submitState: SubmitState | undefined
   readonly channelId: string | undefined
-  /** Whose wire the task's answers are in: they can be read although the channel has left the configuration. */
+  /** Whose format the replies have, so that they can be read even when the channel has left the configuration. */
   readonly provider: VideoChannel['provider'] | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
-  /** Kept with the acceptance; absent before it, and on records older than the learning. */
+  /** Written with the acceptance; absent before it, and on records older than the learning. */
   readonly timing?: JobTiming | undefined
   readonly submitText: StoredText | undefined
-  /** The latest poll answer. */
+  /** The reply to the latest poll. */
   readonly pollText: StoredText | undefined
   /** Polls in a row that did not find the task. */
   readonly goneCount: number
-  /** The upstream would not cancel the task of a deleted job: it is not asked again. */
+  /** The upstream refused to cancel the task of a deleted job, and is not asked again. */
   readonly isCancelRefused: boolean
   /** When a poll first said succeeded. */
   readonly finishedAt: number | undefined
-  /** Set when the video lies in the bucket; the text is decimal seconds, empty when the header holds no length. */
+  /** Set when the video is in the bucket: decimal seconds, or an empty string when the header has no length. */
   readonly storedDurationSeconds: string | undefined
-  /** Why the job is about to fail, written before the failing step throws. */
+  /** Why the job is about to fail, written before the step reports it. */
   readonly failure: string | undefined
   /**
-   * What the log says of a failure, or of a wait for a channel, for which `error` has the words that a client may read.
-   * For operators: it names channels.
+   * The cause of a failure or of a wait for a channel. For operators and the log: it names channels. A client reads `error`.
    */
   readonly failureCause?: string | undefined
   /** Final, with status failed. */
   readonly error: string | undefined
-  /** `duration_secs` as decimal text, final, with status succeeded. */
+  /** `duration_secs` as a decimal string, final, with status succeeded. */
   readonly durationSeconds: string | undefined
   readonly callbackState: 'sent' | undefined
 }
@@ -76,7 +75,7 @@ export type VideoJob = {
 /** Seconds from creation until a job reads `expired` and its url ends (docs/api.md: 7 days). */
 export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 
-/** Seconds from creation until a job is not found any more (docs/decisions/0004). */
+/** Seconds from creation until a job is no longer found (docs/decisions/0004). */
 export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
 
 /** What changes the status of a job. */

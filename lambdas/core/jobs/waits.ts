@@ -7,23 +7,23 @@ import type { UsualSeconds } from './generation-times.ts'
  */
 const START_VALUES = { p1: { first: 30, interval: 15 }, p2: { first: 42, interval: 9 } } as const
 
-/** The class for which P2's start values were found (a 95th percentile of 240 s): a configured interval means this one. */
+/** The class for which P2's start values were measured (95th percentile: 240 s). A configured interval applies to this class. */
 const REFERENCE: UsualSeconds = { median: 90, early: 34 }
 
-/** How far what is usual may move a configured wait: P1's interval is its provider's advice and stays. */
+/** How far the usual times may change a configured wait. P1's interval is its provider's advice and does not change. */
 const INTERVAL_FACTOR_MAX = { p1: 1, p2: 3 } as const
 const FIRST_FACTOR_MAX = 4
 
-/** A job this old is polled rarely. */
+/** A job of this age is polled rarely. */
 const SLOW_AFTER_SECONDS = 600
 const SLOW_INTERVAL_SECONDS = { min: 30, max: 60 }
 
 const THROTTLED_SECONDS_MIN = 2
 
-/** With the longest queue, deadline and storing it stays within the time that an execution has. */
+/** Together with the longest queue, deadline and store, within the time limit of an execution. */
 const GRACE_SECONDS = { min: 60, max: 1_800 }
 
-/** Waits spread by a fifth either way, so that jobs created together do not poll together. */
+/** Waits vary by a fifth either way, so that jobs created together do not poll together. */
 const JITTER = 0.2
 
 type PollWait = {
@@ -34,7 +34,7 @@ type PollWait = {
   readonly openJobs: number
   /** From 0 up to 1. */
   readonly random: number
-  /** What is usual for the job's class; undefined until enough of its jobs have finished. */
+  /** The usual times of the job's class; undefined until enough of its jobs have finished. */
   readonly usual?: UsualSeconds | undefined
 }
 
@@ -57,8 +57,8 @@ export function nextPollWait({ channel, elapsedSeconds, openJobs, random, usual 
 }
 
 /**
- * Whole seconds until a job asks again that found its channel's polls of the moment taken. The line of jobs that want one
- * may be long when many began together: an eighth of a job's share thins it out without making any of them later.
+ * Whole seconds until a job tries again after it got no token for a poll. Many jobs that began together may be waiting: an
+ * eighth of a job's share spreads them without delaying any of them.
  */
 export function throttledWait({ channel, elapsedSeconds, openJobs, random }: PollWait): number {
   const wait = Math.max(THROTTLED_SECONDS_MIN, Math.ceil(share(channel, openJobs, random) / 8))
@@ -66,8 +66,8 @@ export function throttledWait({ channel, elapsedSeconds, openJobs, random }: Pol
 }
 
 /**
- * Seconds beyond its deadline that a job may wait for the poll by which it is judged, when its channel's polls are taken:
- * twice its share of the channel, within bounds. Without one, a video that was finished long ago would be lost.
+ * Seconds beyond its deadline that a job without a token may wait for its last poll: twice its share of the channel, within
+ * bounds. Without that poll, a video that was finished long ago would be lost.
  */
 export function pollGrace(channel: VideoChannel, openJobs: number): number {
   return within(2 * share(channel, openJobs, 0), GRACE_SECONDS.min, GRACE_SECONDS.max)
@@ -84,8 +84,8 @@ function configuredWaits({ provider, poll }: VideoChannel): { first: number; int
 }
 
 /**
- * The gap that costs least for its lag goes with the root of how widely the class's times spread around the median (one
- * over the hazard there). A gap that changes with the job's age gains too little to be worth its formula.
+ * The interval with the best balance of cost and lag grows with the square root of the spread of the class's times around the
+ * median (the inverse of the hazard there). An interval that changes with the job's age gains too little for its formula.
  */
 function intervalOf(channel: VideoChannel, usual: UsualSeconds | undefined): number {
   const { interval } = configuredWaits(channel)
@@ -97,12 +97,12 @@ function intervalOf(channel: VideoChannel, usual: UsualSeconds | undefined): num
   return within(seconds, interval / factorMax, stretched(interval, factorMax))
 }
 
-/** In seconds, but for a constant: a lognormal law's median times its deviation. */
+/** In seconds, up to a constant factor: the median of a lognormal distribution times its deviation. */
 function spread({ early, median }: UsualSeconds): number {
   return median * Math.log(median / early)
 }
 
-/** So many times as long; but one second stays one second. */
+/** A wait multiplied, except that one second stays one second. */
 function stretched(seconds: number, times: number): number {
   return 1 + times * (seconds - 1)
 }
@@ -111,14 +111,14 @@ function within(value: number, min: number, max: number): number {
   return Math.min(max, Math.max(min, value))
 }
 
-/** The slow interval is a draw already and is not spread again. */
+/** The slow interval is already random and gets no jitter. */
 function rhythm(interval: number, elapsedSeconds: number, random: number): number {
   const usual = jittered(interval, random)
   const { min, max } = SLOW_INTERVAL_SECONDS
   return elapsedSeconds > SLOW_AFTER_SECONDS ? Math.max(usual, Math.round(min + random * (max - min))) : usual
 }
 
-/** What a job must leave to the others of its channel. Spread upwards only: a shorter wait would break the limit. */
+/** The wait that leaves the other jobs of the channel their polls. Jitter only lengthens it: a shorter wait would break the limit. */
 function share(channel: VideoChannel, openJobs: number, random: number): number {
   const { requests_per_second } = channel.poll
   return requests_per_second === undefined ? 0 : Math.ceil((openJobs / requests_per_second) * (1 + JITTER * random))
@@ -127,12 +127,12 @@ function share(channel: VideoChannel, openJobs: number, random: number): number 
 /** A tenth of the time already waited, within these bounds. */
 const CHANNEL_WAIT_SECONDS = { min: 5, max: 30 }
 
-/** Whole seconds until a queued job asks again for a channel: rarer the longer it has waited. */
+/** Whole seconds until a queued job tries the channels again: the longer it has waited, the longer. */
 export function channelWait(waitedSeconds: number, random: number): number {
   return jittered(Math.min(CHANNEL_WAIT_SECONDS.max, Math.max(CHANNEL_WAIT_SECONDS.min, waitedSeconds / 10)), random)
 }
 
-/** One second stays one second: a configuration that polls every second means it. */
+/** One second stays one second, for a configuration that polls every second. */
 function jittered(seconds: number, random: number): number {
   return Math.max(1, Math.round(seconds * (1 - JITTER + 2 * JITTER * random)))
 }

@@ -4,16 +4,16 @@ import { findViolation, type Violation } from '#core/catalogue/reference-violati
 
 type ReadFile = (url: string, signal: AbortSignal) => Promise<MediaFile>
 
-/** What the references of a job told; `unread` names those before the violation that could not be read, or all of them. */
+/** The first violation, and the references before it (without one, all references) that could not be read. */
 type Checked = {
   readonly found: { readonly reference: LimitedReference; readonly violation: Violation } | undefined
   readonly unread: readonly { readonly place: string; readonly because: string }[]
 }
 
 /**
- * Reads the files of references side by side, each url once, and finds the first reference, in the order of the request, that
- * breaks a limit. The answer is the same whichever file comes first: once a violation is known, only the files behind it are
- * left; those before it are waited for, until `signal` ends them all.
+ * Reads the files of references in parallel, each url once, and finds the first reference, in the order of the request, that
+ * breaks a limit. The result does not depend on which file arrives first: a violation stops only the reads of later
+ * references, and earlier ones are awaited until `signal` aborts them all.
  */
 export async function firstViolation(
   references: readonly LimitedReference[],
@@ -53,7 +53,7 @@ type Read = {
   readonly unreadBecause: string | undefined
 }
 
-/** What lies behind the first violation is dropped: whether it was still read is a matter of luck. */
+/** Drops the references after the first violation: whether they were still read is chance. */
 function inOrder(checked: readonly Read[]): Checked {
   const index = checked.findIndex(({ violation }) => violation !== undefined)
   const upToIt = index < 0 ? checked : checked.slice(0, index + 1)

@@ -18,8 +18,8 @@ type Context = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'ne
 }
 
 /**
- * Sends the one callback of an ended job, where its client asked for one. Everything that can fail is prepared first;
- * then the claim is written, and only then is a connection made: a crash in between means no callback, never two.
+ * Sends the one callback of an ended job, if its client asked for one. Everything that can fail comes first, then the write
+ * of the claim, and only then the connection: a crash in between means no callback, never two.
  */
 export async function sendJobCallback(input: StepInput, context: Context): Promise<void> {
   const job = await requireVideoJob(context.table, input)

@@ -10,20 +10,20 @@ import { endFailedJob } from '../fail-video-job.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**
- * A job with a live execution is looked at again when it is twice as old, within these bounds: most jobs end after one
- * look, and a break that no event reported is found before the job has waited as long again.
+ * The wait until the next check of a job whose execution runs is the job's age, within these bounds: most jobs end after one
+ * check, and a break that no event reported is found before the job has waited for as long again.
  */
 const NEXT_LOOK_SECONDS = { min: 60, max: 600 }
 
-/** Executions that are started in place of broken ones before the job is given up. */
+/** How many executions replace broken ones before Reconcile ends the job. */
 const RESTARTS_MAX = 3
 
-/** A reservation older than queue, generation, storing and every margin can take: its job is ended whatever its execution says. */
+/** Longer than queue, generation, storing and every margin together. A job of this age is ended, whatever its execution's status. */
 const OVERDUE_SECONDS = 14 * 60 * 60
 
 /**
- * Looks after one open reservation: starts an execution that is missing, replaces one that broke,
- * and ends a job that is overdue or whose executions keep breaking; a last execution then sends the callback.
+ * Reconciles the job of one reservation: starts a missing execution, replaces a broken one, and ends a job that is overdue or
+ * whose executions keep breaking. A last execution then sends the callback.
  */
 export async function reconcileJob(job: JobKey, context: StepContext): Promise<void> {
   const reservation = await getReservation(context.table, job.tenantId, job.jobId)
@@ -43,7 +43,7 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
     await endFailedJob(job, context, isOverdue ? 'GenerationTimedOutError' : undefined)
     return await notifyByNewExecution(record, reservation.restarts + 1)
   }
-  // An execution that ended and left its reservation open did not do its work, whatever it says of itself.
+  // An execution that succeeded and left its reservation open did not do its work either.
   const restarts = execution === 'broken' || execution === 'ended' ? reservation.restarts + 1 : reservation.restarts
   if (execution !== 'running') {
     logger.warn('execution started by reconcile', { ...jobFacts(record), execution, restarts })
@@ -55,14 +55,14 @@ export async function reconcileJob(job: JobKey, context: StepContext): Promise<v
   await postponeReservation(context.table, job, { untilMilliseconds: now + pause * 1000, restarts })
 }
 
-/** A job whose execution broke after the job had ended still owes its callback. */
+/** Sends the callback of a job that had ended when its execution broke. */
 async function notifyIfOwed(record: VideoJob, { restarts }: Reservation): Promise<void> {
   if (owesCallback(record) && (await describeVideoExecution(record.jobId, restarts)) === 'broken') {
     await notifyByNewExecution(record, restarts + 1)
   }
 }
 
-/** An execution of an ended job goes straight to Notify. */
+/** Submit sends the execution of an ended job straight to Notify. */
 async function notifyByNewExecution(record: VideoJob, restarts: number): Promise<void> {
   if (owesCallback(record)) {
     await startVideoExecution(record, restarts)

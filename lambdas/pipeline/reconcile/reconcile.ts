@@ -18,22 +18,22 @@ import { recountChannels } from './recount-channels.ts'
 import { createRequestReleaser } from './release-request.ts'
 import { ReservationAges } from './reservation-ages.ts'
 
-/** Looks side by side: bounded, so that a backlog does not exhaust the table. */
+/** Items in parallel: bounded, so that a backlog does not exhaust the table. */
 const PARALLEL_LOOKS = 8
 
-/** One run stops taking up new jobs after this long; the next run goes on. */
+/** A run takes no new items after this time; the next run continues. */
 const RUN_MILLISECONDS_MAX = 45_000
 
-/** The recount ends before the function does, which would count as a failed run. */
+/** The recount ends before the function's timeout, which would count as a failed run. */
 const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
- * The one-minute guarantee behind every execution: open jobs without one, reservations past their time, also those of
- * relayed requests, files of deleted jobs, large requests that no job came of or that no job needs any more, and the open counts
- * of channels. Everything it does is conditional, so runs may overlap.
- * @param options.all looks at every open job now, as the local host does when it starts.
- * @param options.startedAtMilliseconds with `all`: no request that is older than this lives any more, so that its
- * reservation is given back at once.
+ * One run of the guarantee behind every execution. Finds open jobs without an execution, overdue reservations of jobs and of
+ * relayed requests, objects of deleted jobs, large requests without a job or of ended jobs, and wrong open counts of channels.
+ * Every write is conditional, so runs may overlap.
+ * @param options.all checks every open job now, as the local host does when it starts.
+ * @param options.startedAtMilliseconds with `all`: relayed requests older than this have ended with their process, so their
+ * reservations are released at once.
  */
 export async function reconcile(context: StepContext, { all, startedAtMilliseconds }: ReconcileOptions): Promise<void> {
   const started = context.nowMilliseconds()
@@ -79,7 +79,7 @@ async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): 
   }
 }
 
-/** One item's fault never stops the others; it is logged and met again by the next run. */
+/** The failure of one item never stops the others. It is logged, and the next run visits the item again. */
 async function forEachItem<Item extends DueReservation>(
   items: AsyncGenerator<Item>,
   hasTime: () => boolean,

@@ -8,10 +8,9 @@ import { isTerminal } from '#core/jobs/video-job.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**
- * Counts what is open, which an operator sees, and the jobs that hold a slot of each channel, and mends a count that differs.
- * Counts move inside the claim and resolution transactions and cannot drift; this finds what a restore or a hand edit did. A
- * count that moved while we counted is left alone, and so is every count when a record cannot be read or time runs out: half a
- * count is none.
+ * Measures the open jobs and requests, and corrects the number of open jobs of each channel. These counts change inside the
+ * claim and resolution transactions and cannot drift; this repairs what a restore or a manual edit did. A count that changed
+ * during the recount is left alone, and so is every count when a record cannot be read or time runs out.
  * @throws RecountUnfinishedError when there are more open jobs than `hasTime` leaves time to read.
  */
 export async function recountChannels(context: StepContext, hasTime: () => boolean): Promise<void> {
@@ -38,7 +37,7 @@ export async function recountChannels(context: StepContext, hasTime: () => boole
   }
 }
 
-/** The index lags by moments: a count that is to correct another is taken twice. */
+/** The index lags briefly, so a correction needs two equal counts this far apart. */
 const RECOUNT_PAUSE_MILLISECONDS = 2_000
 
 async function countAgain(context: StepContext, hasTime: () => boolean): Promise<Map<string, number>> {
@@ -52,7 +51,7 @@ function isSame(left: Map<string, number>, right: Map<string, number>): boolean 
 
 type OpenCount = { readonly slots: Map<string, number>; readonly openJobs: number; readonly openRequests: number }
 
-/** The function's time is short and the jobs are many. */
+/** There are more open jobs than time to read them. */
 class RecountUnfinishedError extends Error {
   override readonly name = 'RecountUnfinishedError'
 }

@@ -7,15 +7,15 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { StepContext } from '../step-context.ts'
 
 /**
- * Gives back the reservations of relayed requests that nobody settles any more: they are older than any function lives, or
- * than the process they were made in. Those of one tenant go together, and a settlement that comes after all is turned away.
- * @param startedAtMilliseconds requests older than this are gone, whatever their age.
+ * Releases reservations of relayed requests that can no longer be settled, because they are older than any function runs, or
+ * than the process. Releases of one tenant share transactions, and a later settlement is refused.
+ * @param startedAtMilliseconds requests older than this have ended, whatever their age.
  */
 export function createRequestReleaser(
   context: Pick<StepContext, 'table' | 'nowMilliseconds' | 'pause'>,
   startedAtMilliseconds = Number.NEGATIVE_INFINITY,
 ): (request: RequestKey) => Promise<void> {
-  // A later run comes back to what this one could not do, so nothing is waited for here.
+  // The next run repeats what this one could not do, so there is no patience with contention.
   const ledger = new RelayLedger(context.table, { clock: context, patienceMilliseconds: 0 })
   return async ({ tenantId, requestId }) => {
     const item = await context.table.readItem(tableKeys.requestReservation(tenantId, requestId))

@@ -2,8 +2,8 @@ import type { DueReservation } from '#adapters/store/money/due-index.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 
 /**
- * The oldest open reservations that a run came by. Jobs come by every ten minutes at least, requests when they are 16 minutes
- * old, so that the maximum over a quarter of an hour is the age of the oldest one. Costs no request: ids and due times tell it.
+ * The ages of the oldest open reservations of a run. Runs visit jobs every ten minutes at least and requests after 16 minutes,
+ * so the maximum over a quarter of an hour is the age of the oldest one. Ids and due times hold the ages: no request is needed.
  */
 export class ReservationAges {
   readonly #nowMilliseconds: number
@@ -14,7 +14,7 @@ export class ReservationAges {
     this.#nowMilliseconds = nowMilliseconds
   }
 
-  /** Passes items on as they come. */
+  /** Yields the items unchanged. */
   async *watch(items: AsyncGenerator<DueReservation>): AsyncGenerator<DueReservation> {
     for await (const item of items) {
       if ('jobId' in item) {
@@ -26,7 +26,7 @@ export class ReservationAges {
     }
   }
 
-  /** Nothing is measured of what the run did not come by. */
+  /** Measures nothing of a kind that the run did not visit. */
   measure(): void {
     measure({
       oldest_open_job_seconds: this.#ageOf(this.#oldestJob),

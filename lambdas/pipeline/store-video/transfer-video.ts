@@ -6,29 +6,29 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { createMp4Scanner, type Mp4Scanner } from '#core/media/mp4-header.ts'
 import type { StepContext } from '../step-context.ts'
 
-/** One transfer ends before its function does, so that the failure is recorded and the upload aborted. */
+/** A transfer ends before its function does, so that the failure is recorded and the upload aborted. */
 const TRANSFER_MILLISECONDS_MAX = 800_000
 
-/** The file ended before its boxes did, without the upstream saying so. */
+/** The file ended inside a box, although the download reported no error. */
 class VideoCutError extends Error {
   override readonly name = 'VideoCutError'
 }
 
-/** What arrived does not begin as an MP4 file does, or is empty. */
+/** The file does not begin as an MP4 file, has no movie, or is empty. */
 export class NotAVideoError extends Error {
   override readonly name = 'NotAVideoError'
 }
 
-/** A video that lies in the bucket. */
+/** A video in the bucket. */
 export type TransferredVideo = {
-  /** Its length from its header, in decimal seconds, where the header holds one. */
+  /** The length in decimal seconds, if the header has one. */
   readonly durationSeconds: string | undefined
   readonly bytes: number
 }
 
 /**
- * Streams one result into the bucket with bounded memory, looking at its boxes as they pass.
- * @throws NotAVideoError, DownloadError or what the bucket throws; nothing is left in the bucket then.
+ * Streams one result into the bucket with bounded memory and checks its boxes on the way.
+ * @throws NotAVideoError, VideoCutError, DownloadError or what the bucket throws; the bucket then keeps nothing.
  */
 export async function transferVideo(
   url: string,
@@ -64,12 +64,12 @@ export async function transferVideo(
   return { durationSeconds: scanner.finish().durationSeconds, bytes }
 }
 
-/** A download that was given up because its upload failed says nothing of its own. */
+/** Whether the download ended only because its upload failed. */
 function isAborted(download: PromiseSettledResult<void>): boolean {
   return download.status === 'rejected' && download.reason?.name === 'AbortError'
 }
 
-/** A file of whole boxes without a movie will not become one by another try; one that broke off may. */
+/** Another try may complete a file that broke off, but does not add a movie to a complete file. */
 function judgeEnd(scanner: Mp4Scanner): Error | null {
   const { isMp4, hasMovie, isCut } = scanner.finish()
   if (!isMp4 || (!hasMovie && !isCut)) {
@@ -78,7 +78,7 @@ function judgeEnd(scanner: Mp4Scanner): Error | null {
   return isCut ? new VideoCutError('the result breaks off in the middle of a box') : null
 }
 
-/** Lets bytes pass until they turn out not to be a video; then it fails, which stops the download and aborts the upload. */
+/** Passes bytes on until they prove not to be a video; then fails, which stops the download and aborts the upload. */
 function checkedPassage(scanner: Mp4Scanner, onPassed: (bytes: number) => void): Transform {
   const refuse = () => new NotAVideoError('the result does not begin as an MP4 file')
   return new Transform({
