@@ -1,40 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money/money.ts'
-import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine, type StateName, type VideoMachine } from '../engines/run-video-machine.ts'
-import { accepted, inTurn, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
-import { startExecutions } from '../engines/start-executions.ts'
+import { accepted, inTurn } from '../engines/scripted-upstream.ts'
+import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
 
-let engines: Engines
-let executions: Awaited<ReturnType<typeof startExecutions>>
+let recovery: Recovery
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
 let pipeline: Pipeline
 beforeAll(async () => {
-  engines = await startEngines()
-  executions = await startExecutions()
+  recovery = await startRecovery()
   receiver = await startCallbackReceiver()
 })
 beforeEach(async () => {
-  engines.reset()
   receiver.received.length = 0
-  const config = { trusted_origins: [engines.results.origin], callback_allowlist: [receiver.origin] }
-  pipeline = await engines.pipeline({ config })
-  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
+  const config = { trusted_origins: [recovery.engines.results.origin], callback_allowlist: [receiver.origin] }
+  pipeline = await recovery.openPipeline({ config })
 })
 afterAll(async () => {
-  await Promise.all([engines.close(), executions.close(), receiver.stop()])
+  await Promise.all([recovery.close(), receiver.stop()])
 })
 
-function useMachine(options: Parameters<typeof createVideoMachine>[1] = {}): VideoMachine {
-  const machine = createVideoMachine(pipeline, options)
-  executions.use(machine)
-  return machine
-}
+const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 
 type Job = { readonly tenantId: string; readonly jobId: string }
 
@@ -74,8 +64,7 @@ describe('a job whose execution is killed', () => {
 
   /** One sweep, and the execution that it starts, if any. */
   async function sweep({ job, machine }: { job: Job; machine: VideoMachine }) {
-    pipeline.clock.advance(A_MINUTE)
-    await reconcile(pipeline.context, { all: false })
+    await recovery.reconcileAfter(pipeline, A_MINUTE)
     return await machine.engine.whenEnded(`${job.jobId}-1`)
   }
 
@@ -127,8 +116,7 @@ describe('a job whose execution is killed', () => {
     expect(await ended).toMatchObject({ status: 'ABORTED' })
     expect(pipeline.upstream.submitted).toHaveLength(before)
     const machine = useMachine()
-    pipeline.clock.advance(A_MINUTE)
-    await reconcile(pipeline.context, { all: false })
+    await recovery.reconcileAfter(pipeline, A_MINUTE)
     await machine.engine.whenEnded(job.jobId)
     expect(await endOf(job)).toEqual({ ...SUCCEEDED, submits: submits.length })
   })

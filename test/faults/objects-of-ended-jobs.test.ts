@@ -1,41 +1,33 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
-import { formatCredits } from '#core/money/money.ts'
-import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { cancelVideoJob } from '../../lib/admin/jobs/cancel-job.ts'
 import { redriveVideoJob } from '../../lib/admin/jobs/redrive-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { accepted, inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../engines/start-engines.ts'
-import { startExecutions } from '../engines/start-executions.ts'
+import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
 import { RELEASE, REQUEST, requireReservation } from '../engines/video-jobs.ts'
 import { faultyBucket } from './faulty-bucket.ts'
 import { holdRequest } from './faulty-table.ts'
 
-let engines: Engines
-let executions: Awaited<ReturnType<typeof startExecutions>>
+let recovery: Recovery
 let pipeline: Pipeline
 beforeAll(async () => {
-  engines = await startEngines()
-  executions = await startExecutions()
+  recovery = await startRecovery()
 })
 beforeEach(async () => {
-  engines.reset()
-  pipeline = await engines.pipeline()
+  pipeline = await recovery.openPipeline()
   pipeline.upstream.script.poll = inTurn(running(LARGE_POLL), success())
 })
-afterAll(async () => {
-  await Promise.all([engines.close(), executions.close()])
-})
+afterAll(() => recovery.close())
 
 /** What upstreams say that leaves the record for the bucket. */
 const LARGE_SUBMIT = `{"task_id":"task-1","said":"${'x'.repeat(60_000)}"}`
 const LARGE_POLL = `{"task_status":"RUNNING","said":"${'x'.repeat(310_000)}"}`
-const success = () => succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3, said: 'x'.repeat(310_000) })
+const success = () =>
+  succeeded({ video_url: recovery.engines.results.url('/video.mp4'), seconds: 3, said: 'x'.repeat(310_000) })
 const FAILED = { kind: 'failed', text: '{}', message: 'no' } as const
 const REFUSED = { kind: 'rejected', text: '{}', message: 'no' } as const
 const OUTAGE = { DeleteObject: { status: 500, code: 'InternalError', times: 99 } }
@@ -46,25 +38,20 @@ async function create() {
   const jobId = uuidv7({ msecs: pipeline.clock.milliseconds })
   const bucketKey = `requests/${pipeline.tenant.tenantId}/${jobId}.json`
   const image = `data:image/png;base64,${Buffer.alloc(300_000, 7).toString('base64')}`
-  await putText(engines.bucket.bucket, bucketKey, JSON.stringify({ ...REQUEST, image_urls: [image] }))
+  await putText(recovery.engines.bucket.bucket, bucketKey, JSON.stringify({ ...REQUEST, image_urls: [image] }))
   return await pipeline.create({ jobId, request: { bucketKey } })
 }
 
 /** The pipeline while its bucket deletes nothing. */
 const withOutage = () => {
-  const { bucket } = faultyBucket(engines.bucket, OUTAGE)
+  const { bucket } = faultyBucket(recovery.engines.bucket, OUTAGE)
   return { ...pipeline, context: { ...pipeline.context, openBucket: () => bucket } }
 }
 
-const requests = () => engines.bucket.keys(`requests/${pipeline.tenant.tenantId}/`)
-const texts = () => engines.bucket.keys(`texts/${pipeline.tenant.tenantId}/`)
-const spent = async () =>
-  formatCredits((await getTenant(pipeline.context.table, pipeline.tenant.tenantId)).balance.spent)
+const requests = () => recovery.engines.bucket.keys(`requests/${pipeline.tenant.tenantId}/`)
+const texts = () => recovery.engines.bucket.keys(`texts/${pipeline.tenant.tenantId}/`)
 
-async function sweepAfter(seconds: number): Promise<void> {
-  pipeline.clock.advance(seconds)
-  await reconcile(pipeline.context, { all: false })
-}
+const sweepAfter = (seconds: number) => recovery.reconcileAfter(pipeline, seconds)
 
 describe('a large request leaves the bucket', () => {
   it.each([
@@ -87,7 +74,7 @@ describe('a large request leaves the bucket', () => {
   })
 
   it('with the job that the operator cancels', async () => {
-    executions.use(createVideoMachine(pipeline))
+    recovery.useMachine(pipeline)
     const job = await create()
     await cancelVideoJob(await pipeline.read(job), pipeline.context)
     expect(await requests()).toEqual([])
@@ -95,7 +82,7 @@ describe('a large request leaves the bucket', () => {
   })
 
   it('of a tenant that is refused again and again, so that one credit does not fill a disk', async () => {
-    pipeline = await engines.pipeline({ credits: '1' })
+    pipeline = await recovery.engines.pipeline({ credits: '1' })
     pipeline.upstream.script.submit = () => REFUSED
     for (let round = 0; round < 12; round += 1) {
       const job = await create()
@@ -103,7 +90,7 @@ describe('a large request leaves the bucket', () => {
       await pipeline.remove(job)
     }
     expect([await requests(), await texts()]).toEqual([[], []])
-    expect(await spent()).toBe('0')
+    expect(await pipeline.spent()).toBe('0')
   })
 
   it('within minutes where the bucket refused it, and the job ends all the same', async () => {
@@ -134,8 +121,7 @@ describe('a large request leaves the bucket', () => {
     let isBroken = true
     const broken = () => Promise.reject(new Error('broken'))
     const breaking = (step: () => Promise<unknown>) => (isBroken ? broken() : step())
-    const machine = createVideoMachine(pipeline, { interpose: { Submit: breaking, Fail: breaking } })
-    executions.use(machine)
+    const machine = recovery.useMachine(pipeline, { interpose: { Submit: breaking, Fail: breaking } })
     const job = await create()
     await machine.run(job)
     await sweepAfter(0)
@@ -150,8 +136,7 @@ describe('a large request leaves the bucket', () => {
 
   it('under a submit that was about to read it, which then finds the job ended and posts nothing', async () => {
     const job = await create()
-    const machine = createVideoMachine(pipeline)
-    executions.use(machine)
+    const machine = recovery.useMachine(pipeline)
     const held = holdRequest(pipeline.context.table, `HOLD#${job.jobId}`, 0)
     const ended = machine.run(job)
     await held.arrived
@@ -178,8 +163,8 @@ describe('a deleted job leaves nothing in the bucket', () => {
       return await step()
     }
     await createVideoMachine(pipeline, { interpose: { Poll } }).run(job)
-    expect(await spent()).toBe('0.42')
-    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect(await pipeline.spent()).toBe('0.42')
+    expect([await requests(), await texts(), await recovery.engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -188,7 +173,7 @@ describe('a deleted job leaves nothing in the bucket', () => {
     await createVideoMachine(pipeline).run(job)
     expect(await texts()).toHaveLength(2)
     await pipeline.remove(job)
-    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect([await requests(), await texts(), await recovery.engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -202,7 +187,7 @@ describe('a deleted job leaves nothing in the bucket', () => {
     expect((await createVideoMachine(faulty, { interpose: { Settle } }).run(job)).status).toBe('SUCCEEDED')
     expect([await requests(), await texts()]).toMatchObject([{ length: 1 }, { length: 2 }])
     await sweepAfter(ONE_MINUTE)
-    expect([await requests(), await texts(), await engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
+    expect([await requests(), await texts(), await recovery.engines.bucket.keys(job.videoKey)]).toEqual([[], [], []])
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 })

@@ -2,34 +2,20 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { cancelVideoJob } from '../../../lib/admin/jobs/cancel-job.ts'
 import { redriveVideoJob } from '../../../lib/admin/jobs/redrive-job.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine } from '../../engines/run-video-machine.ts'
-import { succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
-import { startExecutions } from '../../engines/start-executions.ts'
+import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
-let engines: Engines
-let executions: Awaited<ReturnType<typeof startExecutions>>
+let recovery: Recovery
 let pipeline: Pipeline
 beforeAll(async () => {
-  engines = await startEngines()
-  executions = await startExecutions()
+  recovery = await startRecovery()
 })
 beforeEach(async () => {
-  engines.reset()
-  pipeline = await engines.pipeline()
-  pipeline.upstream.script.poll = () => succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 })
+  pipeline = await recovery.openPipeline()
 })
-afterAll(async () => {
-  await Promise.all([engines.close(), executions.close()])
-})
+afterAll(() => recovery.close())
 
-function useMachine(options: Parameters<typeof createVideoMachine>[1] = {}) {
-  const machine = createVideoMachine(pipeline, options)
-  executions.use(machine)
-  return machine
-}
-
+const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 const broken = () => Promise.reject(new Error('broken'))
 const redrive = async (job: { tenantId: string; jobId: string }) =>
   redriveVideoJob(await pipeline.read(job), pipeline.context)

@@ -7,39 +7,23 @@ import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
-import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'
-import { accepted, inTurn, succeeded } from '../../engines/scripted-upstream.ts'
-import { type Engines, startEngines } from '../../engines/start-engines.ts'
-import { startExecutions } from '../../engines/start-executions.ts'
+import type { VideoMachine } from '../../engines/run-video-machine.ts'
+import { accepted } from '../../engines/scripted-upstream.ts'
+import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
-let engines: Engines
-let executions: Awaited<ReturnType<typeof startExecutions>>
+let recovery: Recovery
 let pipeline: Pipeline
 beforeAll(async () => {
-  engines = await startEngines()
-  executions = await startExecutions()
+  recovery = await startRecovery()
 })
 beforeEach(async () => {
-  engines.reset()
-  pipeline = await engines.pipeline()
-  pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
+  pipeline = await recovery.openPipeline()
 })
-afterAll(async () => {
-  await Promise.all([engines.close(), executions.close()])
-})
+afterAll(() => recovery.close())
 
-function useMachine(options: Parameters<typeof createVideoMachine>[1] = {}): VideoMachine {
-  const machine = createVideoMachine(pipeline, options)
-  executions.use(machine)
-  return machine
-}
-
-/** A run after so many seconds. */
-async function reconcileAfter(seconds: number, all = false): Promise<void> {
-  pipeline.clock.advance(seconds)
-  await reconcile(pipeline.context, { all })
-}
+const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
+const reconcileAfter = (seconds: number, all = false) => recovery.reconcileAfter(pipeline, seconds, { all })
 
 /** Makes a record that no reader takes, as only a hand could write it. */
 async function spoil({ tenantId, jobId }: { tenantId: string; jobId: string }): Promise<void> {
@@ -68,7 +52,7 @@ describe('reconciling', () => {
     await reconcileAfter(1)
     await machine.engine.whenEnded(job.jobId)
     expect((await pipeline.read(job)).status).toBe('succeeded')
-    expect(engines.counted()).toContain('execution_restarted')
+    expect(recovery.engines.counted()).toContain('execution_restarted')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -79,7 +63,7 @@ describe('reconciling', () => {
     const ended = machine.run(job)
     await reconcileAfter(MINUTE)
     await reconcileAfter(MINUTE)
-    expect(engines.counted()).not.toContain('execution_restarted')
+    expect(recovery.engines.counted()).not.toContain('execution_restarted')
     expect(machine.visited).toEqual(['Submit'])
     release.resolve({ step: 'done' })
     await ended
@@ -108,7 +92,7 @@ describe('reconciling', () => {
     await reconcileAfter(TEN_MINUTES)
     expect(machine.engine.find(`${job.jobId}-4`)).toBeUndefined()
     expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'internal error' })
-    expect(engines.counted()).toContain('internal_failure')
+    expect(recovery.engines.counted()).toContain('internal_failure')
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -191,9 +175,9 @@ describe('reconciling', () => {
   it('tries again in the next run what Step Functions would not do in this one', async () => {
     const machine = useMachine()
     const job = await pipeline.create()
-    executions.breakDown()
+    recovery.executions.breakDown()
     await reconcileAfter(MINUTE)
-    executions.use(machine)
+    recovery.executions.use(machine)
     await reconcileAfter(MINUTE)
     await machine.engine.whenEnded(job.jobId)
     expect((await pipeline.read(job)).status).toBe('succeeded')
@@ -215,9 +199,9 @@ describe('reconciling', () => {
     const job = await pipeline.create()
     await machine.run(job)
     await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
-    expect(await engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
+    expect(await recovery.engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
     await reconcileAfter(1)
-    expect(await engines.bucket.keys(job.videoKey)).toEqual([])
+    expect(await recovery.engines.bucket.keys(job.videoKey)).toEqual([])
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
@@ -227,9 +211,9 @@ describe('reconciling', () => {
     const job = await pipeline.create()
     const ended = machine.run(job)
     await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
-    await putText(engines.bucket.bucket, job.videoKey, 'arriving')
+    await putText(recovery.engines.bucket.bucket, job.videoKey, 'arriving')
     await reconcileAfter(1)
-    expect(await engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
+    expect(await recovery.engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
     release.resolve({ step: 'done' })
     await ended
   })
@@ -260,7 +244,7 @@ describe('reconciling', () => {
     await reconcileAfter(0, true)
     expect(await readChannelCount(table, 'main')).toMatchObject({ open: 1 })
     expect(await readChannelCount(table, 'spare')).toEqual({ open: 1, version: 1 })
-    expect(engines.counted().filter((fact) => fact === 'channel_recounted')).toHaveLength(1)
+    expect(recovery.engines.counted().filter((fact) => fact === 'channel_recounted')).toHaveLength(1)
   })
 
   it('leaves every count of open jobs as it is while a record cannot be read', async () => {
