@@ -8,7 +8,7 @@ const terminal: Terminal = {
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   async ask(question) {
     const lines = createInterface({ input: process.stdin, output: process.stderr })
-    // Control-C and the end of the input are a no; of the one readline rejects, of the other it may say nothing.
+    // Control-C and the end of the input mean no: readline rejects for the first, and may stay silent for the second.
     const closed = once(lines, 'close').then(() => '')
     try {
       return await Promise.race([lines.question(question).catch(() => ''), closed])
@@ -25,21 +25,21 @@ const terminal: Terminal = {
 }
 
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // `| head` closes the pipe when it has seen enough: that is no failure.
+  // `| head` closes the pipe early, which is not a failure.
   if (code === 'EPIPE') {
     process.exit(0)
   }
-  const sentence = `the answer could not be written (${code}); what the command did is done`
+  const sentence = `the output could not be written (${code}); the command itself has run`
   process.stderr.write(process.argv.includes('--json') ? `${JSON.stringify({ error: sentence })}\n` : `${sentence}\n`)
   process.exit(1)
 })
 
-// What a command could not say there is no failure of it either.
+// A command does not fail because stderr is closed.
 process.stderr.on('error', () => undefined)
 
 /** `npm run admin`. */
 async function main(): Promise<void> {
-  // Some commands run the pipeline's own code: its log lines and metrics are a function's, not an operator's.
+  // Some commands run code of the pipeline, whose logs and metrics are for functions, not for operators.
   process.env.POWERTOOLS_METRICS_DISABLED = 'true'
   process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
   const { COMMANDS } = await import('../lib/admin/command-line/command-table.ts')

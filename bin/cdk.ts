@@ -15,12 +15,12 @@ import { printFailure } from './print-failure.ts'
 
 const app = new App()
 const { CDK_DEFAULT_ACCOUNT: account, CDK_DEFAULT_REGION, AWS_REGION } = process.env
-/** Without an account CDK names a region all the same, its own default. */
+/** Without an account, CDK still names a region: its default. */
 const region = CDK_DEFAULT_REGION ?? AWS_REGION
-/** `cdk destroy` and `cdk list` bundle nothing, and work without the variables of a deployment. */
+/** `cdk destroy` and `cdk list` bundle nothing and work without the environment of a deployment. */
 const isToBeDeployed = app.node.tryGetContext(BUNDLING_STACKS)?.length !== 0
 
-/** Settings as given; the configuration file is the operator's own, where there is one and none is named. */
+/** Settings as given. Without a named configuration file, the operator's own file applies, if there is one. */
 const contextOf = (name: string) =>
   app.node.tryGetContext(name) ?? (name === 'config' ? configurationFile() : undefined)
 
@@ -49,7 +49,7 @@ try {
     (each) => each !== undefined,
   )
   if (isToBeDeployed && remarks.length > 0) {
-    // After the lines of the bundling, among which the warnings are lost.
+    // After the output of the bundling, so that the warnings are not lost in it.
     app.synth()
     console.error(`\n${remarks.join('\n\n')}\n`)
   }

@@ -19,7 +19,7 @@ const OPTIONS = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const
 
-/** `npm run deploy:emulator`. Exit code 1 when cdk fails, 2 when nothing was tried. */
+/** `npm run deploy:emulator`. Exit code 1 if cdk fails, 2 if nothing was attempted. */
 async function main(): Promise<void> {
   const { values } = parseOptions({ options: OPTIONS })
   if (values.help) {

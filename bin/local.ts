@@ -63,7 +63,7 @@ function readPort(text: string): number {
   return port
 }
 
-/** Listened for from the beginning: a signal during the start stops the host as soon as it stands. A second one ends it at once. */
+/** Registered before the start: a signal during the start stops the host once it has started. A second signal ends it at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve())

@@ -11,8 +11,8 @@ import { printFailure } from './print-failure.ts'
 const USAGE = `npm run preflight -- [-c key=value]... [--json]
 
 Says what a deployment with these settings would meet: caller, region, bootstrap, quotas, CloudFront, rests of an earlier stack of
-the stage, certificates; for each what to do. Takes the settings and variables of \`cdk deploy\`, changes nothing, and ends with exit
-code 1 when something is wrong. The configuration is ${DEFAULT_CONFIGURATION}.`
+the stage, certificates; for each what to do. Takes the settings and variables of \`cdk deploy\`, changes nothing, and exits
+with code 1 if something is wrong. The configuration is ${DEFAULT_CONFIGURATION}.`
 
 /** `npm run preflight`. */
 async function main(): Promise<void> {
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   }
   const settings = readStageSettings((name) => context[name] ?? (name === 'config' ? configurationFile() : undefined))
   if (settings.emulator) {
-    throw new UsageError('-c emulator=true: an emulator has nothing of what is looked at here; leave it out')
+    throw new UsageError('-c emulator=true: an emulator has none of these; remove the setting')
   }
   const { json, text, isOk } = await runPreflight({ settings, environment: process.env, nowMilliseconds: Date.now() })
   console.log(values.json ? JSON.stringify(json) : printableLines(text))

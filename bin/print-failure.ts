@@ -2,15 +2,15 @@ import { explainFailure } from '../lib/admin/command-line/explain-failure.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
 
 type Command = {
-  /** Printed below what is wrong with a command line. */
+  /** Printed below the error about a command line. */
   readonly usage?: string
-  /** What to do when the port is taken. */
+  /** Advice for a port that is in use. */
   readonly otherPort?: string
 }
 
 /**
- * Ends a command that failed: one sentence where the error explains itself, the stack where it is ours. Exit code 2 for a
- * command line that makes no sense, else 1.
+ * Reports a failed command: one sentence for an error that an operator can understand, the stack for a bug. Exit code 2 for a wrong
+ * command line, otherwise 1.
  */
 export function printFailure(
   error: unknown,

@@ -1,7 +1,7 @@
 import module from 'node:module'
 import { join } from 'node:path'
 
-// Loaded before every command: the sources are TypeScript, which older versions of Node cannot run.
+// Loaded before every command: older versions of Node cannot run the TypeScript sources.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   console.error(
@@ -10,5 +10,5 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exit(1)
 }
 
-// Sources are stripped of their types and compiled once, not at each start: a fifth of its time and twenty megabytes.
+// Keeps compiled sources between starts, which saves a fifth of the start time and twenty megabytes.
 module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/reelgate'))

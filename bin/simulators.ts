@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   await simulators.close()
 }
 
-/** Ports from here on are taken, so the last ones of all leave no room. */
+/** Leaves room for the ports of further channels below 65536. */
 const PORT_BASE_MAX = 65_000
 
 function readPort(text: string): number {
@@ -54,7 +54,7 @@ function readPort(text: string): number {
   return port
 }
 
-/** Listened for from the beginning: a signal during the start stops the servers as soon as they stand. */
+/** Registered before the start: a signal during the start stops the servers once they have started. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGINT', () => resolve())

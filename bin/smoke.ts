@@ -10,7 +10,7 @@ const USAGE = `npm run smoke -- --base-url URL --api-key KEY [--model famB-1.1-t
 
 Makes a video, watches it, downloads and lists it, and chats, whole and streamed, with any deployment. --base-url is the
 BaseUrl of the stack, or of a local host. REELGATE_API_KEY in the environment does for --api-key.
-Exit code 0: all passed. 1: a step failed. 2: the command line makes no sense.`
+Exit code 0: all passed. 1: a step failed. 2: the command line is invalid.`
 
 const OPTIONS = {
   'base-url': { type: 'string' },
@@ -58,7 +58,7 @@ function readOptions(values: ReturnType<typeof parseOptions<{ options: typeof OP
   }
 }
 
-/** Clients write the address with or without `/v1`; both are taken. */
+/** Accepts the address with or without `/v1`, as clients write it. */
 function readBaseUrl(text: string | undefined): string {
   if (text === undefined || !/^https?:\/\/[^\s?#]+$/.test(text) || !URL.canParse(text)) {
     throw new UsageError(text === undefined ? '--base-url is missing' : `--base-url ${text}: use an http(s) url`)

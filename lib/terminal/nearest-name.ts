@@ -1,7 +1,7 @@
-/** More changed letters than this are another word, not a slip. */
+/** More changed letters than this make another word, not a typing error. */
 const CHANGES_MAX = 3
 
-/** The name that was probably meant; undefined when none is near. */
+/** The name that was probably meant; undefined if no name is close. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let fewest = Math.min(CHANGES_MAX, Math.ceil(typed.length / 2)) + 1
@@ -15,7 +15,7 @@ export function nearestName(typed: string, names: Iterable<string>): string | un
   return nearest
 }
 
-/** Letters to insert, remove or replace (Levenshtein). */
+/** The number of letters to insert, remove or replace (Levenshtein distance). */
 function editDistance(left: string, right: string): number {
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (const [row, letter] of [...left].entries()) {

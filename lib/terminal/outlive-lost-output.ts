@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream'
 
-/** How soon after a line was lost it is tried whether lines can be written again, and how long at most between two tries. */
+/** The delay before the first attempt to write again after a lost line, and the longest delay between two attempts. */
 const FIRST_TRY_MILLISECONDS = 1_000
 const LAST_TRY_MILLISECONDS = 60_000
 
 /**
- * Keeps a server going when what it prints cannot be written: the pipe is closed, the disk full, the terminal gone. Without
- * this the first lost line ends the process. What is lost is lost; the first line that can be written again says so.
+ * Keeps a server running when its output cannot be written: the pipe is closed, the disk is full, or the terminal is gone. Without
+ * this, the first lost line ends the process. Lost lines are not written later; the first line that can be written says so.
  */
 export function outliveLostOutput(streams: readonly Writable[] = [process.stdout, process.stderr]): void {
   for (const stream of streams) {

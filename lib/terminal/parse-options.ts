@@ -2,8 +2,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { UsageError } from './usage-error.ts'
 
 /**
- * `parseArgs` of Node, for commands that print their usage.
- * @throws UsageError in one sentence, for what is not understood.
+ * Node's `parseArgs` for commands that print their usage.
+ * @throws UsageError with one sentence about the option that is wrong.
  */
 export function parseOptions<const Config extends ParseArgsConfig>(
   config: Config,

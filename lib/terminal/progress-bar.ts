@@ -1,12 +1,12 @@
 const WIDTH = 30
 
-/** Draws one bar on a terminal, over and over; into a file or a pipe it writes a line per new status. */
+/** Redraws one bar on a terminal; to a file or a pipe, writes a line for each new status. */
 export class ProgressBar {
   readonly #startedAt = Date.now()
   readonly #expectedSeconds: number
   #lastStatus = ''
 
-  /** @param expectedSeconds roughly: the bar is a guess, as every bar without a percentage is. */
+  /** @param expectedSeconds an estimate: no upstream reports a percentage. */
   constructor(expectedSeconds: number) {
     this.#expectedSeconds = expectedSeconds
   }

@@ -76,7 +76,7 @@ describe('npm run admin, against a running local host', () => {
     expect(plain('tenant', 'show', '--tenant', 'demo').stdout).toMatch(/^id\s+demo\nname\s+Demo\navailable\s+100\n/)
     expect(plain('ledger', '--tenant', 'demo').stdout).toMatch(/^AT\s+KIND\s+AMOUNT\s+ACTUAL\s+JOB\n/)
     expect(plain('ledger', 'verify').stdout).toBe('every invariant holds\n')
-    expect(plain('--help').stdout).toMatch(/\n {2}tenant create +make a tenant/)
+    expect(plain('--help').stdout).toMatch(/\n {2}tenant create +create a tenant/)
   })
 
   it('finds a running job by its id, cancels it, and its client sees it failed and its money back', async () => {

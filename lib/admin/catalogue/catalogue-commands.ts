@@ -7,18 +7,18 @@ import { type ConfigChange, compareConfigs, withSimulators } from './compare-con
 import { readDeployedConfig } from './deployed-config.ts'
 import { catalogueWarnings, modelRows, priceText } from './model-rows.ts'
 
-const CONFIG = { value: 'FILE', summary: `the configuration; ${DEFAULT_CONFIGURATION}` } as const
+const CONFIG = { value: 'FILE', summary: `configuration file; ${DEFAULT_CONFIGURATION}` } as const
 
-/** Of a longer value so much is shown, from shortly before the first difference; `--json` has it whole. */
+/** Longer values are cut to this, from shortly before the first difference; `--json` has the whole value. */
 const SHOWN_CHARACTERS_MAX = 160
 const SHOWN_CHARACTERS_BEFORE = 40
 
-/** Validates a configuration and shows what is in it. @throws GatewayConfigError with a line per problem. */
+/** Validates a configuration and shows its contents. @throws GatewayConfigError with a line per problem. */
 export const catalogueCheck: Command = {
   name: 'catalogue check',
   summary: 'validate a configuration and show its models, channels and prices',
-  details: `Exit code 1 with file, line and what is allowed for each problem. Variables are filled in from the environment, as at
-a deployment, which leaves out simulated channels; with --local as at \`npm start\`. Warnings are no problem.`,
+  details: `Exit code 1, with file, line and allowed values for each problem; warnings do not count. Variables come from the environment, as in a
+deployment, which leaves out simulated channels; with --local, as in \`npm start\`.`,
   options: { config: CONFIG },
   examples: ['catalogue check --local', `catalogue check --config ${CONFIGURATION_FILE} --json`],
   async run(context, values) {
@@ -28,12 +28,12 @@ a deployment, which leaves out simulated channels; with --local as at \`npm star
   },
 }
 
-/** What a deployment of a configuration would change. @throws GatewayConfigError, DeploymentNotFoundError. */
+/** Shows what a deployment of a configuration would change. @throws GatewayConfigError, DeploymentNotFoundError. */
 export const catalogueDiff: Command = {
   name: 'catalogue diff',
-  summary: 'show what a configuration changes against what is deployed',
-  details: `Exit code 0: no difference. 1: there are differences, or it failed; only differences are answered on stdout.
-Variables are filled in from the environment as at a deployment, so set those that the deployment had.`,
+  summary: 'show the differences between a configuration and the deployed one',
+  details: `Exit code 0: no difference. 1: there are differences, on stdout, or the command failed.
+Variables come from the environment, as in a deployment, so set those that the deployment had.`,
   options: { config: CONFIG },
   examples: ['catalogue diff --stage prod', 'catalogue diff --local --json'],
   async run(context, values) {
@@ -95,7 +95,7 @@ function describeChanges(changes: readonly ConfigChange[]): Answer {
   return { json: { same: isSame, changes }, text: isSame ? 'no difference' : lines.join('\n'), isOk: isSame }
 }
 
-/** Where the texts of two values part; 0 when one of them is not there. */
+/** The index of the first difference between two values; 0 if one of them is missing. */
 function firstDifference(deployed: unknown, file: unknown): number {
   if (deployed === undefined || file === undefined) {
     return 0
@@ -108,7 +108,7 @@ function firstDifference(deployed: unknown, file: unknown): number {
   return index
 }
 
-/** One line, or of a price table one per row, numbered: the first row that fits is the price. */
+/** One line; for a price table, one numbered line per row, because the first row that fits is the price. */
 function shown(path: string, value: unknown, start: number): string[] {
   if (value === undefined) {
     return []

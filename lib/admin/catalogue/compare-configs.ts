@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 
-/** One difference: where it is, such as `models.famB-1.0-r2v.prices`, and what was and will be there. */
+/** One difference: its path, such as `models.famB-1.0-r2v.prices`, and the values before and after. */
 export type ConfigChange = {
   readonly change: 'added' | 'removed' | 'changed'
   readonly path: string
@@ -11,7 +11,7 @@ export type ConfigChange = {
   readonly file: unknown
 }
 
-/** What a deployment of `file` would change. Models and channels are told apart by their ids, not by their order. */
+/** What a deployment of `file` would change. Models and channels are matched by id, not by order. */
 export function compareConfigs(deployed: GatewayConfig, file: GatewayConfig): ConfigChange[] {
   const { channels: deployedChannels, models: deployedModels, $schema: _, ...deployedRest } = deployed
   const { channels, models, $schema: __, ...rest } = file
@@ -58,8 +58,8 @@ function compareMembers(prefix: string, deployed: object, file: object): ConfigC
 }
 
 /**
- * The running configuration of a local host with the word `simulator` back where the file has it, so that addresses which
- * the host chose are no difference.
+ * The running configuration of a local host, with `simulator` in place of the addresses that the host chose, so that these are not
+ * differences.
  */
 export function withSimulators(running: GatewayConfig, file: GatewayConfig): GatewayConfig {
   const simulated = new Map(

@@ -12,9 +12,9 @@ import { unreadableStack } from '../deployment/unreadable-stack.ts'
 const template = z.object({ Metadata: z.object({ [CONFIGURATION_METADATA]: gatewayConfigSchema }) })
 
 /**
- * The configuration that answers requests now: of the deployed stage from its template, of a running local host from its data
- * directory, with the addresses of its simulators in place of the word.
- * @throws DeploymentNotFoundError when there is none, or it was deployed by a version that did not keep it.
+ * The configuration in use: from the template of a deployed stage, or from the data directory of a running local host, which has the
+ * addresses of its simulators.
+ * @throws DeploymentNotFoundError if there is none, or the stage was deployed by a version that did not keep it.
  */
 export async function readDeployedConfig(context: Pick<AdminContext, 'local' | 'stage' | 'dataDirectory' | 'output'>) {
   return context.local ? await readLocalConfig(context) : await readTemplateConfig(stackName(context.stage))
@@ -27,7 +27,7 @@ async function readLocalConfig({
   await output('BaseUrl')
   const config = readState(join(dataDirectory, 'gateway.json'), gatewayConfigSchema)
   if (config === undefined) {
-    throw new DeploymentNotFoundError(`the local host over ${dataDirectory} left no configuration there`)
+    throw new DeploymentNotFoundError(`the local host over ${dataDirectory} has no configuration there`)
   }
   return config
 }
@@ -36,7 +36,7 @@ async function readTemplateConfig(name: string): Promise<GatewayConfig> {
   const parsed = template.safeParse(parseJson(await readTemplate(name)))
   if (!parsed.success) {
     throw new DeploymentNotFoundError(
-      `the template of ${name} holds no configuration that this version reads: deploy once with this version`,
+      `the template of ${name} has no configuration that this version can read: deploy once with this version`,
       { cause: parsed.error },
     )
   }

@@ -24,7 +24,7 @@ export function modelRows({ models, channels }: GatewayConfig): ModelRow[] {
   }))
 }
 
-/** What is valid and most likely not meant. */
+/** Settings that are valid and probably a mistake. */
 export function catalogueWarnings(config: GatewayConfig): string[] {
   const unserved = modelRows(config).filter(({ enabled, channels }) => enabled && channels.length === 0)
   const keyless = config.channels.filter((channel) => channel.base_url !== 'simulator' && channel.api_key === '')
@@ -36,7 +36,7 @@ export function catalogueWarnings(config: GatewayConfig): string[] {
   ]
 }
 
-/** One row of a price table: its conditions that are not `any`, and the price. */
+/** One row of a price table: its conditions other than `any`, and the price. */
 export function priceText(row: object): string {
   const members = Object.entries(row)
   const conditions = members

@@ -2,8 +2,8 @@ import { nearestName } from '../../terminal/nearest-name.ts'
 import { readDeployedConfig } from './deployed-config.ts'
 
 /**
- * One sentence per model that the deployed configuration does not have. These are warnings, not errors: the next deployment may
- * bring the model. Empty when the configuration cannot be read.
+ * One warning per model that the deployed configuration does not have. The next deployment may add the model, so it is not an error.
+ * Empty if the configuration cannot be read.
  */
 export async function unknownModels(
   context: Parameters<typeof readDeployedConfig>[0],
@@ -18,6 +18,6 @@ export async function unknownModels(
     .filter((model) => !known.includes(model))
     .map((model) => {
       const nearest = nearestName(model, known)
-      return `the deployed configuration knows no model ${model}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
+      return `the deployed configuration has no model ${model}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
     })
 }

@@ -56,7 +56,7 @@ export function createProgram(
       'after',
       `
 \`${CALL} COMMAND --help\` shows the options and examples of a command.
-Exit code 0: done. 1: the command failed, or found something wrong. 2: the command line is wrong; nothing was done.`,
+Exit code 0: done. 1: the command failed, or found something wrong. 2: the command line is invalid; nothing was done.`,
     )
   addOptions(program, COMMON_OPTIONS)
   for (const command of commands) {

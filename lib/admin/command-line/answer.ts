@@ -1,8 +1,8 @@
 import { printable } from './printable.ts'
 
-/** What a command answers: JSON for programs, a table for people. */
+/** The output of a command: JSON for programs, a table for people. */
 export type Answer = {
-  /** Undefined prints nothing: all there is to say was written before. */
+  /** Undefined prints nothing: the command has written its output already. */
   readonly json: unknown
   readonly text: string
   /** False ends the process with exit code 1. */
@@ -10,8 +10,8 @@ export type Answer = {
 }
 
 /**
- * Aligned columns, under a header unless that is empty; for people, so empty cells show a dash, and what a terminal would obey is
- * written out: some cells are what tenants and upstreams wrote.
+ * Aligned columns under a header, if it is not empty. Empty cells show a dash, and control characters are escaped, because tenants and
+ * upstreams wrote some of the cells.
  */
 export function formatTable(header: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
   const cells = [

@@ -1,6 +1,6 @@
 import { UsageError } from '../../terminal/usage-error.ts'
 
-/** The options and parameters that a command line gave, by name: options without dashes, parameters as `NAME`. */
+/** The options and parameters of a command line by name: options without dashes, parameters as `NAME`. */
 export class CommandValues {
   readonly #values: ReadonlyMap<string, string | true>
 
@@ -8,13 +8,13 @@ export class CommandValues {
     this.#values = values
   }
 
-  /** The last value of an option; undefined when it was left out. */
+  /** The value of an option; undefined if it was not given. */
   text(name: string): string | undefined {
     const value = this.#values.get(name)
     return value === true ? undefined : value
   }
 
-  /** The value of a required option or parameter. The command line was refused without it. @throws UsageError. */
+  /** The value of a required option or parameter; a command line without it has been refused before. @throws UsageError. */
   required(name: string): string {
     const value = this.text(name)
     if (value === undefined) {
@@ -28,7 +28,7 @@ export class CommandValues {
     return this.#values.has(name)
   }
 
-  /** A whole number of at least 1, in plain digits; undefined when the option was left out. @throws UsageError for anything else. */
+  /** A whole number from 1, in plain digits; undefined if the option was not given. @throws UsageError for anything else. */
   count(name: string): number | undefined {
     const text = this.text(name)
     if (text === undefined) {

@@ -3,9 +3,9 @@ import type { StackResource } from '../deployment/stack-resources.ts'
 import type { Answer } from './answer.ts'
 import type { CommandValues } from './command-values.ts'
 
-/** One `--option` of a command. All commands that have an option of one name agree on its type. */
+/** One `--option` of a command. */
 export type CommandOption = {
-  /** How the help names the value, such as `ID`; an option without it is a switch. */
+  /** The name of the value in the help, such as `ID`; an option without it is a switch. */
   readonly value?: string
   readonly summary: string
   readonly required?: true
@@ -14,58 +14,57 @@ export type CommandOption = {
 /** A word after the command's name, such as `NAME` of `secret set NAME`. */
 type CommandParameter = { readonly name: string; readonly summary: string; readonly required?: true }
 
-/** One command of `npm run admin`. The help is written from this, so it cannot be forgotten. */
+/** One command of `npm run admin`. The parser, the help and the tables of the documentation are made from these. */
 export type Command = {
   /** Words, such as `key create`. The first is its topic. */
   readonly name: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** What the summary has no room for; full sentences. */
+  /** More than the summary, in full sentences. */
   readonly details?: string
   readonly parameters?: readonly CommandParameter[]
   readonly options?: Readonly<Record<string, CommandOption>>
-  /** What follows `npm run admin -- `, at least one. */
+  /** Command lines without `npm run admin -- `, at least one. */
   readonly examples: readonly string[]
   run(context: AdminContext, values: CommandValues): Promise<Answer>
 }
 
-/** What a command finds around it. */
+/** The surroundings of a command: place, table, terminal. */
 export type AdminContext = {
   /** True for a running local host, false for a deployed stage. */
   readonly local: boolean
-  /** The deployed stage, such as `dev`; of no meaning when `local`. */
+  /** The deployed stage, such as `dev`; meaningless if `local`. */
   readonly stage: string
-  /** State of the local host. */
+  /** The data directory of the local host. */
   readonly dataDirectory: string
-  /** Whether a program reads the answer. */
+  /** Whether the output is for a program. */
   readonly json: boolean
   /** The table of the stage or of the local host, opened once. @throws DeploymentNotFoundError. */
   table(): Promise<Table>
   /**
-   * An output of the stack, such as `BaseUrl`, or `StateMachineArn` and `BucketName`; of a running local host the same
-   * names where it has them.
-   * @throws DeploymentNotFoundError when there is no such stage or host; OutputNotFoundError when it has no such output.
+   * An output of the stack, such as `BaseUrl`, or `StateMachineArn` and `BucketName`. A local host has some of the same names.
+   * @throws DeploymentNotFoundError if there is no such stage or host; OutputNotFoundError if it has no such output.
    */
   output(name: string): Promise<string>
-  /** Everything that the stack is made of; empty for a local host. @throws DeploymentNotFoundError. */
+  /** Every resource of the stack; empty for a local host. @throws DeploymentNotFoundError. */
   resources(): Promise<readonly StackResource[]>
   /**
-   * Asks before something that cannot be taken back: on a terminal a person says yes, `--yes` says it beforehand.
-   * @param sentence what will happen, ending without a question mark.
-   * @throws NotConfirmedError when the person says no; UsageError when nobody can be asked and `--yes` is missing.
+   * Asks for confirmation of a change that cannot be undone, on a terminal; `--yes` confirms in advance.
+   * @param sentence what will happen, without a full stop.
+   * @throws NotConfirmedError if the person declines; UsageError if there is no terminal and no `--yes`.
    */
   confirm(sentence: string, options?: ConfirmOptions): Promise<void>
-  /** One sentence on stderr that changes nothing about the answer. */
+  /** Writes one sentence to stderr; the output stays the same. */
   warn(sentence: string): void
-  /** Writes to stdout before the answer, for what is too long to be kept; resolves when there is room for more. */
+  /** Writes to stdout before the final output, for output too long for memory; resolves when there is room for more. */
   write(text: string): Promise<void>
 }
 
-/** How a question behaves where nobody can answer it. */
+/** What `confirm` does without a person to ask. */
 export type ConfirmOptions = {
   /**
-   * What happens when nobody can be asked (no terminal, or `--json`) and `--yes` is missing. `refuse` unless said;
-   * `proceed` is for commands that scripts run without `--yes`.
+   * What happens without a terminal, or with `--json`, if `--yes` is missing. The default is `refuse`; `proceed` is for commands that
+   * scripts run without `--yes`.
    */
   readonly unattended?: 'refuse' | 'proceed'
 }

@@ -1,6 +1,6 @@
 /**
- * A line of CSV as RFC 4180 has it: a text with a comma, a quote or a line break is quoted, lines end with CR LF. One with a
- * semicolon or a tab is quoted too, which some spreadsheets take for the end of a cell.
+ * A CSV line by RFC 4180: cells with a comma, a quote or a line break are quoted, and lines end with CR LF. Cells with a semicolon or a
+ * tab are quoted too, because some spreadsheets use these as separators.
  */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoted).join(',')}\r\n`
@@ -11,12 +11,12 @@ function quoted(cell: string): string {
   return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** How a formula begins, also in the full width that some spreadsheets read as the same. */
+/** The beginning of a formula, including full-width characters, which some spreadsheets treat alike. */
 const FORMULA = /(^|[;\t\r\n])(?=[=+\-@＝＋－＠]|^[\t\r\n])/g
 
 /**
- * Spreadsheets run a cell that begins like a formula: an apostrophe before it makes it text, also where a cell would begin for
- * one that takes another separator. A number, though negative, is none.
+ * Spreadsheets run a cell that begins like a formula. An apostrophe in front makes the cell a string, also after characters that some
+ * spreadsheets use as separators. A negative number is not a formula.
  */
 function asText(cell: string): string {
   return /^-\d+(\.\d+)?$/.test(cell) ? cell : cell.replace(FORMULA, "$1'")

@@ -1,6 +1,6 @@
 import { explainAwsAccess } from '../deployment/aws-access.ts'
 
-/** Errors that are meant for the person at the keyboard: their message is all there is to say. */
+/** Errors for the operator: their message says everything. */
 const EXPLAINED = new Set([
   'GatewayConfigError',
   'StageSettingsError',
@@ -22,16 +22,16 @@ const EXPLAINED = new Set([
   'CommandFailedError',
   'DeploymentNotFoundError',
   'NotConfirmedError',
-  // AWS itself says what is wrong: no such table, no permission.
+  // AWS says what is wrong: no such table, no permission.
   'ResourceNotFoundException',
   'AccessDeniedException',
   'AccessDenied',
 ])
 
-/** Codes of connections that never stood; their error may come without a message. */
+/** Codes of connections that were not established; their errors may have no message. */
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EAI_AGAIN'])
 
-/** What a person is told of an error that explains itself; undefined for one that is ours, whose stack is wanted. */
+/** One sentence for an error that an operator can understand; undefined for a bug, whose stack is printed. */
 export function explainFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined

@@ -2,7 +2,7 @@ import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from './command-values.ts'
 
-/** The amount that `--credits` says. @throws UsageError for anything that is none. */
+/** The amount of `--credits`. @throws UsageError if it is not an amount. */
 export function readCredits(values: CommandValues): Microcredits {
   try {
     return parseCredits(values.required('credits'))

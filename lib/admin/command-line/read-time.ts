@@ -7,7 +7,7 @@ const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
   d: 24 * 60 * 60_000,
 }
 
-/** Longer than anything that is meant: a hundred years. */
+/** A hundred years: anything longer is a mistake. */
 const DURATION_MILLISECONDS_MAX = 36_525 * 24 * 60 * 60_000
 
 const ISO_TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
@@ -22,7 +22,7 @@ export function readDuration(option: string, text: string): number {
 }
 
 /**
- * A date (`2027-01-31`, the beginning of that day in UTC) or a time with its zone, in unix milliseconds.
+ * A date (`2027-01-31`, the start of that day in UTC) or a time with its zone, in unix milliseconds.
  * @throws UsageError naming the option.
  */
 export function readTime(option: string, text: string): number {
@@ -33,7 +33,7 @@ export function readTime(option: string, text: string): number {
   return milliseconds
 }
 
-/** An end that lies ahead: a duration from now, or a date or time, in unix milliseconds. @throws UsageError. */
+/** A time in the future, from a duration, a date or a time, in unix milliseconds. @throws UsageError. */
 export function readEnd(option: string, text: string, nowMilliseconds: number): number {
   const duration = durationOf(text)
   const end = duration === undefined ? parseTime(text) : nowMilliseconds + duration
@@ -41,7 +41,7 @@ export function readEnd(option: string, text: string, nowMilliseconds: number): 
     throw new UsageError(`--${option} ${text}: use a duration such as 90d, or a date such as 2027-01-31`)
   }
   if (end <= nowMilliseconds) {
-    throw new UsageError(`--${option} ${text}: that is not ahead`)
+    throw new UsageError(`--${option} ${text}: use a time in the future`)
   }
   return end
 }
@@ -54,7 +54,7 @@ function durationOf(text: string): number | undefined {
 
 function parseTime(text: string): number | undefined {
   const milliseconds = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
-  // A day that the month does not have would roll over into the next.
+  // A day that the month does not have would roll over into the next month.
   const isReal =
     !Number.isNaN(milliseconds) &&
     new Date(`${text.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(text.slice(0, 10))

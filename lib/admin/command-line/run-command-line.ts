@@ -7,7 +7,7 @@ import type { CommandValues } from './command-values.ts'
 import { explainFailure } from './explain-failure.ts'
 import { printableLines } from './printable.ts'
 
-/** 0: done. 1: it failed, or what was checked is wrong. 2: the command line makes no sense. */
+/** 0: done. 1: the command failed, or found something wrong. 2: the command line is invalid. */
 export type ExitCode = 0 | 1 | 2
 
 type Surroundings = {
@@ -18,8 +18,8 @@ type Surroundings = {
 }
 
 /**
- * Runs one command line. The answer goes to stdout, an error to stderr: one sentence, with the usage below it where the
- * command line was wrong; with `--json` the line `{"error": "..."}`.
+ * Runs one command line. The output goes to stdout. An error goes to stderr: one sentence, followed by the usage if the command line is
+ * wrong, or with `--json` the line `{"error": "..."}`.
  */
 export async function runCommandLine(parameters: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
   try {

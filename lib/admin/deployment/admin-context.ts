@@ -5,18 +5,18 @@ import type { CommandValues } from '../command-line/command-values.ts'
 import { printable } from '../command-line/printable.ts'
 import { Deployment } from './deployment.ts'
 
-/** The terminal, as far as commands use it. */
+/** The part of a terminal that commands use. */
 export type Terminal = {
-  /** Whether a person can be asked. */
+  /** Whether there is a person to ask. */
   readonly isInteractive: boolean
-  /** Asks on stderr, answers what was typed. */
+  /** Asks on stderr; resolves with the typed line. */
   ask(question: string): Promise<string>
   /** Writes to stdout; resolves when there is room for more. */
   write(text: string): Promise<void>
   writeError(text: string): void
 }
 
-/** What a command finds around it, from the options that every command has. */
+/** The surroundings of a command, from the common options. */
 export function createAdminContext(values: CommandValues, terminal: Terminal): AdminContext {
   const where = {
     local: values.has('local'),
@@ -46,7 +46,7 @@ async function confirm(
 ): Promise<void> {
   if (!isAsked) {
     if (unattended === 'refuse') {
-      throw new UsageError(`${sentence}: nobody can be asked here, so say --yes`)
+      throw new UsageError(`${sentence}: there is no terminal to ask for confirmation, so say --yes`)
     }
     return
   }

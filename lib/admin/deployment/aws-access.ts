@@ -1,7 +1,7 @@
-/** Names by which the SDK says that it found no credentials, or none that work any more. */
+/** Error names of the SDK for missing or expired credentials. */
 const MISSING = new Set(['CredentialsProviderError', 'TokenProviderError'])
 
-/** Names by which AWS refuses the credentials that it was shown; services differ. */
+/** Error names of AWS for refused credentials, which differ between services. */
 const REFUSED = new Set([
   'ExpiredToken',
   'ExpiredTokenException',
@@ -13,10 +13,10 @@ const REFUSED = new Set([
   'SignatureDoesNotMatch',
 ])
 
-/** The SDK has no name for this one. */
+/** The SDK has no error name for this. */
 const NO_REGION = 'Region is missing'
 
-/** One sentence about an environment in which AWS cannot be asked at all; undefined for every other error. */
+/** One sentence about an environment without access to AWS; undefined for any other error. */
 export function explainAwsAccess(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined

@@ -8,16 +8,16 @@ import { DeploymentNotFoundError, OutputNotFoundError } from '../command-line/co
 import { findResource, type ResourceMatch, readStackResources, type StackResource } from './stack-resources.ts'
 import { unreadableStack } from './unreadable-stack.ts'
 
-/** What is no output of the stack and has one resource that says it. */
+/** Names that are not outputs of the stack, with the one resource that has the value. */
 const RESOURCE_OUTPUTS: ReadonlyMap<string, ResourceMatch> = new Map([
   ['StateMachineArn', { type: 'AWS::StepFunctions::StateMachine', logicalIdPrefix: 'VideoPipeline' }],
   ['BucketName', { type: 'AWS::S3::Bucket', logicalIdPrefix: 'VideoBucket' }],
 ])
 
-/** Where a command works. */
+/** The place that a command works on. */
 export type Where = { readonly local: boolean; readonly dataDirectory: string; readonly stage: string }
 
-/** A deployed stage or a running local host: its table and what it is called. */
+/** A deployed stage or a running local host: its table, outputs and resources. */
 export class Deployment {
   readonly #where: Where
   #table: Promise<Table> | undefined
@@ -28,16 +28,16 @@ export class Deployment {
     this.#where = where
   }
 
-  /** The table, opened once; `TABLE_NAME` in the environment names another one than the stack's. */
+  /** The table, opened once; `TABLE_NAME` in the environment replaces the stack's table. */
   table(): Promise<Table> {
     this.#table ??= this.#openTable()
     return this.#table
   }
 
   /**
-   * An output of the stack, or the name of its one resource in the place of an output: `StateMachineArn`, `BucketName`.
-   * The local host has these, `BaseUrl` and `TableName`.
-   * @throws DeploymentNotFoundError; OutputNotFoundError when the stack or host is there and has no such output.
+   * An output of the stack, or the name of its only resource of a type: `StateMachineArn`, `BucketName`. The local host has these two,
+   * `BaseUrl` and `TableName`.
+   * @throws DeploymentNotFoundError; OutputNotFoundError if the stack or host exists and has no such output.
    */
   async output(name: string): Promise<string> {
     this.#outputs ??= this.#readOutputs()
@@ -48,7 +48,7 @@ export class Deployment {
     return value
   }
 
-  /** Everything that the stack is made of, read once; nothing of a local host. @throws DeploymentNotFoundError. */
+  /** Every resource of the stack, read once; empty for a local host. @throws DeploymentNotFoundError. */
   resources(): Promise<readonly StackResource[]> {
     this.#resources ??= this.#where.local ? Promise.resolve([]) : readStackResources(stackName(this.#where.stage))
     return this.#resources
@@ -60,7 +60,7 @@ export class Deployment {
   }
 
   async #openTable(): Promise<Table> {
-    // The local host's engines are known from its announcement, so that is read first.
+    // The announcement of the local host has the addresses of its engines, so it is read first.
     if (this.#where.local || process.env.TABLE_NAME === undefined) {
       process.env.TABLE_NAME = await this.output('TableName')
     }
@@ -100,7 +100,7 @@ function readHost(dataDirectory: string): ReadonlyMap<string, string> {
     ...(host.s3Endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: host.s3Endpoint }),
     ...(host.awsEndpoint === undefined ? {} : { AWS_ENDPOINT_URL_SFN: host.awsEndpoint }),
   })
-  // A host whose engine somebody else runs takes what it finds in the environment, and so do we.
+  // A host with an external engine uses the credentials of its environment, and so do commands.
   if (host.credentials !== undefined) {
     signWith(host.credentials)
   }

@@ -1,13 +1,13 @@
 import { CloudFormationClient, paginateListStackResources } from '@aws-sdk/client-cloudformation'
 import { unreadableStack } from './unreadable-stack.ts'
 
-/** One resource of the stack: its name in the template and its name in AWS (an arn, url or name, as its type has it). */
+/** One resource of the stack: its name in the template and its name in AWS (an arn, url or name, depending on its type). */
 export type StackResource = { readonly type: string; readonly logicalId: string; readonly id: string }
 
-/** Logical ids begin with the names of the constructs around the resource. */
+/** Logical ids begin with the names of the enclosing constructs. */
 export type ResourceMatch = { readonly type: string; readonly logicalIdPrefix: string }
 
-/** Everything that a stack is made of. @throws DeploymentNotFoundError when it cannot be read. */
+/** Every resource of a stack. @throws DeploymentNotFoundError if the stack cannot be read. */
 export async function readStackResources(stackName: string): Promise<readonly StackResource[]> {
   const resources: StackResource[] = []
   try {

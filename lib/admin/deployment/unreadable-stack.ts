@@ -2,10 +2,10 @@ import { CommandFailedError, DeploymentNotFoundError } from '../command-line/com
 import { explainAwsAccess } from './aws-access.ts'
 
 /**
- * Of a stack that CloudFormation did not tell about: the reason, and what to do. Whether the stack is there, nobody knows
- * where AWS cannot be asked at all; then the reason is that alone.
- * @param subject what was asked for, as the sentence begins: `the stack Reelgate-dev`.
- * @param cause what the client threw.
+ * Says why a stack could not be read, and what to do. Without access to AWS, it is unknown whether the stack exists, so the reason is the
+ * access alone.
+ * @param subject the beginning of the sentence, such as `the stack Reelgate-dev`.
+ * @param cause the error of the client.
  */
 export function unreadableStack(subject: string, cause: unknown): CommandFailedError {
   const noAccess = explainAwsAccess(cause)

@@ -6,14 +6,14 @@ import { type Finding, fine, wrong } from './finding.ts'
 const CONNECT_MILLISECONDS_MAX = 5_000
 
 /**
- * Whether the upstream of each channel takes a connection from this machine, which of a local host is the one that matters.
- * Nothing is sent: a request could cost money, and what it is answered is for the metrics to tell.
+ * Whether the upstream of each channel accepts a connection from this machine, the machine of a local host. Nothing is sent: a request
+ * could cost money, and the metrics show how upstreams reply.
  */
 export async function checkChannelConnections({ channels }: GatewayConfig): Promise<Finding[]> {
   const findings = await Promise.all(channels.map(checkConnection))
   const refused = findings.filter((finding) => finding !== undefined)
   return refused.length === 0
-    ? [fine('connections', `the upstreams of ${channels.length} channels take connections`)]
+    ? [fine('connections', `the upstreams of ${channels.length} channels accept connections`)]
     : refused
 }
 
@@ -25,8 +25,7 @@ async function checkConnection({ id, base_url }: GatewayConfig['channels'][numbe
     return undefined
   } catch (error) {
     const reason = typeof error === 'object' && error !== null && 'code' in error ? error.code : String(error)
-    const advice =
-      'See whether the upstream runs, and whether its base_url is right; jobs for it wait or fail meanwhile.'
+    const advice = 'Check that the upstream runs and that its base_url is right; until then its jobs wait or fail.'
     return wrong('connections', `channel ${id}: no connection to ${host} (${reason})`, advice)
   }
 }

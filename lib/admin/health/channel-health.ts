@@ -10,26 +10,26 @@ export async function checkChannelKeys(secretArn: string, { channels }: GatewayC
   const { SecretString } = await new SecretsManagerClient({}).send(current)
   const filled = filledEntries(SecretString ?? '')
   if (filled === undefined) {
-    const advice = 'Fill it: `secret set NAME` for each name that `api_key` has.'
-    return [wrong('channel keys', 'the channel secret is no JSON object of strings', advice)]
+    const advice = 'Run `secret set NAME` for each name in `api_key`.'
+    return [wrong('channel keys', 'the channel secret is not a JSON object of strings', advice)]
   }
   const missing = channels.flatMap((channel) => {
     const name = credentialName(channel)
     return name === undefined || filled.has(name) ? [] : [{ name, channel: channel.id }]
   })
   return missing.length === 0
-    ? [fine('channel keys', `every key that ${channels.length} channels name is there`)]
+    ? [fine('channel keys', `the keys of all ${channels.length} channels are set`)]
     : missing.map(({ name, channel }) =>
         wrong('channel keys', `${name} of channel ${channel} is missing`, `Run \`secret set ${name}\`.`),
       )
 }
 
-/** Whether a deployment has any upstream. */
+/** Whether the deployment has an upstream. */
 export function checkChannels({ channels }: GatewayConfig): Finding[] {
-  const advice = 'Set the base urls of its upstreams and deploy again.'
+  const advice = 'Set the base urls of the upstreams and deploy again.'
   return [
     channels.length === 0
-      ? wrong('channels', 'the configuration has none, so every request is refused', advice)
+      ? wrong('channels', 'the configuration has no channel, so every request is refused', advice)
       : fine('channels', channels.map(({ id }) => id).join(', ')),
   ]
 }

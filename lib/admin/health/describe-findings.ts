@@ -1,7 +1,7 @@
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Finding } from './finding.ts'
 
-/** Findings for people and programs: a line for each, what to do below it, and exit code 1 when something is wrong. */
+/** Findings for people and programs: a line each, with advice below, and exit code 1 if something is wrong. */
 export function describeFindings(findings: readonly Finding[]): Answer {
   const isOk = findings.every(({ ok }) => ok)
   const rows = findings.flatMap(({ check, ok, message, advice }) => [

@@ -9,15 +9,15 @@ import { type Check, runCheck } from './finding.ts'
 import { checkAlarms, checkDeadLetters, checkProtection, checkReconcile, checkStack } from './stack-health.ts'
 import { checkBalances, checkReservations } from './table-health.ts'
 
-/** Looks at a deployment from outside. */
+/** Checks a deployment from outside. */
 export const health: Command = {
   name: 'health',
   summary: 'check a deployment: stack, protection, api, table, reservations, Reconcile, alarms, channel keys',
-  details: `Exit code 1 when something is wrong; each finding says what to do. With --local what a local host has: api, table,
-reservations, channels, and connections to their upstreams. Nothing is changed. \`ledger verify\` checks the money more closely.`,
+  details: `Exit code 1 if something is wrong; each finding says what to do. With --local, the parts of a local host: api, table, reservations,
+channels, and connections to their upstreams. Nothing is changed. \`ledger verify\` checks the money in full.`,
   examples: ['health --stage prod', 'health --local --json'],
   async run(context) {
-    // The first failing look-up would otherwise be told once per check.
+    // Otherwise every check would report the same failing look-up.
     await context.output('BaseUrl')
     const findings = (await Promise.all(checksOf(context).map(runCheck))).flat()
     return describeFindings(findings)

@@ -7,23 +7,23 @@ import { type Finding, fine, wrong } from './finding.ts'
 /** Reconcile runs every minute; CloudWatch is a few minutes behind. */
 const RECONCILE_MILLISECONDS = 15 * 60_000
 const PERIOD_SECONDS = 300
-/** As many names as DescribeAlarms takes. */
+/** The limit of DescribeAlarms. */
 const ALARM_NAMES_MAX = 100
 
-/** Whether the last deployment came through. */
+/** Whether the last deployment succeeded. */
 export async function checkStack(stackName: string): Promise<Finding[]> {
   const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: stackName }))
   const status = Stacks?.[0]?.StackStatus ?? 'unknown'
   if (status.includes('ROLLBACK') || status.endsWith('_FAILED')) {
-    const advice = 'The last deployment did not come through: read its events, mend that and deploy again.'
+    const advice = 'The last deployment failed: read its events, fix the cause and deploy again.'
     return [wrong('stack', `${stackName} is ${status}`, advice)]
   }
   return status.endsWith('_COMPLETE')
     ? [fine('stack', `${stackName} is ${status}`)]
-    : [wrong('stack', `${stackName} is ${status}`, 'Wait until the deployment has ended, and check again.')]
+    : [wrong('stack', `${stackName} is ${status}`, 'Wait for the deployment to end, and check again.')]
 }
 
-/** Whether a stack that keeps its data is protected against deletion; it cannot be in the deployment that makes it. */
+/** Whether a stack that keeps its data is protected against deletion. The deployment that creates a stack cannot protect it. */
 export async function checkProtection(stackName: string): Promise<Finding[]> {
   const client = new CloudFormationClient({})
   const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: stackName }))
@@ -32,11 +32,11 @@ export async function checkProtection(stackName: string): Promise<Finding[]> {
   }
   const { TemplateBody = '' } = await client.send(new GetTemplateCommand({ StackName: stackName }))
   const advice =
-    'Deploy once more with -c deletionProtection=true, or with it in the context of cdk.json, as from then on always.'
+    'Deploy again with -c deletionProtection=true, and keep the setting, for example in the context of cdk.json.'
   return [
     keepsData(TemplateBody)
       ? wrong('protection', `${stackName} keeps its data and is not protected against deletion`, advice)
-      : fine('protection', `${stackName} throws its data away, and is not protected against deletion`),
+      : fine('protection', `${stackName} does not keep its data, and is not protected against deletion`),
   ]
 }
 
@@ -44,7 +44,7 @@ const templateResources = z.object({
   Resources: z.record(z.string(), z.object({ Type: z.string(), DeletionPolicy: z.string().optional() })),
 })
 
-/** Whether the bucket of a template, which every stage has, outlives its stack. */
+/** Whether the bucket, which every stage has, outlives its stack. */
 function keepsData(template: string): boolean {
   const { data } = templateResources.safeParse(JSON.parse(template))
   return Object.values(data?.Resources ?? {}).some(
@@ -52,7 +52,7 @@ function keepsData(template: string): boolean {
   )
 }
 
-/** Every alarm of the stack that is in alarm. */
+/** The alarms of the stack that are in alarm. */
 export async function checkAlarms(resources: readonly StackResource[]): Promise<Finding[]> {
   const names = resources.filter(({ type }) => type === 'AWS::CloudWatch::Alarm').map(({ id }) => id)
   if (names.length === 0) {
@@ -67,24 +67,24 @@ export async function checkAlarms(resources: readonly StackResource[]): Promise<
     )
     for (const { AlarmName = '', AlarmDescription = '' } of MetricAlarms) {
       const { meaning, entry } = readAlarmDescription(AlarmDescription)
-      const advice = `${entry} says what it means and what to do.`
+      const advice = `${entry} explains it and says what to do.`
       ringing.push(wrong('alarms', `${AlarmName} is in alarm: ${meaning}`, advice))
     }
   }
   return ringing.length === 0 ? [fine('alarms', `none of ${names.length} is in alarm`)] : ringing
 }
 
-/** Descriptions end with the entry of the runbook (lib/aws/alarm-definition.ts), except those of an older deployment. */
+/** Descriptions end with the runbook entry (lib/aws/alarm-definition.ts), except in older deployments. */
 function readAlarmDescription(description: string): { readonly meaning: string; readonly entry: string } {
   const [, meaning = description, entry = 'docs/runbook.md'] = /^(.*?) *Runbook: (\S+)$/s.exec(description) ?? []
   return { meaning, entry }
 }
 
-/** Whether Reconcile has run, by its count of invocations. */
+/** Whether Reconcile has run, by its invocation count. */
 export async function checkReconcile(resources: readonly StackResource[], nowMilliseconds: number): Promise<Finding[]> {
   const found = findResource(resources, { type: 'AWS::Lambda::Function', logicalIdPrefix: 'ReconcileSchedule' })
   if (found === undefined) {
-    return [wrong('reconcile', 'the stack has no function for it', 'Deploy the stack as it is.')]
+    return [wrong('reconcile', 'the stack has no Reconcile function', 'Deploy the stack again.')]
   }
   const runs = await metric(nowMilliseconds, {
     Namespace: 'AWS/Lambda',
@@ -96,7 +96,7 @@ export async function checkReconcile(resources: readonly StackResource[], nowMil
     return [fine('reconcile', 'no figures: emulators count no invocations')]
   }
   const advice =
-    'Look whether its schedule is enabled and the account has concurrency left: nothing else ends lost reservations.'
+    'Check that its schedule is enabled and that the account has concurrency left: nothing else ends lost reservations.'
   return [
     runs === undefined || runs === 0
       ? wrong('reconcile', 'has not run in the last 15 minutes', advice)
@@ -104,7 +104,7 @@ export async function checkReconcile(resources: readonly StackResource[], nowMil
   ]
 }
 
-/** Whether an event for Reconcile was given up. */
+/** Whether events for Reconcile were dropped. */
 export async function checkDeadLetters(
   resources: readonly StackResource[],
   nowMilliseconds: number,
@@ -116,7 +116,7 @@ export async function checkDeadLetters(
     Dimensions: [{ Name: 'QueueName', Value: found?.id.split('/').at(-1) ?? '' }],
     Statistics: ['Maximum'],
   })
-  const advice = 'The minute’s run made up for them: read one to see the error, mend that, then purge the queue.'
+  const advice = 'The scheduled run has handled their jobs: read one to see the error, fix it, then purge the queue.'
   return [
     letters === undefined || letters === 0
       ? fine('dead letters', 'the queue is empty')
@@ -131,7 +131,7 @@ type Metric = {
   readonly Statistics: ['Sum' | 'Maximum']
 }
 
-/** A metric over the last minutes; undefined when CloudWatch has nothing of it. */
+/** A metric over the last minutes; undefined if CloudWatch has no data. */
 async function metric(nowMilliseconds: number, { Statistics, ...what }: Metric): Promise<number | undefined> {
   const { Datapoints = [] } = await new CloudWatchClient({}).send(
     new GetMetricStatisticsCommand({

@@ -4,16 +4,16 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
-/** Reconcile looks every minute; what is due for longer was not looked at. */
+/** Reconcile runs every minute: an item that has been due for longer was missed. */
 const LATE_MILLISECONDS = 5 * 60_000
 
-/** Reconcile ends a job after 14 hours, whatever its execution says; an hour later it should have. */
+/** Reconcile ends a job after 14 hours, whatever its execution does; this is an hour later. */
 const OPEN_MILLISECONDS_MAX = 15 * 60 * 60_000
 
-/** Open reservations that are counted; more are not told apart. */
+/** Open reservations are counted up to this number. */
 const COUNTED_MAX = 10_000
 
-/** Whether the table answers, and each balance adds up: the part of `ledger verify` that reads two items of a tenant. */
+/** Whether the table answers, and each balance adds up: the part of `ledger verify` that reads two items per tenant. */
 export async function checkBalances(table: Table): Promise<Finding[]> {
   const tenants = await listTenants(table)
   const broken = tenants.filter(
@@ -27,7 +27,7 @@ export async function checkBalances(table: Table): Promise<Finding[]> {
       )
 }
 
-/** Whether open reservations are looked after, and none is older than any job lives. */
+/** Whether Reconcile handles open reservations, and none is older than a job can be. */
 export async function checkReservations(table: Table, nowMilliseconds: number): Promise<Finding[]> {
   let open = 0
   let oldest: JobKey | undefined
@@ -46,7 +46,7 @@ export async function checkReservations(table: Table, nowMilliseconds: number): 
     }
   }
   const age = oldest === undefined ? 0 : nowMilliseconds - jobIdMilliseconds(oldest.jobId)
-  // Open reservations without a job are of relayed requests.
+  // Open reservations without a job belong to relayed requests.
   const ofJobs =
     oldest === undefined
       ? ', none of a video job'
@@ -54,7 +54,7 @@ export async function checkReservations(table: Table, nowMilliseconds: number): 
   const standing = open === 0 ? 'none is open' : `${countText(open)} open${ofJobs}`
   const findings = [fine('reservations', standing)]
   if (late > 0) {
-    const advice = 'Reconcile does not run or fails: look at its log lines `reconcile failed` and its errors.'
+    const advice = 'Reconcile does not run, or fails: see its log lines `reconcile failed` and its errors.'
     findings.push(
       wrong(
         'reservations',

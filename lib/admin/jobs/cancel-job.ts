@@ -7,12 +7,12 @@ import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 
 /**
- * Ends a job as failed and gives its reservation back, in one transaction; whoever settles it at the same time wins or loses
- * as a whole. Then removes a video that lies in the bucket already and starts an execution, which asks the upstream to stop
- * and sends the callback. An execution that still runs finds the job ended at its next step. Doing it again does what a crash
- * left undone, and changes nothing about a job that ended otherwise.
- * @returns the job as it ended.
- * @throws JobMovedError, ServiceUnavailableError when the job or the table was contended: do it again.
+ * Ends a job as failed and releases its reservation in one transaction; a concurrent settlement wins or loses as a whole. Then deletes
+ * the video if it is already in the bucket, and starts an execution, which asks the upstream to stop and sends the callback. A running
+ * execution finds the job ended at its next step. A repeated cancel completes what a crash left undone, and does not change a job that
+ * ended otherwise.
+ * @returns the ended job.
+ * @throws JobMovedError, ServiceUnavailableError if the job or the table was contended: try again.
  */
 export async function cancelVideoJob(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
   const { tenantId, jobId } = job
@@ -26,7 +26,7 @@ export async function cancelVideoJob(job: VideoJob, context: ResolveContext): Pr
   }
   if (owesCallback(ended) || hasTask(ended)) {
     const reservation = await getReservation(context.table, tenantId, jobId)
-    // One number above the last: an execution of an ended job goes through Submit straight to Notify.
+    // One number above the last execution: for an ended job, Submit goes straight to Notify.
     await startVideoExecution({ tenantId, jobId }, (reservation?.restarts ?? 0) + 1)
   }
   return ended

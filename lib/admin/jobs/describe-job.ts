@@ -4,7 +4,7 @@ import { formatCredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { withoutUrls } from './record-timeline.ts'
 
-/** A job as an operator sees it: no prompt, reference, url or answer, save what the upstream's one sentence of refusal quotes. */
+/** A job for an operator: no prompt, reference, url or reply, except for what the upstream's error sentence quotes. */
 export function describeJob(job: VideoJob, reservation: Reservation | undefined, ledger: readonly LedgerEntry[]) {
   return {
     ...jobRow(job),
@@ -14,7 +14,7 @@ export function describeJob(job: VideoJob, reservation: Reservation | undefined,
     waiting_for_channel: job.isWaitingForChannel,
     expires_at: iso(job.expiresAt),
     submitted_at: iso(job.submittedAt),
-    // Of a job that was cancelled or timed out there is an end and no such moment.
+    // A job that was cancelled or timed out has an end and no such moment.
     finished_upstream_at: iso(job.finishedAt),
     ended_at: ledger.find(({ kind }) => kind === 'settle' || kind === 'release')?.at ?? null,
     stored: job.storedDurationSeconds !== undefined,
@@ -45,7 +45,7 @@ export function jobRow(job: VideoJob) {
     channel: job.channelId ?? null,
     created_at: iso(job.createdAt),
     error: error === undefined ? null : withoutUrls(error),
-    // Of a job that waits for a channel there is a cause and no error.
+    // A job that waits for a channel has a cause and no error.
     cause: job.failureCause === undefined ? null : withoutUrls(job.failureCause),
   }
 }

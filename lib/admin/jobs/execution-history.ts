@@ -8,15 +8,15 @@ import {
 import { executionName } from '#adapters/aws/video-executions.ts'
 import { EXECUTION_STARTED, type TimelineEntry } from './timeline-entry.ts'
 
-/** Executions of one job that are looked for beyond those that its reservation counts: that of a cancel. */
+/** Executions of one job beyond those that its reservation counts: the one of a cancel. */
 const EXECUTIONS_BEYOND = 1
-/** As many events as Step Functions keeps of one execution. */
+/** Step Functions keeps this many events per execution. */
 const EVENTS_MAX = 25_000
 
 /**
- * What the executions of a job did, by Step Functions: when each began and ended and, where the history can be read, which
- * steps it went through. Never inputs, outputs or causes.
- * @param restarts as the reservation counts them.
+ * The executions of a job in Step Functions: start and end of each and, if the history can be read, its steps. Never inputs, outputs or
+ * causes.
+ * @param restarts the count in the reservation.
  */
 export async function readExecutions(machineArn: string, { jobId, restarts }: { jobId: string; restarts: number }) {
   const client = new SFNClient({})
@@ -50,7 +50,7 @@ async function describe(client: SFNClient, executionArn: string) {
   }
 }
 
-/** Undefined where there is no history to be had: the local host keeps none. */
+/** Undefined if there is no history: the local host keeps none. */
 async function readHistory(client: SFNClient, executionArn: string): Promise<HistoryEvent[] | undefined> {
   const events: HistoryEvent[] = []
   try {
@@ -69,7 +69,7 @@ async function readHistory(client: SFNClient, executionArn: string): Promise<His
   }
 }
 
-/** Steps in their order; polls that follow each other are one entry. */
+/** Steps in order; consecutive polls are one entry. */
 export function foldHistory(events: readonly HistoryEvent[], execution: string): TimelineEntry[] {
   const entries: TimelineEntry[] = []
   let state = ''
@@ -102,7 +102,7 @@ export function foldHistory(events: readonly HistoryEvent[], execution: string):
   return entries
 }
 
-/** The name of the error alone: a cause may hold what an upstream said. */
+/** Only the name of the error: a cause may contain an upstream's words. */
 function errorOf(event: HistoryEvent): string | undefined {
   const failed = event.lambdaFunctionFailedEventDetails ?? event.taskFailedEventDetails
   const timedOut = event.lambdaFunctionTimedOutEventDetails ?? event.taskTimedOutEventDetails

@@ -7,13 +7,12 @@ import { isJobId } from '#core/parameters/job-id.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 
-/** As many items as BatchGetItem takes. */
+/** The limit of BatchGetItem. */
 const BATCH_ITEMS = 100
 
 /**
- * A job by its id, deleted ones too. A job lies with its tenant, so without `tenantId` every tenant is asked, a hundred in one
- * request.
- * @throws UsageError for what is no job id; CommandFailedError when no tenant has it.
+ * A job by its id, including deleted jobs. Jobs are stored by tenant, so without `tenantId` every tenant is read, a hundred per request.
+ * @throws UsageError for a malformed id; CommandFailedError if no tenant has the job.
  */
 export async function findJob(table: Table, jobId: string, tenantId: string | undefined): Promise<VideoJob> {
   if (!isJobId(jobId)) {

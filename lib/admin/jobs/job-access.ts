@@ -4,14 +4,14 @@ import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
 import type { AdminContext } from '../command-line/command.ts'
 
 /**
- * What changing a job needs. The adapters find machine and bucket in the environment, as in a deployed function.
+ * Opens what a change of a job needs. The adapters find state machine and bucket in the environment, as in a deployed function.
  * @throws DeploymentNotFoundError.
  */
 export async function openJobAccess(context: Pick<AdminContext, 'table' | 'output'>): Promise<ResolveContext> {
   const table = await context.table()
   process.env.STATE_MACHINE_ARN = await context.output('StateMachineArn')
   process.env.BUCKET_NAME = await context.output('BucketName')
-  // A job that was deleted while it ran never had a url, so there is no copy at the CDN to be taken out.
+  // A job that was deleted while it ran never had a url, so the CDN has no copy.
   process.env.VIDEO_DELIVERY ??= 'bucket'
   return { table, openBucket: once(openBucket), nowMilliseconds: Date.now }
 }

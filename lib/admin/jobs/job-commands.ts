@@ -8,17 +8,17 @@ import { readJobLedger } from './job-ledger.ts'
 import { recordTimeline } from './record-timeline.ts'
 import { orderTimeline, timeText } from './timeline-entry.ts'
 
-/** How every command names a job. */
+/** Options of every command on a job. */
 export const JOB_OPTIONS = {
   job: { value: 'ID', summary: 'id of the job', required: true },
-  tenant: { value: 'ID', summary: 'whose job it is; every tenant is asked unless said' },
+  tenant: { value: 'ID', summary: 'tenant of the job; default: every tenant is searched' },
 } as const satisfies Record<string, CommandOption>
 
-/** Whose job it is and how it stands. */
+/** Shows the tenant and the status of a job. */
 export const jobFind: Command = {
   name: 'job find',
-  summary: 'find a job by its id alone: whose it is and how it stands',
-  details: 'Asks every tenant, a hundred in one request; half a read unit each that has no such job.',
+  summary: 'find a job by its id alone, and show its tenant and status',
+  details: 'Reads every tenant, a hundred per request, at half a read unit for each tenant without the job.',
   options: { job: JOB_OPTIONS.job },
   examples: ['job find --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c'],
   async run(context, values) {
@@ -27,12 +27,12 @@ export const jobFind: Command = {
   },
 }
 
-/** Everything about a job that an operator may see. */
+/** Shows everything about a job that an operator may see. */
 export const jobShow: Command = {
   name: 'job show',
   summary: 'show a job: status, channel, upstream task, times, error, money',
-  details: `Its prompt and references are never read, and urls are taken out. An error is what the upstream said, which may quote the
-prompt. Deleted jobs are shown too.`,
+  details: `Prompt and references are never read, and urls are removed. The error is the upstream's, which may quote the prompt. Deleted jobs are
+shown too.`,
   options: JOB_OPTIONS,
   examples: ['job show --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c --tenant demo --local'],
   async run(context, values) {
@@ -54,12 +54,12 @@ prompt. Deleted jobs are shown too.`,
   },
 }
 
-/** What happened to a job, in order. */
+/** Shows the events of a job in order. */
 export const jobTimeline: Command = {
   name: 'job timeline',
-  summary: 'show what happened to a job and when, by the table and by its executions, restarts included',
-  details: `Step Functions keeps the steps of an execution for 90 days. A local host keeps begin and end of each execution, until it
-stops, and no steps.`,
+  summary: 'show the events of a job, from the table and from its executions, including restarts',
+  details: `Step Functions keeps the steps of an execution for 90 days. A local host keeps the start and end of each execution until it stops, and
+no steps.`,
   options: JOB_OPTIONS,
   examples: ['job timeline --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c --local'],
   async run(context, values) {

@@ -5,7 +5,7 @@ import { readLedgerItem, toLedgerEntry } from '../ledger/read-ledger.ts'
 
 type JobKey = { readonly tenantId: string; readonly jobId: string }
 
-/** The entries of one job, oldest first: one, or two when it has ended. */
+/** The ledger entries of one job, oldest first: one, or two if the job has ended. */
 export async function readJobLedger(table: Table, { tenantId, jobId }: JobKey): Promise<LedgerEntry[]> {
   const keys = [tableKeys.ledgerReserve(tenantId, jobId), tableKeys.ledgerResolution(tenantId, jobId)]
   const items = await table.readItems(keys)

@@ -13,17 +13,17 @@ import { openJobs } from './open-jobs.ts'
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed']
 const LIMIT_DEFAULT = 20
 
-/** The jobs of a tenant, newest first, or those of all that have not ended, oldest first. */
+/** Lists the jobs of a tenant, newest first, or all open jobs, oldest first. */
 export const jobList: Command = {
   name: 'job list',
-  summary: 'list the jobs of a tenant, newest first, or all that are open, oldest first; deleted ones too',
-  details: `With --open jobs of all tenants unless --tenant names one, out of 10,000 open reservations at most.
-The cause is what the log says of a failure, or of a wait for a channel; clients see the error alone.`,
+  summary: 'list the jobs of a tenant, newest first, or all open jobs, oldest first, including deleted jobs',
+  details: `With --open, jobs of all tenants or of --tenant, out of at most 10,000 open reservations. The cause is the reason in the log for a
+failure, or for a wait for a channel; clients see only the error.`,
   options: {
-    tenant: { value: 'ID', summary: 'the tenant; may be left out with --open' },
+    tenant: { value: 'ID', summary: 'the tenant; optional with --open' },
     open: { summary: 'jobs that have not ended, oldest first, with their age' },
     status: { value: 'STATUS', summary: `one of ${STATUSES.join(', ')}; not with --open` },
-    limit: { value: 'N', summary: `jobs at most; ${LIMIT_DEFAULT} unless said` },
+    limit: { value: 'N', summary: `maximum number of jobs; default: ${LIMIT_DEFAULT}` },
   },
   examples: [
     'job list --tenant demo --local',
@@ -88,7 +88,7 @@ async function listOpen(
   }
   const { jobs: found, isWhole } = await openJobs(table, which)
   if (!isWhole) {
-    warn('more reservations are open than were looked through: there may be older jobs')
+    warn('not every open reservation was read: there may be older jobs')
   }
   const now = Date.now()
   const jobs = found.map((job) => ({

@@ -9,10 +9,10 @@ import { JOB_OPTIONS } from './job-commands.ts'
 import { withoutUrls } from './record-timeline.ts'
 import { redriveVideoJob } from './redrive-job.ts'
 
-/** Ends a job and gives its reservation back. */
+/** Ends a job and releases its reservation. */
 export const jobCancel: Command = {
   name: 'job cancel',
-  summary: 'end a job as failed, give its reservation back, and ask its upstream to stop',
+  summary: 'end a job as failed, release its reservation, and ask its upstream to stop',
   details: `The job ends with the error "cancelled by the operator" and its callback is sent, as for any failed job. What the
 upstream charges for a task that it does not stop is not billed to the tenant. A job that has ended stays as it is: exit
 code 0 when it was cancelled before, 1 when it ended otherwise.`,
@@ -24,7 +24,7 @@ code 0 when it was cancelled before, 1 when it ended otherwise.`,
   async run(context, values) {
     const job = await findJob(await context.table(), values.required('job'), values.text('tenant'))
     if (!isTerminal(job)) {
-      await context.confirm(`${standing(job)} It will fail and its reservation will be given back`)
+      await context.confirm(`${standing(job)} It will fail and its reservation will be released`)
     } else if (!isCancelledByOperator(job)) {
       return describeEnd(job, job)
     }
@@ -32,12 +32,12 @@ code 0 when it was cancelled before, 1 when it ended otherwise.`,
   },
 }
 
-/** Starts an execution for a job that has none at work. */
+/** Starts an execution for an open job without a working one. */
 export const jobRedrive: Command = {
   name: 'job redrive',
   summary: 'start an execution for an open job whose execution is missing or broken',
-  details: `Reconcile does this by itself within minutes, three times at most; this does it now, and once more after that. A job
-that has ended, or whose execution runs, is refused. Nothing is posted or billed twice.`,
+  details: `Reconcile does this within minutes, up to three times; the command does it now, and beyond those three. It refuses a job that has
+ended or whose execution runs. Nothing is posted or billed twice.`,
   options: JOB_OPTIONS,
   examples: ['job redrive --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c'],
   async run(context, values) {
@@ -68,7 +68,7 @@ function describeEnd(before: VideoJob, ended: VideoJob): Answer {
   const error = ended.error === undefined ? null : withoutUrls(ended.error)
   const json = { id: ended.jobId, tenant: ended.tenantId, status: ended.status, error, changed }
   const text = changed
-    ? `job ${ended.jobId} is cancelled; its reservation was given back`
-    : `job ${ended.jobId} had ended before: ${ended.status}${isCancelled ? ', cancelled by the operator' : ''}; nothing was changed`
+    ? `job ${ended.jobId} is cancelled; its reservation was released`
+    : `job ${ended.jobId} had already ended: ${ended.status}${isCancelled ? ', cancelled by the operator' : ''}; nothing was changed`
   return { json, text, isOk: isCancelled }
 }

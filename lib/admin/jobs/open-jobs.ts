@@ -5,18 +5,18 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 
-/** As many items as BatchGetItem takes. */
+/** The limit of BatchGetItem. */
 const BATCH_ITEMS = 100
 
-/** Open reservations that are looked through: by 1 KB each, some hundred queries. */
+/** Open reservations that are read: at 1 KB each, about a hundred queries. */
 const SEEN_MAX = 10_000
 
-/** `isWhole` is false when there are more open reservations than are looked through: an older job may be among those. */
+/** `isWhole` is false if there are more open reservations than were read: an older job may be among the others. */
 export type OpenJobs = { readonly jobs: readonly VideoJob[]; readonly isWhole: boolean }
 
 /**
- * Jobs whose reservation is open, oldest first, of one tenant or of all; those deleted while they run too. By the index of
- * what Reconcile looks after, so its price goes by what is open and not by what is kept.
+ * Jobs with an open reservation, oldest first, of one tenant or of all, including jobs that were deleted while they run. Read from
+ * Reconcile's index, so the cost depends on the open reservations and not on the size of the table.
  */
 export async function openJobs(
   table: Table,
@@ -37,7 +37,7 @@ export async function openJobs(
   return { jobs: await readJobs(table, byAge.slice(0, limit)), isWhole: seen <= SEEN_MAX }
 }
 
-/** The index lags by moments: a job that has ended since is left out. */
+/** The index lags a little: a job that has ended in between is left out. */
 async function readJobs(table: Table, keys: readonly JobKey[]): Promise<VideoJob[]> {
   const jobs: VideoJob[] = []
   for (let first = 0; first < keys.length; first += BATCH_ITEMS) {

@@ -4,10 +4,10 @@ import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
-/** What the table keeps of a job's course. Steps without a time of their own in the record are for the execution to tell. */
+/** The events that the table has of a job. Steps without a time in the record come from the execution. */
 export function recordTimeline(job: VideoJob, ledger: readonly LedgerEntry[]): TimelineEntry[] {
   const createdAt = jobIdMilliseconds(job.jobId)
-  // Whole seconds are cut: what happened in the second of the creation came after it all the same.
+  // Times are truncated to seconds: an event in the second of the creation still came after it.
   const atSecond = (seconds: number) => Math.max(createdAt, seconds * 1000)
   const entries: TimelineEntry[] = [{ at: createdAt, event: 'created' }]
   for (const { kind, amount, actual, at } of ledger) {
@@ -28,7 +28,7 @@ export function recordTimeline(job: VideoJob, ledger: readonly LedgerEntry[]): T
   return entries
 }
 
-/** An upstream's words may name a file of the client, and so do those about a refused reference. */
+/** An upstream's error may name a file of the client, and so does the error about a refused reference. */
 export function withoutUrls(text: string): string {
   return withoutFileName(text).replaceAll(/\b(https?:\/\/|data:)\S+/gi, '<url>')
 }

@@ -7,16 +7,16 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 
-/** When Reconcile looks at the job next. */
+/** The time until Reconcile checks the job again. */
 const NEXT_LOOK_MILLISECONDS = 60_000
 
-/** An execution that was started, and what it takes the place of. */
+/** The execution that was started, and the state of the one that it replaces. */
 export type Redrive = { readonly execution: string; readonly replaced: 'missing' | 'broken' | 'ended' }
 
 /**
- * Starts an execution in place of one that is missing or did not do its work, under the number that Reconcile would give it;
- * beyond its three as well. Steps run again only where their work is not recorded, so nothing is posted or billed twice.
- * @throws CommandFailedError for a job that has ended, perhaps since it was read, or whose execution runs.
+ * Replaces an execution that is missing or broken, under the number that Reconcile would use, also beyond Reconcile's three. Steps with
+ * recorded work do not run again, so nothing is posted or billed twice.
+ * @throws CommandFailedError for a job that has ended, perhaps after it was read, or whose execution runs.
  */
 export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }: ResolveContext): Promise<Redrive> {
   const { tenantId, jobId } = job
@@ -36,11 +36,11 @@ export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }:
   return { execution: executionName(jobId, restarts), replaced: state }
 }
 
-/** The job may have ended after it was read, so how it ended is read anew. */
+/** The job may have ended after it was read, so it is read again. */
 async function explainEnd(table: Table, job: VideoJob): Promise<string> {
   const ended = isTerminal(job) ? job : await getVideoJob(table, job.tenantId, job.jobId)
   if (ended === undefined) {
-    return `job ${job.jobId} is there no more`
+    return `job ${job.jobId} does not exist any more`
   }
   return isTerminal(ended)
     ? `job ${ended.jobId} has ended (${ended.status}): there is nothing left to do`

@@ -1,17 +1,17 @@
-/** Something that happened to a job. */
+/** An event of a job. */
 export type TimelineEntry = {
   /** Unix milliseconds. */
   readonly at: number
   readonly event: string
-  /** The execution that it happened in, where Step Functions tells of it. */
+  /** The execution of the event, if the event comes from Step Functions. */
   readonly execution?: string
-  /** Of what the record keeps in whole seconds: the step that did it. `at` is the earliest that it can have been. */
+  /** The step of an event whose time is in whole seconds; `at` is the earliest possible time. */
   readonly doneBy?: 'Submit' | 'Poll'
 }
 
 /**
- * In the order of their times. What is known to the second only comes behind the beginning of its step, or of its execution
- * where the steps are not known, when that lies in the same second.
+ * Sorts entries by time. An entry in whole seconds comes after the start of its step in the same second, or after the start of its
+ * execution if the steps are unknown.
  */
 export function orderTimeline(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return entries
@@ -20,7 +20,7 @@ export function orderTimeline(entries: readonly TimelineEntry[]): readonly Timel
     .map(({ entry }) => entry)
 }
 
-/** ISO 8601 in UTC, with milliseconds where they are known. */
+/** ISO 8601 in UTC, with milliseconds if they are known. */
 export function timeText(entry: TimelineEntry): string {
   const text = new Date(entry.at).toISOString()
   return isToSecond(entry) ? text.replace(/\.\d+/, '') : text

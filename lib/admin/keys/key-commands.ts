@@ -12,21 +12,21 @@ import { readName } from '../command-line/read-name.ts'
 import { readEnd } from '../command-line/read-time.ts'
 import { RATE_PER_MINUTE_DEFAULT } from '../default-limits.ts'
 
-/** Makes a key: the only time that it is shown. @throws TenantNotFoundError. */
+/** Creates a key and shows it, which happens only once. @throws TenantNotFoundError. */
 export const keyCreate: Command = {
   name: 'key create',
-  summary: 'make a key; it is shown this once',
+  summary: 'create a key; it is shown only once',
   options: {
-    tenant: { value: 'ID', summary: 'whose key it is', required: true },
-    name: { value: 'NAME', summary: 'what people call it' },
-    models: { value: 'A,B', summary: 'the models that it may use; all unless said' },
+    tenant: { value: 'ID', summary: 'tenant of the key', required: true },
+    name: { value: 'NAME', summary: 'name for people' },
+    models: { value: 'A,B', summary: 'models that the key may use; default: all' },
     expires: {
       value: '90d|DATE',
-      summary: 'until when it works, such as 90d, 12h or 2027-01-31; for ever unless said',
+      summary: 'expiry, such as 90d, 12h or 2027-01-31; default: never',
     },
     rate: {
       value: 'N|none',
-      summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}; ${RATE_PER_MINUTE_DEFAULT} unless said, \`none\` for no limit`,
+      summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}, or \`none\`; default: ${RATE_PER_MINUTE_DEFAULT}`,
     },
   },
   examples: [
@@ -47,11 +47,11 @@ export const keyCreate: Command = {
   },
 }
 
-/** Every key by its public id, or those of one tenant. @throws TenantNotFoundError. */
+/** Lists keys by their public ids: all keys, or those of one tenant. @throws TenantNotFoundError. */
 export const keyList: Command = {
   name: 'key list',
-  summary: 'list the keys by their public ids; never a key',
-  options: { tenant: { value: 'ID', summary: 'only those of this tenant' } },
+  summary: 'list the public ids of keys; keys themselves are never shown',
+  options: { tenant: { value: 'ID', summary: 'only the keys of this tenant' } },
   examples: ['key list --local', 'key list --tenant demo --json'],
   async run(context, values) {
     const tenant = values.text('tenant')
@@ -69,12 +69,12 @@ export const keyRevoke: Command = {
   name: 'key revoke',
   summary: 'revoke a key: it is refused from the next request on',
   details:
-    'On a terminal it asks first. Without a terminal, or with --json, it does not: scripts run it without --yes.',
+    'Asks for confirmation on a terminal. Without a terminal, or with --json, it does not ask, because scripts run it without --yes.',
   options: { key: { value: 'ID', summary: 'public id of the key', required: true } },
   examples: ['key revoke --key 8fK2mQ0z', 'key revoke --key 8fK2mQ0z --json'],
   async run(context, values) {
     const key = values.required('key')
-    await context.confirm(`Key ${key} will be refused from the next request on, for ever`, { unattended: 'proceed' })
+    await context.confirm(`Key ${key} will be refused permanently from the next request on`, { unattended: 'proceed' })
     await revokeApiKey(await context.table(), key)
     return { json: { id: key, state: 'revoked' }, text: `key ${key} is revoked from the next request on` }
   },
@@ -98,7 +98,7 @@ function readWish(values: CommandValues, nowMilliseconds: number): Wish {
   }
 }
 
-/** Undefined for a key that is to have no limit. @throws UsageError. */
+/** Undefined for a key without a limit. @throws UsageError. */
 function readRate(values: CommandValues): number | undefined {
   if (values.text('rate') === 'none') {
     return undefined
@@ -116,7 +116,7 @@ function readModels(text: string | undefined): readonly string[] | null {
     .map((model) => model.trim())
     .filter((model) => model !== '')
   if (models?.length === 0) {
-    throw new UsageError('--models names no model; leave it out for all models')
+    throw new UsageError('--models is empty: name at least one model, or omit the option for all models')
   }
   return models ?? null
 }
@@ -129,7 +129,7 @@ async function createKey(table: Table, { tenant, ...wish }: Wish & { readonly te
 
 type NewKey = Wish & { readonly id: string; readonly key: string; readonly tenant: string }
 
-/** A new key, shown this once; members that were not asked for are left out of the JSON. */
+/** Shows a new key. The JSON omits fields whose options were not given. */
 export function describeNewKey({ id, key, tenant, models, name, expiresAt, ratePerMinute }: NewKey): Answer {
   const expires = expiresAt === undefined ? undefined : isoSeconds(expiresAt)
   const json = { id, key, tenant, models, name, expires_at: expires, rate_per_minute: ratePerMinute }
@@ -141,7 +141,7 @@ export function describeNewKey({ id, key, tenant, models, name, expiresAt, rateP
   const called = name === undefined ? '' : ` "${name}"`
   return {
     json,
-    text: `key ${id}${called} for tenant ${tenant}, ${limits.join(', ')}\n\n${key}\n\nIt is shown this once.`,
+    text: `key ${id}${called} for tenant ${tenant}, ${limits.join(', ')}\n\n${key}\n\nIt is not shown again.`,
   }
 }
 
@@ -170,7 +170,7 @@ function describeKeys(listings: readonly ApiKeyListing[]): Answer {
   return { json: { keys }, text: formatTable(header, rows) }
 }
 
-/** What a request with the key meets: the first of these that holds. */
+/** How requests with the key are treated. The first state that applies counts. */
 export function stateOf(
   { state, suspended, expiresAt }: Pick<ApiKeyListing, 'state' | 'suspended' | 'expiresAt'>,
   nowMilliseconds: number,
@@ -184,7 +184,7 @@ export function stateOf(
   return suspended ? 'suspended' : 'active'
 }
 
-/** As stored: whole seconds, cut. */
+/** As stored: truncated to whole seconds. */
 function isoSeconds(milliseconds: number): string {
   return new Date(Math.floor(milliseconds / 1000) * 1000).toISOString()
 }

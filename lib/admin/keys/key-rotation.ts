@@ -9,10 +9,10 @@ import { describeNewKey, stateOf } from './key-commands.ts'
 
 const OVERLAP_DEFAULT = '24h'
 
-/** A new key in place of an old one, which goes on to work for a while. @throws ApiKeyNotFoundError. */
+/** Replaces a key by a new one; the old key keeps working for the overlap. @throws ApiKeyNotFoundError. */
 export const keyRotate: Command = {
   name: 'key rotate',
-  summary: 'make a key in place of an old one, which works on for the overlap',
+  summary: 'replace a key; the old one keeps working for the overlap',
   details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that was
 rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
 Both are written at once or not at all.`,
@@ -20,9 +20,9 @@ Both are written at once or not at all.`,
     key: { value: 'ID', summary: 'public id of the old key', required: true },
     overlap: {
       value: '24h',
-      summary: `how long the old key still works, such as 1h or 7d; ${OVERLAP_DEFAULT} unless said`,
+      summary: `how long the old key keeps working, such as 1h or 7d; default: ${OVERLAP_DEFAULT}`,
     },
-    expires: { value: '90d|DATE', summary: 'until when the new key works; for as long as the old one did unless said' },
+    expires: { value: '90d|DATE', summary: 'expiry of the new key; default: the lifetime of the old one' },
   },
   examples: ['key rotate --key 8fK2mQ0z --overlap 24h', 'key rotate --key 8fK2mQ0z --overlap 0s --expires 90d --json'],
   async run(context, values) {
@@ -34,7 +34,9 @@ Both are written at once or not at all.`,
     const now = Date.now()
     const state = stateOf(old, now)
     if (state === 'revoked' || state === 'expired') {
-      throw new CommandFailedError(`key ${old.keyId} is ${state}: nobody uses it; make a new one with key create`)
+      throw new CommandFailedError(
+        `key ${old.keyId} is ${state}: it cannot be used any more; create a new one with key create`,
+      )
     }
     if (old.endBeforeReplacement !== undefined && old.expiresAt !== null) {
       const end = new Date(old.expiresAt).toISOString()
@@ -47,7 +49,7 @@ Both are written at once or not at all.`,
   },
 }
 
-/** A second rotation counts with the end from before the first, or the new key would live for the overlap alone. */
+/** A second rotation uses the expiry before the first one; otherwise the new key would expire at the end of the overlap. */
 function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKeyListing, now: number) {
   const planned = endBeforeReplacement === undefined ? expiresAt : endBeforeReplacement
   return planned === null ? undefined : now + (planned - createdAt)
@@ -61,7 +63,7 @@ async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
   return key
 }
 
-/** Both keys in one transaction: a crash leaves the old one as it was, or a pair of which the old one still works. */
+/** Both keys in one transaction: after a crash, the old key either is unchanged or works beside the new one. */
 async function rotateKey(
   table: Table,
   old: ApiKeyListing,

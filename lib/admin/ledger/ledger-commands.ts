@@ -7,13 +7,13 @@ import { verifyLedger } from './verify-ledger.ts'
 
 const LIMIT_DEFAULT = 50
 
-/** The entries of a tenant, newest first. */
+/** Shows the ledger entries of a tenant, newest first. */
 export const ledgerShow: Command = {
   name: 'ledger',
-  summary: 'show the money of a tenant, newest entry first',
+  summary: 'show the ledger of a tenant, newest entry first',
   options: {
     tenant: { value: 'ID', summary: 'the tenant', required: true },
-    limit: { value: 'N', summary: `entries at most; ${LIMIT_DEFAULT} unless said` },
+    limit: { value: 'N', summary: `maximum number of entries; default: ${LIMIT_DEFAULT}` },
   },
   examples: ['ledger --tenant demo --local', 'ledger --tenant demo --limit 1 --json'],
   async run(context, values) {
@@ -22,13 +22,13 @@ export const ledgerShow: Command = {
   },
 }
 
-/** Every invariant of every tenant's money. */
+/** Checks every invariant of every tenant's money. */
 export const ledgerVerify: Command = {
   name: 'ledger verify',
-  summary: 'check every invariant of the money of every tenant; exit code 1 and what is broken, if any',
-  details: `Sums: the balance is what was granted, locked and billed. Each job: its status, its reservation and its rows agree, in kind
-and in every amount. Each relayed request: open, or resolved once. It reads everything and corrects nothing.`,
-  options: { tenant: { value: 'ID', summary: 'only that of this tenant' } },
+  summary: 'check every invariant of the money of every tenant; exit code 1 if one is broken',
+  details: `Sums: the balance matches all grants, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
+Relayed requests: open, or resolved once. The command reads everything and corrects nothing.`,
+  options: { tenant: { value: 'ID', summary: 'only this tenant' } },
   examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
   async run(context, values) {
     const tenant = values.text('tenant')
@@ -57,7 +57,7 @@ export async function showLedger(
   return { json: { entries }, text: formatTable(['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB'], rows) }
 }
 
-/** Every invariant of every tenant; not ok when one is broken. */
+/** Reports the broken invariants; not ok if there are any. */
 export async function verifyLedgers(table: Table, only?: string): Promise<Answer> {
   const broken = await verifyLedger(table, only)
   const text =

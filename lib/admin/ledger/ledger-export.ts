@@ -8,18 +8,18 @@ import { csvLine } from '../command-line/csv.ts'
 import { readTime } from '../command-line/read-time.ts'
 import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 
-/** Never reordered; new ones come last. */
+/** The order never changes; new columns come last. */
 const COLUMNS = ['tenant', 'tenant_name', 'at', 'kind', 'job', 'amount', 'actual', 'estimated']
 
-/** Lines are written together up to this many characters. */
+/** Lines are joined up to this many characters per write. */
 const CHUNK_CHARACTERS = 65_536
 
-/** The ledger of one tenant or of all, as CSV. */
+/** Exports the ledger of one tenant or of all tenants as CSV. */
 export const ledgerExport: Command = {
   name: 'ledger export',
-  summary: 'write the ledger as CSV to stdout, of one tenant or of all',
+  summary: 'write the ledger of one tenant or of all tenants as CSV to stdout',
   details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
-requests, grants last; sort by \`at\`. Memory stays small however long the ledger is, but every row of it is read. With
+requests, grants last; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
 --json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula.`,
   options: {
     tenant: { value: 'ID', summary: 'the tenant; or --all' },
@@ -47,7 +47,7 @@ requests, grants last; sort by \`at\`. Memory stays small however long the ledge
   },
 }
 
-/** All of it was written on the way. */
+/** All output has been written already. */
 const WRITTEN: Answer = { json: undefined, text: '' }
 
 type Wish = { readonly tenant: string | undefined; readonly from: number; readonly to: number }
@@ -55,7 +55,7 @@ type Wish = { readonly tenant: string | undefined; readonly from: number; readon
 function readWish(values: CommandValues): Wish {
   const [tenant, from, to] = ['tenant', 'from', 'to'].map((name) => values.text(name))
   if ((tenant === undefined) !== values.has('all')) {
-    throw new UsageError('name one --tenant, or --all')
+    throw new UsageError('use --tenant or --all')
   }
   return {
     tenant,
@@ -80,7 +80,7 @@ async function exportTenant(table: Table, tenantId: string, { from, to, output, 
   }
 }
 
-/** Gathers lines, so that each write is worth its while. */
+/** Joins lines into larger writes. */
 class Chunks {
   readonly #context: Pick<AdminContext, 'write'>
   #text = ''

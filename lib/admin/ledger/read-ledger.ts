@@ -32,21 +32,21 @@ export type LedgerRow = {
   readonly actual: Microcredits | null
   readonly at: number
   readonly isEstimated: boolean
-  /** Of a relayed request, whose reservation has no row of its own: the open item, or the row of its resolution, tells of it. */
+  /** True for a relayed request, whose reservation has no row: the open item or the row of its resolution stands for it. */
   readonly isOfRequest: boolean
 }
 
 /**
  * Every entry of a tenant's ledger, newest first.
- * @param onMalformed gets the sort key of each row that is none of ours.
- * @throws ZodError for such a row without it.
+ * @param onMalformed receives the sort key of each malformed row.
+ * @throws ZodError for a malformed row without `onMalformed`.
  */
 export async function readLedgerRows(
   table: Table,
   tenantId: string,
   onMalformed?: (sortKey: string) => void,
 ): Promise<LedgerRow[]> {
-  // Read before the rows: a request that is resolved meanwhile is seen twice, never not at all.
+  // Read before the rows: a request that is resolved in between is seen twice and never missed.
   const open = await readOpenReserves(table, tenantId)
   const rows: OrderedRow[] = []
   for await (const item of queryPartition(table, tableKeys.ledgerGrant(tenantId, '').PK)) {
@@ -63,8 +63,8 @@ export async function readLedgerRows(
 }
 
 /**
- * Every entry of a tenant's ledger, by job and request in the order of their ids, grants last: nothing is held in memory but
- * what is open. @throws ZodError for a row that is none of ours.
+ * Every entry of a tenant's ledger, sorted by job and request id, grants last. Only open items are held in memory.
+ * @throws ZodError for a malformed row.
  */
 export async function* streamLedgerRows(table: Table, tenantId: string): AsyncGenerator<LedgerRow> {
   const open = new Map((await readOpenReserves(table, tenantId)).map((row) => [row.job, row]))
@@ -81,7 +81,7 @@ export async function* streamLedgerRows(table: Table, tenantId: string): AsyncGe
   }
 }
 
-/** The entries that one item of the ledger stands for. @throws ZodError for an item that is none of ours. */
+/** The entries of one ledger item. @throws ZodError for a malformed item. */
 export function readLedgerItem(item: Record<string, unknown>): LedgerRow[] {
   return toRows(item).map(({ order: _, ...row }) => row)
 }

@@ -7,15 +7,15 @@ import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
 
-/** A job's record with what it was billed. */
+/** A job's record with its bill. */
 export type BilledJob = VideoJob & {
-  /** Undefined before it was settled, and on records of before the bill was written on them. */
+  /** Undefined before the settlement, and on records that are older than this field. */
   readonly billed: Microcredits | undefined
 }
 
 const billedItem = z.object({ billed: z.union([z.number(), z.bigint()]).transform(microcredits).optional() })
 
-/** Reads a job's record. @throws ZodError for an item that is none. */
+/** Reads a job's record. @throws ZodError for a malformed item. */
 export function readBilledJob(item: unknown): BilledJob {
   return { ...readVideoJobItem(item), billed: billedItem.parse(item).billed }
 }
@@ -24,8 +24,8 @@ const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', 
 const ROW_OF_STATE = { settled: 'settle', released: 'release' } as const
 
 /**
- * A job is ended exactly when its reservation is resolved, and the ledger says the same; every place that has what was locked,
- * or what was billed, has the same amount. What was billed may be above what was locked.
+ * A job has ended if and only if its reservation is resolved, and the ledger agrees. Every copy of the reserved amount is equal, and so is
+ * every copy of the billed amount. The billed amount may exceed the reserved one.
  */
 export function checkJob(job: BilledJob, reservation: Reservation | undefined, rows: readonly LedgerRow[]): string[] {
   const name = `job ${job.jobId}`
@@ -54,7 +54,7 @@ export function checkJob(job: BilledJob, reservation: Reservation | undefined, r
 function checkBill(job: BilledJob, { state, actual }: Reservation, rows: readonly LedgerRow[]): string[] {
   const name = `job ${job.jobId}`
   if (state !== 'settled') {
-    // A released reservation has an actual amount of zero, an open one none.
+    // A released reservation has an actual amount of zero, an open one has no actual amount.
     const billed = [actual, job.billed].find((amount) => amount !== undefined && amount !== 0n)
     return billed === undefined
       ? []
@@ -67,7 +67,7 @@ function checkBill(job: BilledJob, { state, actual }: Reservation, rows: readonl
   ])
 }
 
-/** Ledger rows outlive their job's record, which the table collects a while after its thirty days; never before the job has ended. */
+/** Ledger rows outlive the job's record, which the table deletes some time after thirty days, and never before the job has ended. */
 export function checkRowsAlone(jobId: string, rows: readonly LedgerRow[]): string[] {
   const isReserved = rows.some(isKind('reserve'))
   const isResolved = rows.some(({ kind }) => kind === 'settle' || kind === 'release')
@@ -81,7 +81,7 @@ export function checkRowsAlone(jobId: string, rows: readonly LedgerRow[]): strin
   ]
 }
 
-/** What the rows of one job say by themselves. */
+/** Checks the rows of one job without its record. */
 function checkRows(name: string, rows: readonly LedgerRow[]): string[] {
   const reservedAt = rows.find(isKind('reserve'))?.at
   const resolvedAt = rows.filter(({ kind }) => kind !== 'reserve').map(({ at }) => at)
@@ -91,7 +91,7 @@ function checkRows(name: string, rows: readonly LedgerRow[]): string[] {
   ]
 }
 
-/** The reserve row first, as they came to be. */
+/** In the order of their creation: the reserve row first. */
 function amountsOf(rows: readonly LedgerRow[]): Named[] {
   return rows
     .toSorted((left, right) => Number(right.kind === 'reserve') - Number(left.kind === 'reserve'))

@@ -11,15 +11,15 @@ import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verif
 import { checkRequests } from './verify-requests.ts'
 import { checkRow } from './verify-rows.ts'
 
-/** An invariant that does not hold, in words. */
+/** A broken invariant in words. */
 export type BrokenInvariant = { readonly tenant: string; readonly message: string }
 
-/** Reads of a tenant before a broken invariant is believed: jobs move while they are read. */
+/** Reads of a tenant before a broken invariant counts, because jobs change while they are read. */
 const READS_MAX = 3
 
 /**
- * Checks every invariant of every tenant's money; empty when all hold. A tenant that only its keys know of is one too.
- * @param only this tenant.
+ * Checks every invariant of every tenant's money; empty if all hold. Tenants that appear only in keys are checked too.
+ * @param only checks this tenant alone.
  */
 export async function verifyLedger(table: Table, only?: string): Promise<BrokenInvariant[]> {
   const broken: BrokenInvariant[] = []
@@ -31,7 +31,7 @@ export async function verifyLedger(table: Table, only?: string): Promise<BrokenI
   return broken
 }
 
-/** A finding counts when every one of several reads shows it: no read is a snapshot of a moving table. */
+/** A finding counts if every one of several reads shows it, because no read is a snapshot. */
 async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
   let persistent: string[] | undefined
   for (let read = 0; read < READS_MAX; read += 1) {
@@ -72,7 +72,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
   ]
 }
 
-/** A tenant without a balance is a finding like any other, and no reason to look at nothing else. */
+/** A tenant without a balance is a finding; the other checks go on. */
 async function findTenant(table: Table, tenantId: string): Promise<Tenant | undefined> {
   try {
     return await getTenant(table, tenantId)
@@ -101,7 +101,7 @@ function checkBalance(
   ]
 }
 
-/** Reservations of before jobs were counted are not among them, however long they stay open. */
+/** Reservations from before jobs were counted are left out, however long they stay open. */
 function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation[]): string[] {
   const counted = held.filter((reservation) => reservation.counted).length
   return count === counted ? [] : [`it counts ${count} open jobs and has ${counted}`]
@@ -127,7 +127,7 @@ async function readJobs(table: Table, tenantId: string) {
   return { jobs, reservations, requests }
 }
 
-/** The table removes the two records of an old, resolved job at different times: neither is missed. */
+/** The table deletes the two records of an old, resolved job at different times: a single one is no finding. */
 function isCollectable({ ttl }: Record<string, unknown>): boolean {
   return typeof ttl === 'number' && ttl <= Date.now() / 1000
 }

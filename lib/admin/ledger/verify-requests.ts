@@ -3,8 +3,8 @@ import type { LedgerRow } from './read-ledger.ts'
 import { checkRow, checkTimes } from './verify-rows.ts'
 
 /**
- * A relayed request is open or has one resolution, never both, and its resolution says what was billed exactly where it bills.
- * What was locked is in one place at a time, the open item or the row, so there is nothing to compare it with but the sums.
+ * A relayed request is open or has one resolution, never both, and a resolution has a billed amount if and only if it is a settlement.
+ * The reserved amount is in one place at a time, the open item or the row, so only the sums can be compared.
  */
 export function checkRequests(open: ReadonlyMap<string, OpenRequest>, rows: readonly LedgerRow[]): string[] {
   const ofRequests = rows.filter(({ isOfRequest }) => isOfRequest)

@@ -1,12 +1,12 @@
 import type { LedgerRow } from './read-ledger.ts'
 
 /**
- * How much earlier than its reservation a resolution may say that it was: the two times come from clocks of two functions.
- * Each may be five minutes off; the pipeline is tested with as much (test/faults/clock-skew.test.ts).
+ * How much earlier than its reservation a resolution may appear: the times come from the clocks of two functions. Each clock may be five
+ * minutes off; the pipeline is tested with the same (test/faults/clock-skew.test.ts).
  */
 const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
 
-/** A row has what was billed exactly where it bills, and nothing below zero. */
+/** A row has a billed amount if and only if it is a settlement, and no negative amount. */
 export function checkRow(name: string, { kind, amount, actual }: LedgerRow): string[] {
   return [
     ...((actual !== null) !== (kind === 'settle')

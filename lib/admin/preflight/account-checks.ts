@@ -9,17 +9,17 @@ import { StageSettingsError } from '../../config/stage-settings-error.ts'
 import { type Finding, fine, wrong } from '../health/finding.ts'
 import { isNoStack } from './stack-state.ts'
 
-/** Where and as whom a deployment would be made. */
+/** Account, region and caller of a deployment. */
 export type Place = { readonly account: string; readonly region: string }
 
-/** What the stack's synthesizer asks for (aws-cdk-lib, `MIN_BOOTSTRAP_STACK_VERSION`). */
+/** Required by the stack's synthesizer (aws-cdk-lib, `MIN_BOOTSTRAP_STACK_VERSION`). */
 const BOOTSTRAP_VERSION_MIN = 6
 const BOOTSTRAP_STACK = 'CDKToolkit'
 
-/** Lambda refuses a reservation that leaves less for all functions that reserve nothing. */
+/** Lambda refuses a reservation that leaves less for the functions without one. */
 const UNRESERVED_MIN = 100
 
-/** Account, caller and region of the AWS environment. @throws what the SDK throws when it finds none. */
+/** Account, caller and region of the AWS environment. @throws what the SDK throws without one. */
 export async function readPlace(): Promise<Place & { readonly caller: string }> {
   const client = new STSClient({})
   const region = await client.config.region()
@@ -27,7 +27,7 @@ export async function readPlace(): Promise<Place & { readonly caller: string }> 
   return { account: Account, caller: Arn, region }
 }
 
-/** Who would deploy, where, and whether the stack can be there. */
+/** The caller and the region, and whether the region supports the stack. */
 export function checkPlace({ account, caller, region }: Place & { readonly caller: string }): Finding[] {
   const found = fine('caller', `${caller} in account ${account}, region ${region}`)
   try {
@@ -41,9 +41,9 @@ export function checkPlace({ account, caller, region }: Place & { readonly calle
   }
 }
 
-/** Whether `cdk bootstrap` was run in this account and region, by a version that is new enough. */
+/** Whether `cdk bootstrap` was run in this account and region, in a version that is new enough. */
 export async function checkBootstrap({ account, region }: Place): Promise<Finding[]> {
-  const advice = `Run \`npx cdk bootstrap aws://${account}/${region}\`; if it was run with --toolkit-stack-name, this can be left alone.`
+  const advice = `Run \`npx cdk bootstrap aws://${account}/${region}\`; if it was run with --toolkit-stack-name, ignore this.`
   try {
     const client = new CloudFormationClient({})
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: BOOTSTRAP_STACK }))
@@ -62,13 +62,13 @@ export async function checkBootstrap({ account, region }: Place): Promise<Findin
   }
 }
 
-/** Instances that the functions of a stage reserve, or keep warm without a reservation. */
+/** Instances that the functions of a stage reserve, or keep warm without reserving them. */
 export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurrency'>): number {
   const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
   const warmed = ROUTES.filter((route) => !('isPublic' in route)).length
   const { api: _api, relay: _relay, reconcile: _reconcile, ...pipeline } = FUNCTION_TIMEOUT_SECONDS
   return (
-    // The fallback beside the routes.
+    // The fallback function beside the routes.
     (apiReserved === undefined ? apiProvisioned * warmed : apiReserved * (ROUTES.length + 1)) +
     pipelineReserved * Object.keys(pipeline).length +
     reconcileReserved
@@ -76,8 +76,8 @@ export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurre
 }
 
 /**
- * Whether Lambda's concurrency is enough for what the settings reserve, and for clients.
- * @param isDeployed a stack that is there has its reservations already, so that they cannot be told apart from those asked for.
+ * Whether Lambda's concurrency is enough for the settings and for clients.
+ * @param isDeployed an existing stack has its reservations already, so the unreserved count includes them.
  */
 export async function checkConcurrency(settings: StageSettings, isDeployed: boolean): Promise<Finding[]> {
   const { AccountLimit } = await new LambdaClient({}).send(new GetAccountSettingsCommand({}))
@@ -86,11 +86,11 @@ export async function checkConcurrency(settings: StageSettings, isDeployed: bool
   const raise = 'raise the quota "Concurrent executions" of Lambda (Service Quotas)'
   if (!isDeployed && asked > 0 && unreserved - asked < UNRESERVED_MIN) {
     const found = `the settings reserve ${asked} instances, ${unreserved} are unreserved, and Lambda keeps ${UNRESERVED_MIN} of them`
-    return [wrong('concurrency', found, `Leave the settings of reserved and provisioned concurrency out, or ${raise}.`)]
+    return [wrong('concurrency', found, `Remove the settings of reserved and provisioned concurrency, or ${raise}.`)]
   }
   if (limit < UNRESERVED_MIN && settings.retainsData) {
-    const found = `the account runs ${limit} functions at once: as many requests at once are all that it serves`
-    return [wrong('concurrency', found, `Deploy if you like; before clients come, ${raise}.`)]
+    const found = `the account runs ${limit} functions at once, which limits it to as many concurrent requests`
+    return [wrong('concurrency', found, `You can deploy; before clients come, ${raise}.`)]
   }
   return [fine('concurrency', `the account runs ${limit} functions at once, ${asked} of them reserved by the settings`)]
 }

@@ -8,12 +8,12 @@ import {
 } from '@aws-sdk/client-cloudfront'
 import { type Finding, fine, wrong } from '../health/finding.ts'
 
-/** What a new account may have of each, unless its quota was raised (CloudFront, "Quotas on signed URLs"). */
+/** The quota of each kind for a new account (CloudFront, "Quotas on signed URLs"). */
 const KEYS_MAX = 10
-/** More than an account may have of what is listed here. */
+/** Page size of the lists: more than an account may have. */
 const LISTED_MAX = 100
 
-/** Whether the account may have distributions. CloudFront tells that to nobody but who makes one. */
+/** Whether the account may have distributions. CloudFront reports that only when one is created. */
 export async function checkCloudFront(): Promise<Finding[]> {
   const { DistributionList } = await new CloudFrontClient({}).send(new ListDistributionsCommand({ MaxItems: 1 }))
   return [
@@ -21,12 +21,12 @@ export async function checkCloudFront(): Promise<Finding[]> {
       ? fine('cloudfront', 'the account has distributions, so it is verified')
       : fine(
           'cloudfront',
-          'no distribution yet: whether AWS has verified the account shows when the first one is made; if it says "Your account must be verified", open a case with AWS Support',
+          'no distribution yet: only the first one shows whether AWS has verified the account; on the error "Your account must be verified", open a case with AWS Support',
         ),
   ]
 }
 
-/** Whether a first deployment finds room and free names for its signing keys and policies, which an account has once. */
+/** Whether a first deployment finds room and free names for its signing keys and policies, whose names are unique in an account. */
 export async function checkCdnNames(stackName: string, region: string): Promise<Finding[]> {
   const client = new CloudFrontClient({})
   const [groups, keys, controls, policies] = await Promise.all([
@@ -53,7 +53,7 @@ export async function checkCdnNames(stackName: string, region: string): Promise<
   const kinds = ['key group', 'origin access control', 'response headers policy'] as const
   const taken = kinds.flatMap((kind) =>
     names[kind].includes(own[kind])
-      ? [wrong('cdn names', `the ${kind} ${own[kind]} exists already`, 'Delete it in the console of CloudFront.')]
+      ? [wrong('cdn names', `the ${kind} ${own[kind]} exists already`, 'Delete it in the CloudFront console.')]
       : [],
   )
   const counts = { 'key groups': groupNames.length, 'public keys': keys.PublicKeyList?.Items?.length ?? 0 }
@@ -64,7 +64,7 @@ export async function checkCdnNames(stackName: string, region: string): Promise<
           wrong(
             'cdn keys',
             `the account has ${count} ${kind}, of ${KEYS_MAX} unless its quota was raised`,
-            'Delete what is not used, or raise the quota.',
+            'Delete unused ones, or raise the quota.',
           ),
         ],
   )

@@ -5,14 +5,14 @@ import type { Place } from './account-checks.ts'
 
 type CertificateOptions = Pick<Place, 'account'> & { readonly nowMilliseconds: number }
 
-/** Whether the certificate of a name of one's own is issued, covers the name and lies in this account. */
+/** Whether the certificate of a custom name is issued, covers the name and belongs to this account. */
 export async function checkCertificate(
   { domainName, certificateArn }: CustomDomain,
   { account, nowMilliseconds }: CertificateOptions,
 ): Promise<Finding[]> {
   const [, , , region = '', owner] = certificateArn.split(':')
   if (owner !== account) {
-    const found = `the certificate of ${domainName} is of account ${owner}, and the stack would be of ${account}`
+    const found = `the certificate of ${domainName} belongs to account ${owner}, and the stack to ${account}`
     return [wrong('certificate', found, 'Issue or import one in the account of the stack.')]
   }
   const client = new ACMClient({ region })
@@ -20,22 +20,22 @@ export async function checkCertificate(
   const { Status = 'unknown', SubjectAlternativeNames = [], NotAfter } = Certificate
   if (Status !== 'ISSUED') {
     const advice =
-      'Make the DNS records that ACM asks for, and wait until it is issued; one that failed or ended is requested anew.'
+      'Create the DNS records that ACM asks for, and wait until it is issued; request a new one if it failed or expired.'
     return [wrong('certificate', `the certificate of ${domainName} is ${Status}`, advice)]
   }
   if (!SubjectAlternativeNames.some((name) => covers(name, domainName))) {
     const found = `the certificate is for ${SubjectAlternativeNames.join(', ')}, not for ${domainName}`
-    return [wrong('certificate', found, 'Name a certificate that covers it.')]
+    return [wrong('certificate', found, 'Use a certificate that covers the name.')]
   }
   const hasEnded = NotAfter !== undefined && NotAfter.getTime() <= nowMilliseconds
   return [
     hasEnded
-      ? wrong('certificate', `the certificate of ${domainName} has ended`, 'Renew it, or import another.')
+      ? wrong('certificate', `the certificate of ${domainName} has expired`, 'Renew it, or import another.')
       : fine('certificate', `the certificate of ${domainName} in ${region} is issued`),
   ]
 }
 
-/** A wildcard stands for one label. */
+/** A wildcard matches one label. */
 function covers(pattern: string, domainName: string): boolean {
   return pattern === domainName || (pattern.startsWith('*.') && domainName.replace(/^[^.]+/, '*') === pattern)
 }

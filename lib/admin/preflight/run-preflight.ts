@@ -19,15 +19,15 @@ type PreflightOptions = {
 }
 
 /**
- * Looks at what a deployment of a stage needs, before it is made. Nothing is changed; a check that cannot be made says why and
- * stops no other, but for the caller: without one nothing can be asked.
- * @throws what the SDK throws when it finds no credentials or no region.
+ * Checks what a deployment of a stage needs, before the deployment. Nothing is changed. A check that fails says why, and the others go
+ * on, except without a caller, because then AWS cannot be asked.
+ * @throws what the SDK throws without credentials or a region.
  */
 export async function runPreflight(options: PreflightOptions): Promise<Answer> {
   const { settings } = options
   const place = await readPlace()
   const name = stackName(settings.stage)
-  // Read by two checks; what it throws is told once, and of an unknown stack everything is looked at.
+  // Two checks read it. Its error is reported once, and an unknown stack gets every check.
   const state = readStackState(name)
   const known = await state.catch((): StackState => ({ status: undefined, isProtected: false }))
   const checks: Check[] = [

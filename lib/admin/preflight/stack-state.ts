@@ -1,12 +1,12 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
 import { type Finding, fine, wrong } from '../health/finding.ts'
 
-/** What CloudFormation knows of a stage's stack. */
+/** The state of a stage's stack in CloudFormation. */
 export type StackState = { readonly status: string | undefined; readonly isProtected: boolean }
 
 const PAGE = 'docs/deploy.md, "The first deployment failed"'
 
-/** The stack of a stage; `status` is undefined where there is none. */
+/** Reads the stack of a stage; `status` is undefined if there is none. */
 export async function readStackState(name: string): Promise<StackState> {
   try {
     const { Stacks } = await new CloudFormationClient({}).send(new DescribeStacksCommand({ StackName: name }))
@@ -20,12 +20,12 @@ export async function readStackState(name: string): Promise<StackState> {
   }
 }
 
-/** CloudFormation has no error of its own for a stack that is not there. */
+/** CloudFormation has no specific error for a missing stack. */
 export function isNoStack(error: unknown): boolean {
   return error instanceof Error && error.name === 'ValidationError' && error.message.includes('does not exist')
 }
 
-/** Whether a deployment makes the stack, and not changes one that serves. */
+/** Whether a deployment creates the stack, instead of updating it. */
 export function isFirstDeployment({ status }: StackState): boolean {
   return status === undefined || status === 'REVIEW_IN_PROGRESS' || isFailedCreation(status)
 }
@@ -34,7 +34,7 @@ function isFailedCreation(status: string): boolean {
   return ['ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'CREATE_FAILED', 'DELETE_FAILED'].includes(status)
 }
 
-/** Whether a deployment can begin from this state. */
+/** Whether a deployment can start from this state. */
 export function checkStackState(name: string, { status, isProtected }: StackState): Finding[] {
   if (status === undefined || status === 'REVIEW_IN_PROGRESS') {
     return [fine('stack', `there is no ${name} yet: this would be its first deployment`)]
@@ -48,12 +48,12 @@ export function checkStackState(name: string, { status, isProtected }: StackStat
             `See ${PAGE}.`,
           ),
         ]
-      : [fine('stack', `${name} is ${status}: its creation failed; cdk deletes it and makes it anew`)]
+      : [fine('stack', `${name} is ${status}: its creation failed; cdk deletes and recreates it`)]
   }
   if (status.endsWith('_IN_PROGRESS')) {
-    return [wrong('stack', `${name} is ${status}`, 'Wait until that has ended, and check again.')]
+    return [wrong('stack', `${name} is ${status}`, 'Wait until this has ended, and check again.')]
   }
   return status === 'UPDATE_ROLLBACK_FAILED'
     ? [wrong('stack', `${name} is ${status}`, `Run \`npx cdk rollback ${name}\`, then check again.`)]
-    : [fine('stack', `${name} is ${status}: it would be changed`)]
+    : [fine('stack', `${name} is ${status}: it would be updated`)]
 }

@@ -11,17 +11,17 @@ import { readDuration } from '../command-line/read-time.ts'
 const OVERLAP_DEFAULT = '24h'
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 
-/** A new callback secret in place of the old one, which signs too for a while. @throws TenantNotFoundError. */
+/** Replaces a callback secret; the old secret also signs for the overlap. @throws TenantNotFoundError. */
 export const callbackSecretRotate: Command = {
   name: 'callback-secret rotate',
-  summary: 'make a new callback secret for a tenant; the old one signs too for the overlap',
+  summary: 'replace the callback secret of a tenant; the old one also signs for the overlap',
   details: `During the overlap every callback carries two signatures, so a receiver that knows either secret verifies it.
 After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret at once, and asks before it does.`,
   options: {
     tenant: TENANT,
     overlap: {
       value: '24h',
-      summary: `how long the old secret signs too, such as 30m or 7d; ${OVERLAP_DEFAULT} unless said`,
+      summary: `how long the old secret also signs, such as 30m or 7d; default: ${OVERLAP_DEFAULT}`,
     },
   },
   examples: ['callback-secret rotate --tenant demo --local', 'callback-secret rotate --tenant ID --overlap 7d --json'],
@@ -37,7 +37,7 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
       )
     }
     const secret = createWebhookSecret()
-    // Without an overlap, as after a leak, the table keeps nothing of the old one.
+    // Without an overlap, as after a leak, the table does not keep the old secret.
     const previousUntil = overlap === 0 ? undefined : nowMilliseconds + overlap
     await rotateWebhookSecret(table, tenant, { replaces: current, secret, previousUntil })
     return describe(tenant, {
@@ -50,7 +50,7 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
 /** The secrets that a tenant's callbacks are signed with now. @throws TenantNotFoundError. */
 export const callbackSecretShow: Command = {
   name: 'callback-secret show',
-  summary: 'show what the callbacks of a tenant are signed with',
+  summary: 'show the secrets that sign the callbacks of a tenant',
   options: { tenant: TENANT },
   examples: ['callback-secret show --tenant demo --local'],
   async run(context, values) {

@@ -6,29 +6,29 @@ import { openSigningKeys } from './cdn-signing-keys.ts'
 
 const KEY_PAIR_ID = { value: 'ID', summary: "CloudFront's id of the key", required: true } as const
 
-/** The keys of video urls, never their private halves. @throws CommandFailedError. */
+/** Lists the keys of video urls without their private keys. @throws CommandFailedError. */
 export const cdnKeyList: Command = {
   name: 'cdn-key list',
-  summary: 'list the keys of video urls: which one signs, and until when the others are needed',
-  details: `next: known to the CDN, signs from the time shown. signs: all new urls. verifies: its urls are valid until the time shown.`,
+  summary: 'list the keys of video urls: the one that signs, and how long the others are needed',
+  details: `next: known to the CDN, signs from the time shown. signs: signs all new urls. verifies: its urls are valid until the time shown.`,
   examples: ['cdn-key list --stage prod'],
   run: async (context) => describe(await (await openSigningKeys(context)).list()),
 }
 
-/** A new key beside the old one. @throws CommandFailedError when CloudFront has no room for it, or the team brings its keys. */
+/** Creates a key beside the old one. @throws CommandFailedError if CloudFront has no room for it, or the team provides its own keys. */
 export const cdnKeyRotate: Command = {
   name: 'cdn-key rotate',
-  summary: 'make a new key for video urls, which signs after 15 minutes',
+  summary: 'create a key for video urls, which signs after 15 minutes',
   details: `Nothing breaks: the old key goes on to verify the urls that it signed. Keys that no valid url needs any more, eight days
 after their successor began to sign, are removed.`,
   examples: ['cdn-key rotate --stage prod'],
   run: async (context) => describe(await (await openSigningKeys(context)).rotate()),
 }
 
-/** Removes a key before its urls have ended, as after a leak. @throws CommandFailedError for one that signs. */
+/** Removes a key before its urls expire, as after a leak. @throws CommandFailedError for a key that signs. */
 export const cdnKeyRemove: Command = {
   name: 'cdn-key remove',
-  summary: 'remove a key of video urls at once, as after a leak; the urls that it signed end',
+  summary: 'remove a key of video urls at once, as after a leak; its urls stop working',
   details: `A key that signs, or is about to, is refused: rotate first, and remove the old one 15 minutes later. Clients get a fresh
 url by asking for the job again.`,
   options: { 'key-pair-id': KEY_PAIR_ID },
@@ -36,15 +36,17 @@ url by asking for the job again.`,
   async run(context, values) {
     const keys = await openSigningKeys(context)
     const keyPairId = values.required('key-pair-id')
-    await context.confirm(`The key ${keyPairId} of ${context.stage} is removed; urls that it signed end within minutes`)
+    await context.confirm(
+      `The key ${keyPairId} of ${context.stage} will be removed; its urls stop working within minutes`,
+    )
     return describe(await keys.remove(keyPairId))
   },
 }
 
-/** The private half of a key that the team made itself. @throws CommandFailedError when it does not match. */
+/** Imports the private key of a key pair that the team created. @throws CommandFailedError if it does not match. */
 export const cdnKeyImport: Command = {
   name: 'cdn-key import',
-  summary: 'put the private half of a key that the team made into the secret',
+  summary: 'store the private key of a key pair that the team created',
   details: `For stages that were deployed with -c cdnPublicKey: the file is checked against CloudFront's public key of that id. The first
 key signs at once, a further one after 15 minutes. Deploy its public half first, and delete the file afterwards.`,
   options: {

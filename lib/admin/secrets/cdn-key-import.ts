@@ -7,8 +7,8 @@ import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import type { SigningKeyOperations } from './cdn-signing-keys.ts'
 
 /**
- * Adds a private key whose public half CloudFront knows under this id.
- * @throws CommandFailedError when the file holds no private key, or not that one. Nothing of the file is quoted.
+ * Adds a private key whose public key CloudFront has under this id.
+ * @throws CommandFailedError if the file has no private key, or another one. The error never quotes the file.
  */
 export async function importSigningKey(
   keys: SigningKeyOperations,
@@ -17,7 +17,7 @@ export async function importSigningKey(
   const { privateKeyPem, publicKeyPem } = readPrivateKey(file)
   const deployed = await readPublicKey(keyPairId)
   if (deployed !== publicKeyPem) {
-    throw new CommandFailedError(`${file} is not the private half of CloudFront's public key ${keyPairId}`)
+    throw new CommandFailedError(`${file} is not the private key of CloudFront's public key ${keyPairId}`)
   }
   return await keys.add({ keyPairId, privateKeyPem })
 }
@@ -33,7 +33,7 @@ function readPrivateKey(file: string): { privateKeyPem: string; publicKeyPem: st
     const privateKeyPem = createPrivateKey(text).export({ type: 'pkcs8', format: 'pem' }).toString()
     return { privateKeyPem, publicKeyPem: publicKeyOf(privateKeyPem) }
   } catch {
-    // The library's text is left out on purpose; it may quote what it read.
+    // The library's message may quote the file, so it is left out.
     throw new CommandFailedError(`${file} holds no private key in PEM without a passphrase`)
   }
 }

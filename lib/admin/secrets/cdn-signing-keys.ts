@@ -17,23 +17,23 @@ import { describeKeys, SIGNING_KEYS_MAX, type SigningKeyView, whyKeyStays } from
 import type { AdminContext } from '../command-line/command.ts'
 import { CommandFailedError, OutputNotFoundError } from '../command-line/command-failed-error.ts'
 
-/** The signing keys of one stage. Each operation answers the keys after it, oldest first. @throws CommandFailedError. */
+/** The signing keys of one stage. Each operation returns the resulting keys, oldest first. @throws CommandFailedError. */
 export interface SigningKeyOperations {
   list(): Promise<readonly SigningKeyView[]>
   rotate(): Promise<readonly SigningKeyView[]>
   remove(keyPairId: string): Promise<readonly SigningKeyView[]>
-  /** Adds a key that the team made, or replaces its private half. */
+  /** Adds a key that the team created, or replaces its private key. */
   add(key: { readonly keyPairId: string; readonly privateKeyPem: string }): Promise<readonly SigningKeyView[]>
 }
 
 /**
- * The signing keys of the stage: changed by its function, or in its secret where the team brings its own.
+ * The signing keys of the stage: changed by its function, or in its secret if the team provides its own.
  * @throws CommandFailedError for a local host and for a stage without a CDN.
  */
 export async function openSigningKeys(context: AdminContext): Promise<SigningKeyOperations> {
   if (context.local) {
     throw new CommandFailedError(
-      'a local host has one key, the file cdn-key.pem of its data directory: to change it, stop the host and delete the file; urls of before end with it',
+      'a local host has one key, the file cdn-key.pem of its data directory: to change it, stop the host and delete the file; earlier urls stop working',
     )
   }
   const secretArn = await outputIfAny(context, 'CdnSigningKeySecretArn')
@@ -44,7 +44,7 @@ export async function openSigningKeys(context: AdminContext): Promise<SigningKey
   return functionName === undefined ? broughtKeys(secretArn) : managedKeys(functionName)
 }
 
-/** An output that not every stage has. @throws DeploymentNotFoundError when the stack itself cannot be read. */
+/** An output that not every stage has. @throws DeploymentNotFoundError if the stack cannot be read. */
 async function outputIfAny(context: AdminContext, name: string): Promise<string | undefined> {
   try {
     return await context.output(name)
@@ -71,14 +71,14 @@ const resultSchema = z.union([
   }),
 ])
 
-/** Whoever may invoke the function may rotate; nobody needs to read a private key for it. */
+/** Rotation needs permission to invoke the function, and no permission to read a private key. */
 function managedKeys(functionName: string): SigningKeyOperations {
   const act = async (action: object): Promise<readonly SigningKeyView[]> => {
     const command = new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(action) })
     const { FunctionError, Payload } = await new LambdaClient({}).send(command)
     const result = resultSchema.safeParse(JSON.parse(Buffer.from(Payload ?? []).toString('utf8') || 'null'))
     if (FunctionError !== undefined || !result.success) {
-      throw new CommandFailedError(`the function ${functionName} failed: its log says why; the command may be repeated`)
+      throw new CommandFailedError(`the function ${functionName} failed: its log says why; the command can be repeated`)
     }
     if ('refused' in result.data) {
       throw new CommandFailedError(result.data.refused)
@@ -90,12 +90,12 @@ function managedKeys(functionName: string): SigningKeyOperations {
     rotate: () => act({ action: 'rotate' }),
     remove: (keyPairId) => act({ action: 'remove', keyPairId }),
     async add() {
-      throw new CommandFailedError('this stage makes its keys itself: use cdn-key rotate')
+      throw new CommandFailedError('this stage creates its own keys: use cdn-key rotate')
     },
   }
 }
 
-/** Public halves come and go with deployments; here is only what signs. */
+/** Deployments add and remove the public keys; the secret holds only the private ones. */
 function broughtKeys(secretArn: string): SigningKeyOperations {
   const client = new SecretsManagerClient({})
   const write = async (read: SecretVersion, keys: readonly PublishedSigningKey[]) => {
@@ -110,7 +110,7 @@ function broughtKeys(secretArn: string): SigningKeyOperations {
     list: async () => describeKeys((await readKeys(client, secretArn)).keys, Date.now()),
     async rotate() {
       throw new CommandFailedError(
-        'the team brings the keys of this stage: deploy with a further public key in -c cdnPublicKey, then use cdn-key import',
+        'the team provides the keys of this stage: deploy with another public key in -c cdnPublicKey, then use cdn-key import',
       )
     },
     async remove(keyPairId) {

@@ -6,13 +6,13 @@ import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import type { AdminContext } from '../command-line/command.ts'
 import { DeploymentNotFoundError } from '../command-line/command-failed-error.ts'
 
-/** Names of keys with the ids of the channels that use them. */
+/** Key names with the ids of the channels that use them. */
 export type ChannelKeyNames = ReadonlyMap<string, readonly string[]>
 
 /**
- * The names that channels of the deployed stage use, and those of the configuration file: a key is there before the
- * deployment that needs it. One of the two is enough.
- * @throws GatewayConfigError for a file that was named and is not valid.
+ * The key names of the deployed channels and of the configuration file, because a key is set before the deployment that needs it.
+ * One of the two is enough.
+ * @throws GatewayConfigError for an invalid file that was named.
  */
 export async function channelKeyNames(context: AdminContext, file: string | undefined): Promise<ChannelKeyNames> {
   const names = new Map<string, string[]>()
@@ -27,7 +27,7 @@ export async function channelKeyNames(context: AdminContext, file: string | unde
   return names
 }
 
-/** Undefined for a stage that keeps no configuration: it was deployed by an older version. */
+/** Undefined for a stage that an older version deployed without its configuration. */
 async function deployedConfig(context: AdminContext): Promise<GatewayConfig | undefined> {
   try {
     return await readDeployedConfig(context)
@@ -39,12 +39,12 @@ async function deployedConfig(context: AdminContext): Promise<GatewayConfig | un
   }
 }
 
-/** Simulated channels are left out, as at a deployment with this environment. */
+/** Simulated channels are left out, as in a deployment with this environment. */
 function fileConfig(file: string | undefined): GatewayConfig | undefined {
   try {
     return loadGatewayConfig({ file: file ?? configurationFile(), environment: process.env, mode: 'synth' }).config
   } catch (error) {
-    // Whoever did not name a file may have none, or be in the middle of changing it.
+    // A file that was not named may be missing or unfinished.
     if (error instanceof GatewayConfigError && file === undefined) {
       return undefined
     }

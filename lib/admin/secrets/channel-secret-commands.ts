@@ -10,29 +10,29 @@ import { type ChannelKeyNames, channelKeyNames } from './channel-key-names.ts'
 import { type ChannelSecret, parseChannelSecret } from './channel-secret.ts'
 import { readSecretValue, type SecretInput } from './read-secret-value.ts'
 
-/** Writers that meet are few and quick: whoever loses reads again. */
+/** Concurrent writers are few and quick: the loser reads again. */
 const TRIES_MAX = 5
 
-const NAME = { name: 'NAME', summary: 'the name that `api_key` of a channel has', required: true } as const
-const CONFIG = { value: 'FILE', summary: `the configuration; ${DEFAULT_CONFIGURATION}` } as const
+const NAME = { name: 'NAME', summary: 'the name in `api_key` of a channel', required: true } as const
+const CONFIG = { value: 'FILE', summary: `configuration file; ${DEFAULT_CONFIGURATION}` } as const
 
 const WHEN =
-  'A function uses it at its next call where the key was missing or is refused (it looks again every ten seconds), and after five minutes at the latest.'
+  'A function whose key is missing or refused uses the new one within ten seconds, any other function within five minutes.'
 
 /** Puts a channel's key into the channel secret. @throws UsageError, CommandFailedError. */
 export const secretSet: Command = createSecretSet(() => process.stdin)
 
-/** `secret set` over another input than the process's own. */
+/** `secret set` with an input other than that of the process. */
 export function createSecretSet(openInput: () => SecretInput): Command {
   return {
     name: 'secret set',
-    summary: 'put the key of a channel into the channel secret',
-    details: `The value is asked for without being shown, or piped in; it is never an argument. ${WHEN}`,
+    summary: 'set the key of a channel in the channel secret',
+    details: `The value comes from a hidden prompt or a pipe, never from an argument. ${WHEN}`,
     parameters: [NAME],
     options: {
-      'value-from-stdin': { summary: 'read the value from a pipe; one line break at its end is not part of it' },
+      'value-from-stdin': { summary: 'read the value from a pipe, without one line break at its end' },
       config: CONFIG,
-      force: { summary: 'take a name that no channel uses, deployed or in the configuration' },
+      force: { summary: 'accept a name that no channel uses, deployed or in the configuration' },
     },
     examples: ['secret set P1_API_KEY --stage prod', 'secret set P1_API_KEY --value-from-stdin --stage prod < key.txt'],
     async run(context, values) {
@@ -52,11 +52,11 @@ export function createSecretSet(openInput: () => SecretInput): Command {
   }
 }
 
-/** Names, never values, with the channels that use them. */
+/** Lists names, never values, with the channels that use them. */
 export const secretList: Command = {
   name: 'secret list',
-  summary: 'list the names in the channel secret, the channels that use them, and what is missing',
-  details: 'Exit code 1 when a channel has no key.',
+  summary: 'list the names in the channel secret, the channels that use them, and missing keys',
+  details: 'Exit code 1 if a channel has no key.',
   options: { config: CONFIG },
   examples: ['secret list --stage prod'],
   async run(context, values) {
@@ -76,11 +76,11 @@ export const secretList: Command = {
   },
 }
 
-/** Takes a name out of the channel secret. @throws CommandFailedError when it is not there. */
+/** Removes a name from the channel secret. @throws CommandFailedError if it is not there. */
 export const secretRemove: Command = {
   name: 'secret remove',
-  summary: 'take a key out of the channel secret',
-  details: 'The value cannot be read back. Instances that have read it use it for up to five minutes more.',
+  summary: 'remove a key from the channel secret',
+  details: 'The value cannot be recovered. Functions that have read it use it for up to five more minutes.',
   parameters: [NAME],
   options: { config: CONFIG },
   examples: ['secret remove OLD_API_KEY --stage prod'],
@@ -90,7 +90,7 @@ export const secretRemove: Command = {
     requireSet(name, (await readEntries(secretArn)).entries)
     const channels = (await channelKeyNames(context, values.text('config'))).get(name)
     const users = channels === undefined ? 'no channel uses it' : `it is the key of ${channels.join(', ')}`
-    await context.confirm(`${name} is taken out of the channel secret of ${context.stage}; ${users}`)
+    await context.confirm(`${name} will be removed from the channel secret of ${context.stage}; ${users}`)
     await changeEntries(secretArn, (entries) => {
       requireSet(name, entries)
       return Object.fromEntries(Object.entries(entries).filter(([each]) => each !== name))
@@ -99,20 +99,20 @@ export const secretRemove: Command = {
   },
 }
 
-/** @throws CommandFailedError for a local host, whose keys are not in a secret. */
+/** @throws CommandFailedError for a local host, which has no channel secret. */
 async function channelSecretArn({ local, output }: AdminContext): Promise<string> {
   if (local) {
     throw new CommandFailedError(
-      'a local host takes the keys of its channels from its environment: set the variable of that name and start it anew',
+      'a local host reads the keys of its channels from its environment: set the variable of that name and restart the host',
     )
   }
   return await output('ChannelSecretArn')
 }
 
-/** As the configuration writes it. The word is not repeated: it may be a key in the wrong place. */
+/** Requires the form that the configuration requires. The error does not repeat the word, which may be a key in the wrong place. */
 function requireName(name: string): void {
   if (!/^[A-Z][A-Z0-9_]*$/.test(name)) {
-    throw new UsageError('NAME is written in capitals, such as P1_API_KEY; the value is asked for or piped in')
+    throw new UsageError('NAME must be in capitals, such as P1_API_KEY; the value comes from a prompt or a pipe')
   }
 }
 
@@ -132,19 +132,20 @@ function requireSet(name: string, entries: ChannelSecret): void {
   }
 }
 
-/** @throws CommandFailedError for a secret that was written by hand and is no JSON object of strings; it is not quoted. */
+/** @throws CommandFailedError for a secret that is not a JSON object of strings. The error does not quote the secret. */
 async function readEntries(secretId: string, client = new SecretsManagerClient({})) {
   const read = await readSecretVersion(client, secretId)
   const entries = parseChannelSecret(read.text)
   if (entries === undefined) {
-    throw new CommandFailedError('the channel secret is not a JSON object of strings: write it anew, such as {}')
+    throw new CommandFailedError('the channel secret is not a JSON object of strings: replace it, for example by {}')
   }
   return { read, entries }
 }
 
 /**
- * Changes the secret as it is at that moment, whoever else changes it, and answers what it was.
- * @throws CommandFailedError when others keep changing it.
+ * Changes the current secret, whoever else changes it at the same time.
+ * @returns the entries before the change.
+ * @throws CommandFailedError if others keep changing the secret.
  */
 async function changeEntries(
   secretId: string,
@@ -162,5 +163,5 @@ async function changeEntries(
       }
     }
   }
-  throw new CommandFailedError('somebody else keeps changing the channel secret: try again')
+  throw new CommandFailedError('another process keeps changing the channel secret: try again')
 }

@@ -2,23 +2,23 @@ import type { Readable, Writable } from 'node:stream'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { NotConfirmedError } from '../command-line/command-failed-error.ts'
 
-/** A terminal, a pipe or a file; a terminal can stop showing what is typed. */
+/** A terminal, a pipe or a file. A terminal can hide the typed characters. */
 export type SecretInput = Readable & {
   readonly isTTY?: boolean
   setRawMode?(isRaw: boolean): unknown
 }
 
 type SecretQuestion = {
-  /** What the value is for, shown to the person who types it. */
+  /** The name of the value, shown in the prompt. */
   readonly name: string
-  /** True when the value is piped in. */
+  /** True if the value comes from a pipe. */
   readonly fromStdin: boolean
   readonly input: SecretInput
-  /** Where the question goes; never the answer. */
+  /** Receives the prompt, never the value. */
   readonly output: Writable
 }
 
-/** Longer than any key of an upstream. */
+/** Longer than the key of any upstream. */
 const CHARACTERS_MAX = 4_096
 
 /** What an HTTP header carries of a bearer key (RFC 9110, "Field Values", without spaces). */
@@ -30,13 +30,13 @@ const END_OF_TYPING = '\x04'
 const BACKSPACES: readonly string[] = ['\b', '\x7f']
 
 /**
- * Reads a secret value that was never an argument, so that no shell history and no list of processes has it: from a pipe,
- * whose last line break is not part of it, or from a terminal that does not show what is typed.
- * @throws UsageError without either, and for a value that no key can be; NotConfirmedError when the person leaves.
+ * Reads a secret value from a pipe, without its last line break, or from a terminal that hides it. The value is never an argument, so
+ * it appears in no shell history and no process list.
+ * @throws UsageError if there is neither, and for a value that cannot be a key; NotConfirmedError if the person cancels.
  */
 export async function readSecretValue({ name, fromStdin, input, output }: SecretQuestion): Promise<string> {
   if (!fromStdin && input.isTTY !== true) {
-    throw new UsageError(`there is no terminal to ask for ${name}: pipe it in and say --value-from-stdin`)
+    throw new UsageError(`there is no terminal to prompt for ${name}: pipe the value in, with --value-from-stdin`)
   }
   const value = fromStdin ? await readPiped(input) : await readTyped({ name, input, output })
   if (value === '') {

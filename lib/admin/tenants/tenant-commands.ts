@@ -14,16 +14,16 @@ import { readOpenJobs } from './read-open-jobs.ts'
 
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 
-/** Makes a tenant, its callback secret and its first grant. */
+/** Creates a tenant, its callback secret and its first grant. */
 export const tenantCreate: Command = {
   name: 'tenant create',
-  summary: 'make a tenant, its callback secret and its first grant',
+  summary: 'create a tenant, its callback secret and its first grant',
   options: {
-    name: { value: 'NAME', summary: 'what people call it; the id is made', required: true },
-    credits: { value: 'CREDITS', summary: 'the first grant, such as 10.00; up to six places', required: true },
+    name: { value: 'NAME', summary: 'name for people; the id is generated', required: true },
+    credits: { value: 'CREDITS', summary: 'first grant, such as 10.00; up to six decimal places', required: true },
     'open-jobs': {
       value: 'N|none',
-      summary: `video jobs that may be open at a time; ${OPEN_JOBS_DEFAULT} unless said, \`none\` for no limit`,
+      summary: `maximum number of open video jobs, or \`none\`; default: ${OPEN_JOBS_DEFAULT}`,
     },
   },
   examples: [
@@ -40,9 +40,9 @@ export const tenantCreate: Command = {
 /** A tenant with its balance. @throws TenantNotFoundError. */
 export const tenantShow: Command = {
   name: 'tenant show',
-  summary: 'show a tenant: its balance, its state and its open jobs',
-  details: '`callback-secret show` has the secrets of a rotation that is under way too.',
-  options: { tenant: TENANT, 'show-secret': { summary: 'with its callback secret, which is left out otherwise' } },
+  summary: 'show a tenant: balance, state and open jobs',
+  details: 'During a rotation, `callback-secret show` shows both secrets.',
+  options: { tenant: TENANT, 'show-secret': { summary: 'include the callback secret' } },
   examples: ['tenant show --tenant demo --local', 'tenant show --tenant demo --show-secret --json'],
   async run(context, values) {
     const tenant = await getTenant(await context.table(), values.required('tenant'))
@@ -72,19 +72,19 @@ export const tenantList: Command = {
   },
 }
 
-/** An invoice number or the like, as it may stand in a key of the table and in a terminal. */
+/** An invoice number, for example. All characters are safe in a table key and on a terminal. */
 const GRANT_ID = /^[\w.:-]{1,64}$/
 
-/** Adds credits to a tenant, once for each id. @throws TenantNotFoundError; GrantIdTakenError. */
+/** Adds credits to a tenant, once per id. @throws TenantNotFoundError; GrantIdTakenError. */
 export const tenantGrant: Command = {
   name: 'tenant grant',
-  summary: 'add credits to a tenant; each run is a new grant unless it has an id',
-  details: `With --id, such as the number of the invoice, a grant can be repeated after an answer that was lost: it is made once, and an
-id that was used for another amount is refused.`,
+  summary: 'add credits to a tenant; without --id, each run is a new grant',
+  details: `With --id, such as an invoice number, the command can be repeated after a lost response: the grant is made once, and an id that
+was used for another amount is refused.`,
   options: {
     tenant: TENANT,
     credits: { value: 'CREDITS', summary: 'such as 5 or 0.25', required: true },
-    id: { value: 'ID', summary: 'makes repeating safe: up to 64 letters, digits, and . : _ -' },
+    id: { value: 'ID', summary: 'makes the command safe to repeat: up to 64 letters, digits, and . : _ -' },
   },
   examples: [
     'tenant grant --tenant demo --credits 5 --local',
@@ -93,7 +93,7 @@ id that was used for another amount is refused.`,
   async run(context, values) {
     const credits = readCredits(values)
     if (credits === 0n) {
-      throw new UsageError(`--credits ${values.required('credits')}: a grant is more than nothing`)
+      throw new UsageError(`--credits ${values.required('credits')}: use an amount above zero`)
     }
     const id = values.text('id')
     if (id !== undefined && !GRANT_ID.test(id)) {
@@ -101,17 +101,17 @@ id that was used for another amount is refused.`,
     }
     const { tenant, isNew } = await grantTenant(await context.table(), values.required('tenant'), { id, credits })
     if (!isNew) {
-      context.warn(`grant ${id} had been made before: nothing was added`)
+      context.warn(`grant ${id} already exists: nothing was added`)
     }
     return describe(tenant, { withSecret: false })
   },
 }
 
-/** @throws TenantNotFoundError; TenantStateChangedError when somebody resumed it meanwhile. */
+/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was resumed at the same time. */
 export const tenantSuspend: Command = {
   name: 'tenant suspend',
-  summary: 'refuse every key of a tenant from the next request on; what runs ends as ever',
-  details: 'Keys that are made while it is suspended are refused too. `tenant resume` takes it back.',
+  summary: 'refuse every key of a tenant from the next request on; open jobs and requests finish',
+  details: 'Keys that are created during the suspension are refused too. `tenant resume` ends the suspension.',
   options: { tenant: TENANT },
   examples: ['tenant suspend --tenant demo --local', 'tenant suspend --tenant demo --yes --json'],
   async run(context, values) {
@@ -123,10 +123,10 @@ export const tenantSuspend: Command = {
   },
 }
 
-/** @throws TenantNotFoundError; TenantStateChangedError when somebody suspended it meanwhile. */
+/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was suspended at the same time. */
 export const tenantResume: Command = {
   name: 'tenant resume',
-  summary: 'take a suspension back: keys that are neither revoked nor expired work again',
+  summary: 'end a suspension: keys that are neither revoked nor expired work again',
   options: { tenant: TENANT },
   examples: ['tenant resume --tenant demo --local'],
   async run(context, values) {
@@ -138,11 +138,11 @@ export const tenantResume: Command = {
 /** @throws TenantNotFoundError. */
 export const tenantLimit: Command = {
   name: 'tenant limit',
-  summary: 'limit how many video jobs of a tenant may be open at a time',
-  details: 'Holds from the next create on, which is answered 429 above the limit. Jobs that are open stay.',
+  summary: 'limit the number of open video jobs of a tenant',
+  details: 'The limit applies from the next create request on, which gets a 429 above it. Open jobs are not affected.',
   options: {
     tenant: TENANT,
-    'open-jobs': { value: 'N|none', summary: 'so many at most, from 0; `none` takes the limit away', required: true },
+    'open-jobs': { value: 'N|none', summary: 'maximum, from 0; `none` removes the limit', required: true },
   },
   examples: [
     'tenant limit --tenant demo --open-jobs 20 --local',
@@ -155,7 +155,7 @@ export const tenantLimit: Command = {
   },
 }
 
-/** The secret signs callbacks in the operator's name, so it is shown when it was made or is asked for, and not by the way. */
+/** The secret signs callbacks in the operator's name, so it is shown only when it was created or requested. */
 function describe(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Answer {
   const { id, name, webhookSecret, balance, state, openJobs } = tenant
   const json = {

@@ -153,6 +153,6 @@ describe('catalogue diff', () => {
     cloudFormation.on(GetTemplateCommand).rejectsOnce(new Error('Stack with id Reelgate-dev does not exist'))
     await expect(runCommand(catalogueDiff, { options })).rejects.toThrow(/does not exist\): deploy it, choose another/)
     cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: '{"Resources":{}}' })
-    await expect(runCommand(catalogueDiff, { options })).rejects.toThrow(/holds no configuration .*: deploy once/)
+    await expect(runCommand(catalogueDiff, { options })).rejects.toThrow(/has no configuration .*: deploy once/)
   })
 })

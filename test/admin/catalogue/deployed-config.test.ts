@@ -30,7 +30,7 @@ describe('deployed-config: of a stage', () => {
     'asks for a deployment where that is %j',
     async (body) => {
       cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody: body })
-      await expect(read(false)).rejects.toThrow('holds no configuration that this version reads: deploy once')
+      await expect(read(false)).rejects.toThrow('has no configuration that this version can read: deploy once')
     },
   )
 
@@ -42,7 +42,7 @@ describe('deployed-config: of a stage', () => {
 
 describe('deployed-config: of a local host', () => {
   it('is what the host left in its data directory', async () => {
-    await expect(read(true)).rejects.toThrow('left no configuration there')
+    await expect(read(true)).rejects.toThrow('has no configuration there')
     writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(config))
     expect(await read(true)).toEqual(config)
     expect(cloudFormation.calls()).toEqual([])

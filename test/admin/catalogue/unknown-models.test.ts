@@ -16,8 +16,8 @@ const find = (models: string[] | null, directory = dataDirectory) =>
 describe('unknown-models', () => {
   it('names each model that the deployed configuration does not have, with the nearest that it has', async () => {
     expect(await find(['famA-2', 'famB-1.0-t2w', 'something-else'])).toEqual([
-      'the deployed configuration knows no model famB-1.0-t2w; did you mean famB-1.0-t2v?',
-      'the deployed configuration knows no model something-else',
+      'the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?',
+      'the deployed configuration has no model something-else',
     ])
   })
 

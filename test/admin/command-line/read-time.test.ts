@@ -51,7 +51,7 @@ describe('an end', () => {
     expect(readEnd('expires', '90d', NOW)).toBe(NOW + 90 * 86_400_000)
     expect(readEnd('expires', '2027-01-31', NOW)).toBe(Date.parse('2027-01-31T00:00:00Z'))
     for (const past of ['0s', '2026-11-21', '2020-01-01']) {
-      expect(() => readEnd('expires', past, NOW)).toThrow(`--expires ${past}: that is not ahead`)
+      expect(() => readEnd('expires', past, NOW)).toThrow(`--expires ${past}: use a time in the future`)
     }
     expect(() => readEnd('expires', 'soon', NOW)).toThrow('--expires soon: use a duration')
   })

@@ -56,7 +56,9 @@ describe('admin-context: confirm', () => {
     ['a program reads the output', { json: true as const }, true],
   ])('refuses where %s, unless the command goes on unattended', async (_, options, isInteractive) => {
     const { context, asked } = contextOf(options, { isInteractive })
-    await expect(context.confirm('It ends')).rejects.toThrow('It ends: nobody can be asked here, so say --yes')
+    await expect(context.confirm('It ends')).rejects.toThrow(
+      'It ends: there is no terminal to ask for confirmation, so say --yes',
+    )
     await context.confirm('It ends', { unattended: 'proceed' })
     expect(asked).toEqual([])
   })

@@ -41,7 +41,7 @@ describe('health-command: health of a local host', () => {
   it('is fine when every upstream takes connections', async () => {
     const { isOk, text } = await look(server.origin)
     expect(isOk).toBe(true)
-    expect(text).toMatch(/ok +connections +the upstreams of \d channels take connections/)
+    expect(text).toMatch(/ok +connections +the upstreams of \d channels accept connections/)
   })
 
   it('names the channel whose upstream refuses connections, with what to do', async () => {
@@ -49,7 +49,7 @@ describe('health-command: health of a local host', () => {
     const { isOk, text } = await look(`http://127.0.0.1:${port}`)
     expect(isOk).toBe(false)
     expect(text).toContain(`channel main: no connection to 127.0.0.1:${port} (ECONNREFUSED)`)
-    expect(text).toContain('-> See whether the upstream runs, and whether its base_url is right')
+    expect(text).toContain('-> Check that the upstream runs and that its base_url is right')
     expect(text).not.toContain('channel spare:')
   })
 

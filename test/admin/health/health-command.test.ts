@@ -165,7 +165,7 @@ describe('a deployment', () => {
     [
       'has an empty secret',
       () => secrets.on(GetSecretValueCommand).resolves({ SecretString: 'a secret' }),
-      'channel keys: the channel secret is no JSON object of strings',
+      'channel keys: the channel secret is not a JSON object of strings',
     ],
     [
       'may not be asked for its secret',
@@ -194,8 +194,8 @@ describe('a deployment', () => {
       .on(DescribeAlarmsCommand)
       .resolves({ MetricAlarms: [{ AlarmName: 'alarm-1', AlarmDescription: ALARM }, { AlarmName: 'alarm-2' }] })
     const { text } = await look()
-    expect(text).toContain('-> docs/runbook.md#apierrors says what it means and what to do.')
-    expect(text).toContain('-> docs/runbook.md says what it means and what to do.')
+    expect(text).toContain('-> docs/runbook.md#apierrors explains it and says what to do.')
+    expect(text).toContain('-> docs/runbook.md explains it and says what to do.')
   })
 
   it('with an open relayed request and no job names no oldest job', async () => {

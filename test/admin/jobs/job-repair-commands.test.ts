@@ -39,7 +39,7 @@ describe('job-repair-commands: job cancel', () => {
     }
     await expect(runCommand(jobCancel, { table, outputs, confirm, options: { job: job.jobId } })).rejects.toThrow('no')
     expect(asked).toEqual([
-      `Job ${job.jobId} of tenant ${tenant.tenantId} is queued and no upstream has it. It will fail and its reservation will be given back`,
+      `Job ${job.jobId} of tenant ${tenant.tenantId} is queued and no upstream has it. It will fail and its reservation will be released`,
     ])
     expect((await requireReservation(table, job)).state).toBe('held')
   })
@@ -57,7 +57,7 @@ describe('job-repair-commands: job cancel', () => {
     const confirm = () => Promise.reject(new Error('asked'))
     const answer = await runCommand(jobCancel, { table, outputs, confirm, options: { job: job.jobId } })
     expect(answer).toMatchObject({ json: { status: 'failed', changed: false }, isOk: false })
-    expect(answer.text).toBe(`job ${job.jobId} had ended before: failed; nothing was changed`)
+    expect(answer.text).toBe(`job ${job.jobId} had already ended: failed; nothing was changed`)
   })
 })
 

@@ -83,10 +83,10 @@ describe('key-commands: a new key', () => {
   it.each([
     [{ rate: '0' }, '--rate 0: use a whole number from 1'],
     [{ rate: '1e3' }, '--rate 1e3: use a whole number from 1'],
-    [{ name: 'a\u001b[2J' }, '--name has a control character in it'],
+    [{ name: 'a\u001b[2J' }, '--name contains a control character'],
     [{ rate: '60001' }, '--rate 60001: use at most 60000, or none'],
-    [{ expires: '2020-01-01' }, '--expires 2020-01-01: that is not ahead'],
-    [{ models: ' , ' }, '--models names no model'],
+    [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
+    [{ models: ' , ' }, '--models is empty: name at least one model'],
     [{ tenant: 'nobody' }, 'no tenant nobody'],
   ])('is refused with %j, and none is stored', async (options, sentence) => {
     await expect(create(options)).rejects.toThrow(sentence)
@@ -99,7 +99,7 @@ describe('key-commands: a new key', () => {
     const options = { tenant, models: 'famA-2,famB-1.0-t2w' }
     const warn = (sentence: string) => warnings.push(sentence)
     await runCommand(keyCreate, { ...context, warn, options })
-    expect(warnings).toEqual(['the deployed configuration knows no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
+    expect(warnings).toEqual(['the deployed configuration has no model famB-1.0-t2w; did you mean famB-1.0-t2v?'])
   })
 })
 

@@ -81,7 +81,7 @@ describe('key-rotation: a rotated key', () => {
   it('that is revoked or unknown is refused', async () => {
     const old = await create()
     await runCommand(keyRevoke, { table, options: { key: old.id } })
-    await expect(rotate(old.id)).rejects.toThrow(`key ${old.id} is revoked: nobody uses it`)
+    await expect(rotate(old.id)).rejects.toThrow(`key ${old.id} is revoked: it cannot be used any more`)
     await expect(rotate('nothing')).rejects.toThrow('no key nothing')
     expect(await list({ tenant })).toHaveLength(2)
   })

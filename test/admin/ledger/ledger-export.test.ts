@@ -157,8 +157,8 @@ describe('the exported ledger', () => {
   })
 
   it.each([
-    [{}, 'name one --tenant, or --all'],
-    [{ tenant: 'x', all: true as const }, 'name one --tenant, or --all'],
+    [{}, 'use --tenant or --all'],
+    [{ tenant: 'x', all: true as const }, 'use --tenant or --all'],
     [{ all: true as const, from: 'today' }, '--from today: use a date'],
     [{ tenant: 'nobody' }, 'no tenant nobody'],
   ])('is refused with %j', async (options, sentence) => {

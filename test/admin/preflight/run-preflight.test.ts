@@ -143,12 +143,12 @@ describe('preflight of a first deployment', () => {
     [
       'a table of an earlier stack',
       () => dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-JobTable67B8'] }),
-      'tables: the table Reelgate-prod-JobTable67B8 of an earlier stack is there',
+      'tables: the table Reelgate-prod-JobTable67B8 of an earlier stack exists',
     ],
     [
       'a bucket of an earlier stack',
       () => s3.on(ListBucketsCommand).resolves({ Buckets: [{ Name: 'reelgate-prod-videobucket1' }] }),
-      'buckets: the bucket reelgate-prod-videobucket1 of an earlier stack is there',
+      'buckets: the bucket reelgate-prod-videobucket1 of an earlier stack exists',
     ],
     [
       'a secret of an earlier stack',
@@ -161,7 +161,7 @@ describe('preflight of a first deployment', () => {
         ]
         secrets.on(ListSecretsCommand).resolves({ SecretList })
       },
-      'secrets: the secret ChannelSecret1 of an earlier stack is there',
+      'secrets: the secret ChannelSecret1 of an earlier stack exists',
     ],
     [
       'a name of the CDN that is taken',
@@ -194,16 +194,16 @@ describe('preflight of a first deployment', () => {
       NAMED,
     ],
     [
-      'a certificate that has ended',
+      'a certificate that has expired',
       () => haveCertificate({ NotAfter: new Date(NOW - 1) }),
-      'certificate: the certificate of api.example.com has ended',
+      'certificate: the certificate of api.example.com has expired',
       NAMED,
     ],
     [
       'a certificate of another account',
       () =>
         sts.on(GetCallerIdentityCommand).resolves({ Account: '222222222222', Arn: 'arn:aws:iam::222222222222:root' }),
-      `certificate: the certificate of api.example.com is of account ${ACCOUNT}, and the stack would be of 222222222222`,
+      `certificate: the certificate of api.example.com belongs to account ${ACCOUNT}, and the stack to 222222222222`,
       NAMED,
     ],
     [
@@ -238,7 +238,7 @@ describe('preflight of a first deployment', () => {
     logs.on(DescribeLogGroupsCommand).resolves({ logGroups: names.map((logGroupName) => ({ logGroupName })) })
     const { wrong, text } = await look()
     expect(wrong).toEqual([])
-    expect(text).toContain("1 of an earlier stack are there and in nobody's way")
+    expect(text).toContain('1 of an earlier stack, which do no harm')
   })
 
   it.each(clients.slice(1).map((client, index) => [index, client] as const))(

@@ -30,12 +30,12 @@ describe('stack-state: checkStackState', () => {
   it.each([
     [undefined, false, true, 'there is no S yet'],
     ['REVIEW_IN_PROGRESS', false, true, 'there is no S yet'],
-    ['ROLLBACK_COMPLETE', false, true, 'cdk deletes it'],
+    ['ROLLBACK_COMPLETE', false, true, 'cdk deletes and recreates it'],
     ['ROLLBACK_COMPLETE', true, false, 'and protected: cdk cannot delete it'],
     ['CREATE_FAILED', false, false, 'cdk cannot delete it'],
     ['UPDATE_IN_PROGRESS', false, false, 'S is UPDATE_IN_PROGRESS'],
     ['UPDATE_ROLLBACK_FAILED', false, false, 'S is UPDATE_ROLLBACK_FAILED'],
-    ['UPDATE_COMPLETE', true, true, 'it would be changed'],
+    ['UPDATE_COMPLETE', true, true, 'it would be updated'],
   ])('%s (protected: %j) is ok: %j', (status, isProtected, ok, sentence) => {
     const findings = checkStackState('S', { status, isProtected })
     expect(findings).toMatchObject([{ check: 'stack', ok, message: expect.stringContaining(sentence) }])

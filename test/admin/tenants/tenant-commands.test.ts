@@ -137,7 +137,7 @@ describe('a tenant', () => {
     const made = await runCommand(tenantCreate, { table, options: { name: 'Trial', credits: '0' } })
     expect(made).toMatchObject({ json: { available: '0' } })
     const granted = runCommand(tenantGrant, { table, options: { ...named(), credits: '0.00' } })
-    await expect(granted).rejects.toThrow('--credits 0.00: a grant is more than nothing')
+    await expect(granted).rejects.toThrow('--credits 0.00: use an amount above zero')
   })
 
   it('is granted once for each id, however often the command is repeated', async () => {
@@ -149,7 +149,7 @@ describe('a tenant', () => {
       await runCommand(tenantGrant, { table, options, warn }),
     ]
     expect(second.json).toEqual(first.json)
-    expect(warnings).toEqual(['grant invoice-7 had been made before: nothing was added'])
+    expect(warnings).toEqual(['grant invoice-7 already exists: nothing was added'])
     await expect(runCommand(tenantGrant, { table, options: { ...options, credits: '6' } })).rejects.toThrow(
       `grant invoice-7 of tenant ${tenant.tenantId} was made with 5 credits`,
     )
@@ -160,7 +160,7 @@ describe('a tenant', () => {
     'has no name with a control character, such as %j',
     async (name) => {
       const made = runCommand(tenantCreate, { table, options: { name, credits: '1' } })
-      await expect(made).rejects.toThrow('--name has a control character in it')
+      await expect(made).rejects.toThrow('--name contains a control character')
       expect(Object((await runCommand(tenantList, { table })).json).tenants).toHaveLength(1)
     },
   )
