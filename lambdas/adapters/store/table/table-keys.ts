@@ -42,8 +42,9 @@ export const tableKeys = {
 
 /** Index partition of an open reservation. Any spread works, because readers query all partitions. */
 export function openShard(id: string): string {
-  // An id that does not end in hexadecimal digits needs a shard too, or its reservation would never be found.
-  return `OPEN#${(Number.parseInt(id.slice(-2), 16) || 0) % OPEN_SHARDS}`
+  // An id that does not end in hexadecimal digits needs a shard too, or its reservation would never be found. Without `abs`, an id
+  // that ends in "-1" would have a shard that no reader queries.
+  return `OPEN#${Math.abs(Number.parseInt(id.slice(-2), 16) || 0) % OPEN_SHARDS}`
 }
 
 /** Index partition of items that may have left objects in the bucket: deleted jobs, and requests without a reservation. */
