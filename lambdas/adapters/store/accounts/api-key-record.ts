@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Table } from '../table/table.ts'
+import type { ConditionCheck, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
 /** Who calls: the tenant, and what the key may do. */
@@ -62,4 +62,20 @@ export function readCaller(
  */
 export async function findCaller(table: Table, keyDigest: string, nowSeconds: number): Promise<Caller | undefined> {
   return readCaller(await table.readItem(tableKeys.apiKey(keyDigest)), { keyDigest, nowSeconds })
+}
+
+/**
+ * The same rule as {@link callerOf}, as a condition: a transaction that locks funds fails with a key that has been revoked, suspended or
+ * has expired since it was read.
+ */
+export function activeKeyCheck(keyDigest: string, nowSeconds: number): ConditionCheck {
+  const keyIsActive = '#state = :active'
+  const tenantIsNotSuspended = 'attribute_not_exists(suspended)'
+  const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'
+  return {
+    Key: tableKeys.apiKey(keyDigest),
+    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired].join(' AND '),
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: { ':active': 'active', ':now': nowSeconds },
+  }
 }

@@ -1,4 +1,4 @@
-import { activeKeyCheck } from '../accounts/active-key-check.ts'
+import { activeKeyCheck } from '../accounts/api-key-record.ts'
 import type { NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import {
