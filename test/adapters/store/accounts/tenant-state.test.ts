@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { isTenantInState, readTenantState, type TenantState } from '#adapters/store/accounts/tenant-state.ts'
+import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+/** The id of a tenant in this state; for undefined, of no tenant. */
+async function tenantIn(state: TenantState | undefined): Promise<string> {
+  if (state === undefined) {
+    return 'nobody'
+  }
+  const { tenantId } = await openTenant(table)
+  if (state === 'suspended') {
+    await suspendTenant(table, tenantId)
+  }
+  return tenantId
+}
+
+describe.each([undefined, 'active', 'suspended'] as const)('tenant-state of a tenant that is %s', (state) => {
+  it('is read as such', async () => {
+    expect(await readTenantState(table, await tenantIn(state))).toBe(state)
+  })
+
+  it('lets a transaction pass that expects this state, and no other', async () => {
+    const tenantId = await tenantIn(state)
+    for (const expected of [undefined, 'active', 'suspended'] as const) {
+      const transaction = table.transact({ tenant: { ConditionCheck: isTenantInState(tenantId, expected) } })
+      if (expected === state) {
+        await transaction
+      } else {
+        await expect(transaction).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+      }
+    }
+  })
+})

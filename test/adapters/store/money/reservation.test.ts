@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { getReservation, readReservationItem } from '#adapters/store/money/reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const ITEM = {
+  amount: 700_000,
+  state: 'held',
+  snapshot: { billing: 'per_second', prices: [] },
+  tier: { resolution: '720P', audio: true, videoInput: false },
+  request: '{}',
+}
+
+describe('getReservation', () => {
+  it('has all that a settlement needs, as the create froze it', async () => {
+    const tenant = await openTenant(table)
+    const { jobId, estimate, snapshot, tier, request } = await reserveJob(table, tenant)
+    expect(await getReservation(table, tenant.tenantId, jobId)).toEqual({
+      amount: estimate,
+      state: 'held',
+      snapshot,
+      tier,
+      request,
+      counted: true,
+      restarts: 0,
+    })
+  })
+
+  it('leads to a request in the bucket', async () => {
+    const tenant = await openTenant(table)
+    const { jobId } = await reserveJob(table, tenant, { request: { bucketKey: 'requests/1.json' } })
+    expect(await getReservation(table, tenant.tenantId, jobId)).toMatchObject({
+      request: { bucketKey: 'requests/1.json' },
+    })
+  })
+
+  it('finds nothing of a job of another tenant', async () => {
+    const { jobId } = await reserveJob(table, await openTenant(table))
+    expect(await getReservation(table, (await openTenant(table)).tenantId, jobId)).toBeUndefined()
+  })
+})
+
+describe('readReservationItem', () => {
+  it('a reservation from before jobs were counted is not counted', () => {
+    expect(readReservationItem(ITEM)).toMatchObject({ counted: false, restarts: 0, actual: undefined })
+  })
+
+  it.each([
+    ['a state that does not exist', { state: 'paid' }],
+    ['no prices', { snapshot: { billing: 'per_second' } }],
+    ['a fraction of a microcredit', { amount: 0.5 }],
+  ])('an item with %s is refused, and settles nothing', (_, changes) => {
+    expect(() => readReservationItem({ ...ITEM, ...changes })).toThrow()
+  })
+})
