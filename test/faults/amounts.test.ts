@@ -21,9 +21,9 @@ afterAll(() => engine.close())
 /** A thousand million credits, which is 10^15 millionths. */
 const MOST = '1000000000'
 
-describe('an amount at the edge', () => {
+describe('credit amounts at their limits', () => {
   it.each(['-1', '-0.000001', '0.0000001', '1000000000.000001', '10000000000', '9'.repeat(39), '1e9', 'NaN', ' 1', ''])(
-    'of %j credits is refused by the admin commands, and nothing is written',
+    'the admin commands refuse %j and write nothing',
     async (amount) => {
       const table = await engine.fresh()
       const { tenantId } = await openTenant(table)
@@ -38,14 +38,14 @@ describe('an amount at the edge', () => {
     },
   )
 
-  it.each(['0.000001', MOST])('of %s credits is granted to the last millionth', async (amount) => {
+  it.each(['0.000001', MOST])('grants %s credits exactly', async (amount) => {
     const table = await engine.fresh()
     const { tenantId } = await openTenant(table, '0')
     const { json } = await runCommand(tenantGrant, { table, options: { tenant: tenantId, credits: amount } })
     expect(json).toMatchObject({ available: amount, granted: amount })
   })
 
-  it('that sums up beyond what a double holds exactly is still counted to the last millionth', async () => {
+  it('a sum beyond the exact range of doubles stays exact', async () => {
     const table = await engine.fresh()
     const tenant = await openTenant(table, MOST)
     for (let grant = 0; grant < 19; grant += 1) {

@@ -39,15 +39,15 @@ function notify(job: NewVideoJob, { context }: Pipeline): Promise<void> {
 
 /** Receivers that do not take a callback well, and what becomes of it. */
 const RECEIVERS: readonly (readonly [string, 'delivered' | 'failed', () => Promise<Loopback>])[] = [
-  ['answers 500', 'failed', () => listenHttp((_request, response) => response.writeHead(500).end())],
+  ['returns 500', 'failed', () => listenHttp((_request, response) => response.writeHead(500).end())],
   [
     'redirects with 301',
     'failed',
     () => listenHttp((_request, response) => response.writeHead(301, { location: 'http://127.0.0.1:9/' }).end()),
   ],
   ['hangs for longer than 15 s', 'failed', () => misbehave('silence')],
-  ['answers with a gigabyte', 'delivered', () => misbehave('a body of a gigabyte')],
-  ['answers with a change of protocol', 'failed', () => misbehave('a change of protocol')],
+  ['returns a gigabyte', 'delivered', () => misbehave('a body of a gigabyte')],
+  ['switches protocols', 'failed', () => misbehave('a change of protocol')],
   [
     'resets after the request',
     'failed',
@@ -73,20 +73,23 @@ async function expectSettled({ pipeline, job }: Ended): Promise<void> {
   expect(await pipeline.leftovers(job)).toEqual([])
 }
 
-describe('a receiver', () => {
-  it.each(RECEIVERS)('that %s gets exactly one attempt (%s), and the job is unharmed', async (_, outcome, start) => {
-    const server = await start()
-    servers.push(server)
-    const ended = await hurried(HURRY, () => runJob(server))
-    await server.allClosed()
-    expect(ended.machine.visited.filter((state) => state === 'Notify')).toHaveLength(1)
-    expect(engines.counted().filter((fact) => fact.startsWith('callback_'))).toEqual([`callback_${outcome}`])
-    await notify(ended.job, ended.pipeline)
-    expect(server.sockets).toHaveLength(1)
-    await expectSettled(ended)
-  })
+describe('callback receivers', () => {
+  it.each(RECEIVERS)(
+    'a receiver that %s gets exactly one attempt (%s), and the job is unaffected',
+    async (_, outcome, start) => {
+      const server = await start()
+      servers.push(server)
+      const ended = await hurried(HURRY, () => runJob(server))
+      await server.allClosed()
+      expect(ended.machine.visited.filter((state) => state === 'Notify')).toHaveLength(1)
+      expect(engines.counted().filter((fact) => fact.startsWith('callback_'))).toEqual([`callback_${outcome}`])
+      await notify(ended.job, ended.pipeline)
+      expect(server.sockets).toHaveLength(1)
+      await expectSettled(ended)
+    },
+  )
 
-  it('that nobody runs gets exactly one attempt, and the job is unharmed', async () => {
+  it('an unreachable receiver gets exactly one attempt, and the job is unaffected', async () => {
     const gone = await listenHttp(() => {})
     await gone.stop()
     const ended = await runJob(gone)
@@ -94,7 +97,7 @@ describe('a receiver', () => {
     await expectSettled(ended)
   })
 
-  it('that has taken the callback keeps it, though its answer is reset on the way', async () => {
+  it('a lost response of the receiver does not cause a second callback', async () => {
     let taken = 0
     const server = await listenHttp((_request, response) => {
       taken += 1
@@ -109,14 +112,14 @@ describe('a receiver', () => {
   })
 })
 
-describe('a callback', () => {
+describe('callbacks across failures of the function', () => {
   const listen = async (): Promise<Loopback> => {
     const server = await listenHttp((_request, response) => response.end())
     servers.push(server)
     return server
   }
 
-  it('whose function dies between claim and connection is sent by nobody, however often its execution runs again', async () => {
+  it('a crash between claim and connection means no callback, however often the execution runs again', async () => {
     const server = await listen()
     const dieAfterClaim = async () => {
       throw new Error('the sandbox is gone')
@@ -129,7 +132,7 @@ describe('a callback', () => {
     expect(server.sockets).toHaveLength(0)
   })
 
-  it('whose claim was written although the table did not say so is sent by nobody', async () => {
+  it('a claim whose reply was lost means no callback', async () => {
     const server = await listen()
     const { pipeline, job } = await runJob(server, { Notify: async () => ({}) })
     const broken = breakConnection(pipeline.context.table, 'callbackState = :sent')
@@ -140,7 +143,7 @@ describe('a callback', () => {
     expect(server.sockets).toHaveLength(0)
   })
 
-  it('whose function dies after the request is not sent again, however often its execution runs again', async () => {
+  it('a crash after the request means no second callback, however often the execution runs again', async () => {
     const server = await listen()
     const dieAfterwards = async (step: () => Promise<unknown>) => {
       await step()
@@ -153,7 +156,7 @@ describe('a callback', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  it('whose function died before the claim is sent, once, by the next execution', async () => {
+  it('a crash before the claim means one callback, from the next execution', async () => {
     const server = await listen()
     const dieAtOnce = async () => {
       throw new Error('the sandbox is gone')

@@ -7,7 +7,7 @@ type Row = { readonly kind: string; readonly job: string; readonly amount: strin
 /** Five seconds at 0.14 each. */
 const FIVE_SECONDS = { model: 'famB-1.1-t2v', duration: 5, resolution: '720p' }
 
-describe('a price that is edited while a job runs', () => {
+describe('a price change while a job runs', () => {
   let before: Gateway
   let after: Gateway | undefined
 
@@ -19,7 +19,7 @@ describe('a price that is edited while a job runs', () => {
     await Promise.all([before.kill(), after?.kill()])
   })
 
-  it('leaves the job at the prices of its creation and holds for the next one', async () => {
+  it('leaves the job at its prices of creation and applies to the next job', async () => {
     const running = await before.api.create({ ...FIVE_SECONDS, prompt: '[slow:2] a cat' })
     await before.stop()
     const { dataDirectory, configFile } = before

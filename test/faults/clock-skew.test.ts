@@ -56,7 +56,7 @@ function expectWaits(waits: readonly number[], longest: number): void {
 
 describe('functions whose clocks are up to five minutes apart', () => {
   it.each([1, 2, 3])(
-    'bring a job to its end with positive waits, one submit, one bill and its seven days (seed %i)',
+    'finish a job with positive waits, one submit, one bill and seven days of storage (seed %i)',
     async (seed) => {
       const random = seededRandom(seed)
       const pipeline = await engines.pipeline({ channels: { main: { poll: { requests_per_second: 5 } } } })
@@ -76,7 +76,7 @@ describe('functions whose clocks are up to five minutes apart', () => {
     },
   )
 
-  it('take a video that is there at the last moment, though the poll believes to be past the deadline', async () => {
+  it('accept a video at the last moment, although the clock of the poll is past the deadline', async () => {
     const pipeline = await engines.pipeline()
     const job = await pipeline.create()
     const start = pipeline.clock.seconds
@@ -90,7 +90,7 @@ describe('functions whose clocks are up to five minutes apart', () => {
     expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('give a job up no earlier than they are apart, and no later', async () => {
+  it('give up a job at most the clock skew too early or too late', async () => {
     const lifetimes: number[] = []
     for (const skew of [-SKEW_SECONDS, SKEW_SECONDS]) {
       const pipeline = await engines.pipeline()
@@ -107,7 +107,7 @@ describe('functions whose clocks are up to five minutes apart', () => {
     expect(lifetimes).toEqual([70, 50])
   })
 
-  it('wait for a claim from the future, never below zero, and submit nothing twice', async () => {
+  it('wait for a claim from the future without negative waits, and submit once', async () => {
     const pipeline = await engines.pipeline()
     const job = await pipeline.create()
     const nowSeconds = pipeline.clock.seconds + SKEW_SECONDS
@@ -125,7 +125,7 @@ describe('functions whose clocks are up to five minutes apart', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('hold up the polls of a channel no longer than they are apart', async () => {
+  it('delay the polls of a channel by at most the clock skew', async () => {
     const pipeline = await engines.pipeline({ channels: { main: { poll: { requests_per_second: 1 } } } })
     pipeline.upstream.script.poll = inTurn(running(), video())
     const job = await pipeline.create()

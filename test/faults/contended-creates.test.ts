@@ -59,12 +59,12 @@ const idOf = ({ text }: { text: string }) => String(JSON.parse(text).id)
 const withStatus = <Answer extends { status: number }>(answers: readonly Answer[], status: number) =>
   answers.filter((answer) => answer.status === status)
 
-describe('creates under a storm of transaction conflicts', () => {
+describe('creates under heavy transaction conflicts', () => {
   /** With these dice one of six creates meets eight conflicts in a row. */
   const DICE = 19
   const CREATES = 6
 
-  it('end as a whole job or as a 503 after eight tries, and every job still ends with nothing held', async () => {
+  it('return a complete job or a 503 after eight attempts, and no job leaves credits held', async () => {
     const allCreated = Promise.withResolvers<void>()
     const { pipeline, machine } = await openPipeline('100', allCreated.promise)
     const create = await openCreateApi(pipeline)
@@ -91,7 +91,7 @@ describe('creates under a storm of transaction conflicts', () => {
     expect(job === undefined ? ['no job'] : await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('that does not pass are 503 with Retry-After after exactly eight tries, with nothing written', async () => {
+  it('return 503 with Retry-After after exactly eight attempts if the conflicts persist, with nothing written', async () => {
     const { pipeline } = await openPipeline()
     const create = await openCreateApi(pipeline)
     const storm = stirConflicts(pipeline.context.table, () => true)
@@ -104,8 +104,8 @@ describe('creates under a storm of transaction conflicts', () => {
   })
 })
 
-describe('an idempotency token that two calls share', () => {
-  it('is a 500 for an operator to hear of, and the second call writes nothing', async () => {
+describe('an idempotency token of two different calls', () => {
+  it('is a logged 500, and the second call writes nothing', async () => {
     const { pipeline, machine } = await openPipeline()
     const create = await openCreateApi(pipeline)
     reuseToken(pipeline.context.table)
@@ -119,8 +119,8 @@ describe('an idempotency token that two calls share', () => {
   })
 })
 
-describe('fifty creates at once with funds for ten', () => {
-  it('are exactly ten 201 and forty 402, and the books add up', async () => {
+describe('fifty concurrent creates with funds for ten', () => {
+  it('return exactly ten 201 and forty 402, and the ledger balances', async () => {
     const { pipeline, machine } = await openPipeline('7')
     const create = await openCreateApi(pipeline)
     const answers = await Promise.all(Array.from({ length: 50 }, () => create()))

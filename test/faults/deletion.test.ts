@@ -43,13 +43,13 @@ async function expectGone({ pipeline, job }: Started, cost: string): Promise<voi
 const SUCCESS = () => succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 })
 const FAILURE = () => ({ kind: 'failed', text: '{}', message: 'no' }) as const
 
-describe('a job deleted', () => {
+describe('a deleted job', () => {
   it.each([
-    ['a settlement read it and before that is written', 'Settle', SUCCESS, 'processing', '0.42'],
-    ['its settlement was written and before the clean-up looks', 'Settle', SUCCESS, 'succeeded', '0.42'],
-    ['a release read it and before that is written', 'Fail', FAILURE, 'processing', '0'],
-    ['its release was written and before the clean-up looks', 'Fail', FAILURE, 'failed', '0'],
-  ] as const)('after %s is resolved once and leaves nothing', async (_, state, end, status, cost) => {
+    ['between the read and the write of a settlement', 'Settle', SUCCESS, 'processing', '0.42'],
+    ['between its settlement and the clean-up', 'Settle', SUCCESS, 'succeeded', '0.42'],
+    ['between the read and the write of a release', 'Fail', FAILURE, 'processing', '0'],
+    ['between its release and the clean-up', 'Fail', FAILURE, 'failed', '0'],
+  ] as const)('is resolved once and leaves nothing if deleted %s', async (_, state, end, status, cost) => {
     const started = await start()
     const { pipeline, job } = started
     pipeline.upstream.script.poll = inTurn(running(), end())
@@ -71,7 +71,7 @@ describe('a job deleted', () => {
     await expectGone(started, cost)
   })
 
-  it('while its submit hangs is never posted again and costs nothing', async () => {
+  it('is not submitted again and costs nothing if deleted while its submit hangs', async () => {
     const started = await start()
     const { pipeline, job } = started
     pipeline.upstream.script.submit = async () => {

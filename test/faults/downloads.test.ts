@@ -84,19 +84,19 @@ async function finished(path: string) {
   return { pipeline, job, store: () => storeVideo(job, pipeline.context) }
 }
 
-describe('a download', () => {
+describe('faulty downloads', () => {
   it.each<[string, Toxics]>([
     ['reset half way', { resetAfterBytes: HALF }],
     ['closed half way', { endAfterBytes: HALF }],
     ['reset before its first byte', { resetAfterBytes: 1 }],
-  ])('that is %s is tried again until the video is whole', async (_, toxic) => {
+  ])('a download that is %s is retried until the video is complete', async (_, toxic) => {
     toxics = [toxic, toxic, {}]
     const { status, stores, job } = await run('/video.mp4')
     expect({ status, stores }).toEqual({ status: 'succeeded', stores: 3 })
     expect((await engines.bucket.bytes(job.videoKey)).equals(CLIP)).toBe(true)
   })
 
-  it('that comes late and in slices of odd length is the same video', async () => {
+  it('a late download in slices of odd lengths stores the same video', async () => {
     toxics = [{ latencyMilliseconds: 50, sliceBytes: 1_021 }]
     const { status, stores, job } = await run('/video.mp4')
     expect({ status, stores }).toEqual({ status: 'succeeded', stores: 1 })
@@ -104,7 +104,7 @@ describe('a download', () => {
   })
 
   it.each(['/announced-longer.mp4', '/announced-shorter.mp4'])(
-    'whose length is never as announced (%s) is given up after an hour of tries, and nothing of it is kept',
+    'a download whose length never matches its header (%s) is given up after an hour, and nothing is kept',
     async (path) => {
       const { status, error, stores, keys } = await run(path)
       expect({ status, error }).toEqual({ status: 'failed', error: 'result could not be stored' })
@@ -115,18 +115,18 @@ describe('a download', () => {
 
   it.each([
     ['a compression bomb', '/bomb.mp4', 'result could not be stored'],
-    ['a compression bomb that calls itself a video', '/hidden-bomb.mp4', 'upstream result is not a video'],
-  ])('of %s fails the job at the first try, and nothing of it is kept', async (_, path, expected) => {
+    ['a compression bomb with a video type', '/hidden-bomb.mp4', 'upstream result is not a video'],
+  ])('a download of %s fails the job at the first attempt, and nothing is kept', async (_, path, expected) => {
     const { status, error, stores, keys } = await run(path)
     expect({ status, error, stores }).toEqual({ status: 'failed', error: expected, stores: 1 })
     expect(keys).toEqual([])
   })
 
   it.each<[string, Toxics, string]>([
-    ['drips at one byte per second', { ...ONE_PER_SECOND, sparedBytes: HEAD_BYTES }, 'DownloadTooSlowError'],
-    ['drips from its first header on', ONE_PER_SECOND, 'DownloadUnavailableError'],
-    ['falls silent in the middle', { sparedBytes: HALF, pauseMilliseconds: 100_000 }, 'DownloadTooSlowError'],
-  ])('that %s is given up, leaves nothing, and goes better the next time', async (_, toxic, cause) => {
+    ['trickles at one byte per second', { ...ONE_PER_SECOND, sparedBytes: HEAD_BYTES }, 'DownloadTooSlowError'],
+    ['trickles from its first header', ONE_PER_SECOND, 'DownloadUnavailableError'],
+    ['stalls in the middle', { sparedBytes: HALF, pauseMilliseconds: 100_000 }, 'DownloadTooSlowError'],
+  ])('a download that %s is aborted, leaves nothing, and succeeds at the next attempt', async (_, toxic, cause) => {
     const { job, store } = await finished('/video.mp4')
     toxics = [toxic, {}]
     const failure = hurried(HURRY, store)
@@ -136,7 +136,7 @@ describe('a download', () => {
     expect((await engines.bucket.bytes(job.videoKey)).equals(CLIP)).toBe(true)
   })
 
-  it('that goes on for ever at a good pace ends before its function does, and leaves nothing', async () => {
+  it('an endless download ends before the timeout of its function, and leaves nothing', async () => {
     const { job, store } = await finished('/endless.mp4')
     const realTimeout = AbortSignal.timeout.bind(AbortSignal)
     const isTransfer = (milliseconds: number) => milliseconds > 60_000 && milliseconds < STORE_MILLISECONDS

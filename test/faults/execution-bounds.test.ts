@@ -39,14 +39,14 @@ describe('a function that Lambda throttles for five minutes', () => {
   const THROTTLED = 'Lambda.TooManyRequestsException'
   const retried: StateName[] = ['Submit', 'Poll', 'Store', 'Settle', 'Fail']
 
-  it.each(retried)('is outlasted by the retries of %s, however their jitter falls', (state) => {
+  it.each(retried)('is covered by the retries of %s, whatever their jitter', (state) => {
     const sums = Array.from({ length: 2000 }, (_, seed) =>
       [...jitteredPauses(state, THROTTLED, seededRandom(seed))].reduce((sum, pause) => sum + pause, 0),
     )
     expect(Math.min(...sums)).toBeGreaterThan(FIVE_MINUTES)
   })
 
-  it('is tried again until it runs, and fails no job', async () => {
+  it('is retried until it runs, and no job fails', async () => {
     const pipeline = await engines.pipeline()
     pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
     const pauses = jitteredPauses('Poll', THROTTLED, seededRandom(1))
@@ -96,7 +96,7 @@ describe('the history of an execution', () => {
     return rounds
   }
 
-  it('has room for the longest queue, the longest deadline polled as often as may be, and an hour of stores', () => {
+  it('has room for the longest queue, the longest deadline at the shortest poll interval, and an hour of store attempts', () => {
     const channel: VideoChannel = {
       ...p2Channel('http://127.0.0.1:9', 'direct'),
       deadline_minutes: HOURS_6 / 60,
@@ -127,7 +127,7 @@ describe('the state of an execution', () => {
     ['succeeds', () => `{"id":"cgt-1","status":"succeeded",${video()},"prompt":"${HUGE}"}`, 'succeeded'],
     ['fails', () => `{"id":"cgt-1","status":"failed","error":{"message":"${HUGE}"}}`, 'failed'],
   ])(
-    'holds two ids and the next step alone, however huge the answers of an upstream that %s',
+    'holds only two ids and the next step, however large the replies of an upstream that %s',
     async (_, poll, status) => {
       upstream.play({ submits: [ACCEPTED], polls: [`{"id":"cgt-1","status":"running","prompt":"${HUGE}"}`, poll()] })
       const pipeline = await openWirePipeline(engines, { upstream, http })

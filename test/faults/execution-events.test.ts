@@ -59,10 +59,10 @@ type Delivery = (event: object) => Promise<unknown>
 
 const DELIVERIES: readonly (readonly [string, Delivery])[] = [
   ['arrives once', (event) => deliver(event)],
-  ['is lost, and the minute finds it', () => deliver(MINUTE_EVENT)],
+  ['is lost and replaced by the schedule', () => deliver(MINUTE_EVENT)],
   ['arrives twice, one after the other', (event) => deliver(event).then(() => deliver(event))],
   ['arrives twice at once', (event) => Promise.all([deliver(event), deliver(event)])],
-  ['meets the minute', (event) => Promise.all([deliver(event), deliver(MINUTE_EVENT)])],
+  ['arrives together with the schedule', (event) => Promise.all([deliver(event), deliver(MINUTE_EVENT)])],
 ]
 
 /** A job whose execution is aborted in its first poll, a minute ago and more. */
@@ -81,7 +81,7 @@ async function breakExecution(name: string): Promise<{ job: Job; machine: VideoM
   return { job, machine }
 }
 
-it.each(DELIVERIES)('an event of a broken execution that %s leads to the same end', async (name, delivery) => {
+it.each(DELIVERIES)('an event of a failed execution that %s leads to the same result', async (name, delivery) => {
   const { table } = pipeline.context
   const submitsBefore = pipeline.upstream.submitted.length
   const spentBefore = (await getTenant(table, pipeline.tenant.tenantId)).balance.spent

@@ -98,7 +98,7 @@ const callbackUrl = (): string => JSON.parse(receiver.received[0]?.body ?? '{}')
 
 describe('a stored video', () => {
   it.each([1, 0.001])(
-    'is there for every reader %d seconds before its job ends, by one and the same url',
+    'is available to every reader %d seconds before its job expires, under the same url',
     async (before) => {
       const now = job.expiresAt - before
       const json = await view(now)
@@ -111,7 +111,7 @@ describe('a stored video', () => {
   )
 
   it.each([0, 1, 3600])(
-    'is gone for every reader %i seconds after that, though the object is still there',
+    'is unavailable to every reader %i seconds after the expiry, although the object still exists',
     async (after) => {
       const now = job.expiresAt + after
       const json = await view(now)
@@ -124,21 +124,21 @@ describe('a stored video', () => {
     },
   )
 
-  it('is not gone for good when a clock was early: nothing is written about it', async () => {
+  it('is available again after a read with a fast clock, because reads of expired jobs write nothing', async () => {
     expect((await view(job.expiresAt)).status).toBe('expired')
     expect((await view(job.expiresAt - 1)).status).toBe('succeeded')
   })
 })
 
 describe('the record of a job', () => {
-  it('is found until the second in which it is thirty days old', async () => {
+  it('exists until the second in which it is thirty days old', async () => {
     const end = job.createdAt + JOB_RECORD_SECONDS
     expect((await view(end - 1)).status).toBe('expired')
     expect(await ask('get-video-job', end)).toEqual({ status: 404, json: { error: 'video job not found' } })
     expect((await ask('list-video-jobs', end)).json.data).toEqual([])
   })
 
-  it('is deleted like any other when it has expired', async () => {
+  it('can be deleted after the expiry of its job', async () => {
     expect(await ask('delete-video-job', job.expiresAt)).toEqual({ status: 200, json: { deleted: true } })
     expect((await ask('get-video-job', job.expiresAt)).status).toBe(404)
     expect(await engines.bucket.keys(job.videoKey)).toEqual([])

@@ -81,7 +81,7 @@ describe('a prompt over HTTP', () => {
 })
 
 describe.each(MODEL_ROWS)('references of $id over HTTP', (row) => {
-  it.each([0, 1, 9, 10])('%i images are valid exactly when the model takes them', (count) => {
+  it.each([0, 1, 9, 10])('%i images are valid only if the model accepts them', (count) => {
     const body = { ...smallestBody(row), image_urls: urls(count) }
     const [least, most] = row.images
     return count >= least && count <= most ? expectValid(body) : expectRefused(body, 'image_urls')
@@ -113,10 +113,10 @@ describe('a reference over HTTP', () => {
     ['null', null],
   ])('by %s is refused', (_, url) => expectRefused(withImage(url), 'image_urls.0'))
 
-  it('by an image in the request is refused where a video is meant', () =>
+  it('by an inline image is refused where a video is required', () =>
     expectRefused(withVideo('data:image/png;base64,AAAA'), 'video_urls.0'))
 
-  it('is never fetched by the gateway, from the request to the stored video', async () => {
+  it('is not fetched by the gateway, from the request to the stored video', async () => {
     const media = await listenHttp((_request, response) => response.end('image'))
     try {
       const { status, json } = await gateway.api.create(withImage(`${media.origin}/a.png`))
@@ -130,13 +130,17 @@ describe('a reference over HTTP', () => {
 })
 
 describe('a callback url over HTTP', () => {
-  it.each(vectorsOf('url'))('is judged as listed when the job is made: $id, $why', ({ url, allow }) => {
-    const body = { model: MODEL, prompt: 'a cat', callback_url: url }
-    return allow ? expectValid(body) : expectRefused(body, 'callback_url')
-  })
+  it.each(vectorsOf('url'))(
+    'is accepted or refused as listed at the creation of the job: $id, $why',
+    ({ url, allow }) => {
+      const body = { model: MODEL, prompt: 'a cat', callback_url: url }
+      return allow ? expectValid(body) : expectRefused(body, 'callback_url')
+    },
+  )
 
-  it.each([...vectorsOf('connect'), ...vectorsOf('redirect')])('is left to its sending: $id, $why', ({ url }) =>
-    expectValid({ model: MODEL, prompt: 'a cat', callback_url: url }),
+  it.each([...vectorsOf('connect'), ...vectorsOf('redirect')])(
+    'is checked when the callback is sent: $id, $why',
+    ({ url }) => expectValid({ model: MODEL, prompt: 'a cat', callback_url: url }),
   )
 })
 
@@ -157,12 +161,12 @@ describe('a listing over HTTP', () => {
   })
 
   it.each(['limit=0', 'limit=-1', 'limit=abc', 'limit=', 'limit=1e9', 'limit=5.5', 'limit=%20', ''])(
-    'with %j shows the usual twenty',
+    'with %j returns the default of twenty jobs',
     async (query) => expect(await ids(`?${query}`)).toEqual(all.slice(0, 20)),
   )
 
   it.each(['limit=101', 'limit=1000000000', 'limit=99999999999999999999'])(
-    'with %s shows up to a hundred',
+    'with %s returns up to a hundred jobs',
     async (query) => expect(await ids(`?${query}`)).toEqual(all),
   )
 
@@ -174,7 +178,7 @@ describe('a listing over HTTP', () => {
     ['limit=2&offset=1e9', 0, 2],
     ['limit=2&offset=10000', 0, 0],
     ['limit=1&limit=3', 0, 3],
-  ])('with %s shows that part of it', async (query, from, to) =>
+  ])('with %s returns that range', async (query, from, to) =>
     expect(await ids(`?${query}`)).toEqual(all.slice(from, to)),
   )
 

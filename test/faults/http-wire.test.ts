@@ -30,7 +30,7 @@ const withKeys = (...lines: readonly Piece[]) => create({ lines: [length(2), ...
 const withBody = (body: Piece, ...lines: readonly Piece[]) =>
   create({ lines: [`Authorization: Bearer ${KEY}`, length(Buffer.byteLength(body)), ...lines], body: [body] })
 
-describe('a key over the wire', () => {
+describe('raw HTTP: keys', () => {
   it.each<[string, readonly Piece[]]>([
     ['missing', []],
     ['empty', ['Authorization:']],
@@ -53,7 +53,7 @@ describe('a key over the wire', () => {
     ['in another alphabet', [Buffer.from('Authorization: Bearer 钥匙')]],
     ['in Latin-1', [Buffer.from('Authorization: Bearer sch\u00fcssel', 'latin1')]],
     ['in a header of another name', [`X-Api-Key: ${KEY}`]],
-  ])('(%s) is answered with the same 401, to the byte', async (_, lines) => {
+  ])('a bad key (%s) gets the same 401, byte for byte', async (_, lines) => {
     const { status, headers, body } = await withKeys(...lines)
     const { 'x-request-id': requestId, date: _date, 'openai-processing-ms': _timing, ...rest } = headers
     expect({ status, body, rest }).toEqual({
@@ -70,7 +70,7 @@ describe('a key over the wire', () => {
     `AUTHORIZATION: Bearer ${KEY}`,
     `Authorization:   Bearer ${KEY}  `,
   ])(
-    '(%s) is good: names of headers and schemes have no case, and spaces around a value are not part of it',
+    'a valid key (%s) is accepted: names of headers and schemes are case-insensitive, and surrounding spaces are ignored',
     async (line) => {
       // The body lacks everything, which is told only to a caller who may know.
       expect(await withKeys(line)).toMatchObject({ status: 400, body: expect.stringContaining('invalid request body') })
@@ -82,7 +82,7 @@ describe('a key over the wire', () => {
     ['a bare line feed', `Authorization: Bearer ${KEY}\nX: y`, 400],
     ['a folded line', `Authorization: Bearer\r\n ${KEY}`, 400],
     ['more than a server takes', `Authorization: Bearer ${'k'.repeat(20_000)}`, 431],
-  ])('that is no HTTP (%s) never reaches the gateway', async (_, line, status) => {
+  ])('an invalid HTTP header (%s) never reaches the gateway', async (_, line, status) => {
     expect(await withKeys(line)).toMatchObject({
       status,
       headers: { 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/), 'content-type': 'application/json' },
@@ -90,7 +90,7 @@ describe('a key over the wire', () => {
     })
   })
 
-  it('is told wrong before the body is told wrong', async () => {
+  it('a bad key is reported before a bad body', async () => {
     expect((await create({ lines: ['Authorization: Bearer other', length(1)], body: ['{'] })).status).toBe(401)
   })
 })
@@ -103,7 +103,7 @@ const goodWith = (...bytes: number[]) =>
 
 const INTERFACE_BODY = /^\{"error":"invalid request body","details":\[\{"path":"[a-z_.0-9]*","message":"[^"]+"\}/
 
-describe('a body over the wire', () => {
+describe('raw HTTP: bodies', () => {
   it.each<[string, Piece]>([
     ['empty', ''],
     ['null', 'null'],
@@ -127,7 +127,7 @@ describe('a body over the wire', () => {
     ['a surrogate half in the model', '{"model":"\\udfff","prompt":"x"}'],
     ['a form', 'model=famB-1.1-t2v&prompt=x'],
     ['five megabytes of spaces', ' '.repeat(5 * MEGABYTE)],
-  ])('(%s) is a 400 with the declared body', async (_, body) => {
+  ])('an invalid body (%s) gets a 400 in the declared shape', async (_, body) => {
     const answer = await withBody(body)
     expect(answer).toMatchObject({ status: 400, headers: { 'content-type': 'application/json' } })
     expect(answer.body).toMatch(INTERFACE_BODY)
@@ -138,7 +138,7 @@ describe('a body over the wire', () => {
     ['gzip', GOOD],
     ['br', GOOD],
     ['identity, deflate', GOOD],
-  ])('that is, or says that it is, compressed (%s) is a 400 with the declared body', async (coding, body) => {
+  ])('a body with a content encoding (%s) gets a 400 in the declared shape', async (coding, body) => {
     const answer = await withBody(body, `Content-Encoding: ${coding}`)
     expect(answer.status).toBe(400)
     expect(answer.body).toMatch(INTERFACE_BODY)
@@ -156,12 +156,12 @@ describe('a body over the wire', () => {
     ['a length and chunks', 'Content-Length: 3\r\nTransfer-Encoding: chunked', '0\r\n\r\n'],
     ['a negative length', 'Content-Length: -1', GOOD],
     ['a length that is no number', 'Content-Length: ten', GOOD],
-  ])('that is no HTTP (%s) is a 400', async (_, line, body) => {
+  ])('a body with invalid HTTP framing (%s) gets a 400', async (_, line, body) => {
     const answer = await create({ lines: [`Authorization: Bearer ${KEY}`, line], body: [body] })
     expect(answer.status).toBe(400)
   })
 
-  it('above five megabytes is a 413 of the route, above ten one of the platform, counted or chunked', async () => {
+  it('a body above 5 MB gets a 413 of the route, above 10 MB one of the platform, with a length or chunked', async () => {
     const large = await withBody(Buffer.alloc(5 * MEGABYTE + 1, 0x20))
     expect(large).toMatchObject({ status: 413, body: '{"error":"request body too large"}' })
     // Not a byte more than decides it: what a server leaves unread may reset the connection under its answer.
@@ -180,14 +180,14 @@ describe('a body over the wire', () => {
     ['with a wrong content type', GOOD, 'Content-Type: application/xml'],
     ['with an odd content type', GOOD, 'Content-Type: \u00fc;;=,'],
     ['with another charset', GOOD, 'Content-Type: application/json; charset=iso-8859-1'],
-  ])('that is good JSON in UTF-8 (%s) makes a job', async (_, body, line) => {
+  ])('valid JSON in UTF-8 (%s) creates a job', async (_, body, line) => {
     expect(await withBody(body, line)).toMatchObject({
       status: 201,
       body: expect.stringContaining('"status":"queued"'),
     })
   })
 
-  it('of any kind leaves the gateway as it was', async () => {
+  it('no body leaves the gateway in a changed state', async () => {
     expect((await gateway.api.list()).status).toBe(200)
     expect(gateway.process.exitCode).toBeNull()
     expect(gateway.output()).not.toMatch(/request failed|internal error/i)

@@ -69,7 +69,7 @@ describe('a job whose execution is killed', () => {
   }
 
   it.each(['Submit', 'Poll', 'Store', 'Settle'] as const)(
-    'in %s is finished by the next sweep: billed once, submitted once, told once',
+    'in %s is finished by the next run of Reconcile: one submit, one bill, one callback',
     async (state) => {
       const killed = await killIn(state)
       expect(await sweep(killed)).toMatchObject({ status: 'SUCCEEDED' })
@@ -77,7 +77,7 @@ describe('a job whose execution is killed', () => {
     },
   )
 
-  it('in Fail fails with the reason it had, and its money comes back', async () => {
+  it('in Fail fails with its original reason and is not billed', async () => {
     pipeline.upstream.script.poll = inTurn({ kind: 'failed', text: '{}', message: 'no kittens' } as const)
     const killed = await killIn('Fail')
     await sweep(killed)
@@ -85,7 +85,7 @@ describe('a job whose execution is killed', () => {
     expect((await pipeline.read(killed.job)).error).toBe('no kittens')
   })
 
-  it('in Notify holds nothing any more, and the event of its end has the callback sent, once', async () => {
+  it('in Notify has no credits held, and the event of the failure sends the callback once', async () => {
     const { job, machine } = await killIn('Notify')
     expect(await sweep({ job, machine })).toBeUndefined()
     expect(await endOf(job)).toEqual({ ...SUCCEEDED, callbacks: 0 })
@@ -99,7 +99,7 @@ describe('a job whose execution is killed', () => {
   it.each([
     ['WaitForChannel', [busy, busy, accepted()], 2],
     ['WaitForUpstream', [accepted()], 1],
-  ] as const)('in %s goes on after the next sweep with what it had', async (_, submits, before) => {
+  ] as const)('in %s continues from its record after the next run of Reconcile', async (_, submits, before) => {
     pipeline.upstream.script.submit = inTurn<(typeof submits)[number]>(...submits)
     const waiting = Promise.withResolvers<void>()
     const Submit = async (step: () => Promise<unknown>) => {

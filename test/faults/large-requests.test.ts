@@ -120,7 +120,7 @@ describe('a large request', () => {
     expect(await rows(pipeline)).toEqual([])
   })
 
-  it('that loses the race for the last credits leaves nothing, and the one that wins it keeps its own', async () => {
+  it('that loses the race for the last credits leaves no object, and the winner keeps its object', async () => {
     const { pipeline, machine } = await open('0.7')
     const create = await openCreateApi(pipeline)
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ body: BODY })))
@@ -135,7 +135,7 @@ describe('a large request', () => {
     expect((await pipeline.read({ ...pipeline.tenant, jobId })).status).toBe('succeeded')
   })
 
-  it('that is repeated under its idempotency key is one job and one object, with an empty balance too', async () => {
+  it('repeated under its idempotency key is one job and one object, even with an empty balance', async () => {
     const { pipeline } = await open('0.7')
     const { asked, pipeline: watched } = withBucket(pipeline)
     const create = await openCreateApi(watched)
@@ -149,8 +149,8 @@ describe('a large request', () => {
   })
 })
 
-describe('a create that dies', () => {
-  it('between its object and its reservation leaves what Reconcile deletes five minutes later', async () => {
+describe('a create whose function dies', () => {
+  it('between its object and its reservation leaves an object that Reconcile deletes after five minutes', async () => {
     const { pipeline } = await open('100')
     const held = holdRequest(pipeline.context.table, '"reserve"')
     const create = await openCreateApi(pipeline)
@@ -170,7 +170,7 @@ describe('a create that dies', () => {
     expect(await auditTenant(pipeline.context.table, pipeline.tenant.tenantId)).toEqual([])
   })
 
-  it('while its object is being stored leaves nothing that stays', async () => {
+  it('while its object is being stored leaves no permanent object', async () => {
     const { pipeline } = await open('100')
     const faults = { PutObject: { status: 500, code: 'InternalError', times: 3, isDone: true } }
     const create = await openCreateApi(withBucket(pipeline, faults).pipeline)
@@ -180,7 +180,7 @@ describe('a create that dies', () => {
     expect([await stored(pipeline), await rows(pipeline), await pending(pipeline)]).toEqual([[], [], 0])
   })
 
-  it('before it has deleted what its refusal left is made up for by Reconcile', async () => {
+  it('before it deletes the object of a refused request leaves the deletion to Reconcile', async () => {
     const { pipeline, machine } = await open('0.7')
     const faults = { DeleteObject: { status: 500, code: 'InternalError', times: 99 } }
     const create = await openCreateApi(withBucket(pipeline, faults).pipeline)
@@ -197,7 +197,7 @@ describe('a create that dies', () => {
   })
 })
 
-describe('a job whose reservation was made and never confirmed', () => {
+describe('a job whose reservation was committed but not confirmed', () => {
   it.each(['0.7', '100'])('keeps its large request, with %s credits granted', async (credits) => {
     const { pipeline } = await open(credits)
     const { table } = pipeline.context
@@ -209,7 +209,7 @@ describe('a job whose reservation was made and never confirmed', () => {
     await expectOneWholeJob(pipeline)
   })
 
-  it('keeps it when no try of the create was answered', async () => {
+  it('keeps its large request if no attempt of the create was confirmed', async () => {
     const { pipeline } = await open('100')
     breakConnection(pipeline.context.table, '"reserve"', { kind: 'reply_lost', times: TRIES })
     const create = await openCreateApi(pipeline)

@@ -23,25 +23,25 @@ async function list(query: Record<string, string>): Promise<number[]> {
   return dynamo.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.Limit ?? Number.POSITIVE_INFINITY)
 }
 
-describe('what a listing may cost', () => {
+describe('the cost of a listing', () => {
   it.each([
     [{ limit: '1000000000' }, 100],
     [{ limit: '99999999999999999999' }, 100],
     [{ limit: '100', offset: '10000' }, 10_100],
     [{ limit: '-1', offset: '-1' }, 20],
-  ])('is one query for %j, of a page, what it skips and a few to spare', async (query, asked) => {
+  ])('is one query for %j, of the page, the skipped jobs and a small margin', async (query, asked) => {
     dynamo.on(QueryCommand).resolves({ Items: [] })
     const [items = Number.POSITIVE_INFINITY, ...more] = await list(query)
     expect(items).toBeLessThanOrEqual(asked + FEW)
     expect(more).toEqual([])
   })
 
-  it('is nothing for an offset that would read the table', async () => {
+  it('is zero for an offset above the limit', async () => {
     await expect(list({ offset: '1000000000000' })).rejects.toBeInstanceOf(InvalidRequestError)
     expect(dynamo.calls()).toHaveLength(0)
   })
 
-  it('finds what lies behind thousands of deleted jobs, in a dozen queries', async () => {
+  it('is a dozen queries for jobs behind thousands of deleted ones', async () => {
     const item = (age: number) => ({
       ...{
         PK: 'T#tenant',
@@ -65,7 +65,7 @@ describe('what a listing may cost', () => {
     expect(dynamo.calls().length).toBeLessThanOrEqual(13)
   })
 
-  it('is bounded for a tenant with nothing but deleted jobs and a table that never comes to its end', async () => {
+  it('is bounded for a tenant with only deleted jobs and an endless table', async () => {
     dynamo.on(QueryCommand).resolves({ Items: [], LastEvaluatedKey: { PK: 'p', SK: 's' } })
     await expect(list({ limit: '100' })).rejects.toThrow('requests did not fill a page')
     expect(dynamo.calls().length).toBeLessThanOrEqual(200)

@@ -79,8 +79,8 @@ async function expectOneSuccess(): Promise<void> {
   expect(await pipeline.leftovers(job)).toEqual([])
 }
 
-describe('a create whose reservation was made and never confirmed', () => {
-  it('is one job with one hold, and the same job for the client that repeats its idempotency key', async () => {
+describe('a create whose reservation was committed but not confirmed', () => {
+  it('is one job with one reservation, and a repeated idempotency key returns the same job', async () => {
     const { left } = breakConnection(pipeline.context.table, '"reserve"', { kind: 'reply_lost', times: TRIES })
     const lost = await create({ idempotencyKey: 'k1' })
     expect([lost.status, lost.headers['retry-after'], left()]).toEqual([503, '1', 0])
@@ -94,7 +94,7 @@ describe('a create whose reservation was made and never confirmed', () => {
   })
 
   it.each([undefined, 'k1'])(
-    'is one job when the table has forgotten the token of the first try (key: %s)',
+    'is one job even if the token of the first attempt has expired (key: %s)',
     async (idempotencyKey) => {
       const { table } = pipeline.context
       forgetTokens(table, () => pipeline.clock.milliseconds)
@@ -111,7 +111,7 @@ describe('a create whose reservation was made and never confirmed', () => {
 })
 
 describe('a settlement whose reply was lost', () => {
-  it('is not made again eleven minutes later, when the table has forgotten its token', async () => {
+  it('is not repeated eleven minutes later, after its token has expired', async () => {
     const { table } = pipeline.context
     forgetTokens(table, () => pipeline.clock.milliseconds)
     const patient = {
@@ -135,7 +135,7 @@ describe('a settlement whose reply was lost', () => {
 })
 
 describe('a start of an execution', () => {
-  it('that Step Functions refuses is made up for by the first sweep after a minute', async () => {
+  it('refused by Step Functions is repeated by the first run of Reconcile after a minute', async () => {
     executions.breakDown()
     expect((await create()).status).toBe(201)
     expect(machine.engine.find((await oneJob()).jobId)).toBeUndefined()
@@ -144,7 +144,7 @@ describe('a start of an execution', () => {
     await expectOneSuccess()
   })
 
-  it('whose reply was lost is one execution, which the sweep finds at work and leaves alone', async () => {
+  it('with a lost reply is one execution, which Reconcile leaves alone', async () => {
     const submitting = Promise.withResolvers<void>()
     machine = createVideoMachine(pipeline, {
       interpose: {

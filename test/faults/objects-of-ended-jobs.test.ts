@@ -53,12 +53,12 @@ const texts = () => recovery.engines.bucket.keys(`texts/${pipeline.tenant.tenant
 
 const sweepAfter = (seconds: number) => recovery.reconcileAfter(pipeline, seconds)
 
-describe('a large request leaves the bucket', () => {
+describe('a large request is deleted from the bucket', () => {
   it.each([
     ['succeeded', 'accepted', () => success()],
     ['failed upstream', 'accepted', () => FAILED],
     ['was refused by its upstream', 'rejected', () => FAILED],
-  ] as const)('with the job that %s, and no sooner', async (_, submit, end) => {
+  ] as const)('after its job %s, and not earlier', async (_, submit, end) => {
     pipeline.upstream.script.submit = () => (submit === 'accepted' ? accepted() : REFUSED)
     pipeline.upstream.script.poll = inTurn(running(), end())
     const job = await create()
@@ -73,7 +73,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('with the job that the operator cancels', async () => {
+  it('when the operator cancels its job', async () => {
     recovery.useMachine(pipeline)
     const job = await create()
     await cancelVideoJob(await pipeline.read(job), pipeline.context)
@@ -81,7 +81,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('of a tenant that is refused again and again, so that one credit does not fill a disk', async () => {
+  it('for every refused create, so that one credit cannot fill the bucket', async () => {
     pipeline = await recovery.engines.pipeline({ credits: '1' })
     pipeline.upstream.script.submit = () => REFUSED
     for (let round = 0; round < 12; round += 1) {
@@ -93,7 +93,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.spent()).toBe('0')
   })
 
-  it('within minutes where the bucket refused it, and the job ends all the same', async () => {
+  it('within minutes after the bucket refused the deletion, and the job ends normally', async () => {
     const job = await create()
     const execution = await createVideoMachine(withOutage()).run(job)
     expect(execution.status).toBe('SUCCEEDED')
@@ -104,7 +104,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('within minutes where the process died between the resolution of its job and the deletion', async () => {
+  it('within minutes after a crash between the resolution of its job and the deletion', async () => {
     const { jobId } = await create()
     const { table } = pipeline.context
     const job = await pipeline.read({ ...pipeline.tenant, jobId })
@@ -117,7 +117,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('only after an execution that took the place of a broken one has submitted it', async () => {
+  it('only after the execution that replaced a failed one has submitted it', async () => {
     let isBroken = true
     const broken = () => Promise.reject(new Error('broken'))
     const breaking = (step: () => Promise<unknown>) => (isBroken ? broken() : step())
@@ -134,7 +134,7 @@ describe('a large request leaves the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('under a submit that was about to read it, which then finds the job ended and posts nothing', async () => {
+  it('before a submit reads it, which then finds the job ended and sends nothing', async () => {
     const job = await create()
     const machine = recovery.useMachine(pipeline)
     const held = holdRequest(pipeline.context.table, `HOLD#${job.jobId}`, 0)
@@ -154,7 +154,7 @@ describe('a deleted job leaves nothing in the bucket', () => {
     pipeline.upstream.script.submit = () => accepted(LARGE_SUBMIT)
   })
 
-  it('when it is deleted while it runs, and is billed by the response that is removed afterwards', async () => {
+  it('if deleted while it runs, and is billed from the upstream reply before its removal', async () => {
     const job = await create()
     const Poll = async (step: () => Promise<unknown>, visit: number) => {
       if (visit === 1) {
@@ -168,7 +168,7 @@ describe('a deleted job leaves nothing in the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('when it is deleted after it has ended', async () => {
+  it('if deleted after its end', async () => {
     const job = await create()
     await createVideoMachine(pipeline).run(job)
     expect(await texts()).toHaveLength(2)
@@ -177,7 +177,7 @@ describe('a deleted job leaves nothing in the bucket', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('within minutes where the bucket refused, and its execution ends all the same', async () => {
+  it('within minutes after the bucket refused a deletion, and its execution ends normally', async () => {
     const job = await create()
     const faulty = withOutage()
     const Settle = async (step: () => Promise<unknown>) => {

@@ -35,7 +35,7 @@ const ODD_MEMBERS = [
   '"nested":{"id":"theirs","status":"theirs","url":"theirs"}',
 ].join(', ')
 
-it('an upstream answer reaches the client byte for byte at create and at get, with the injected members over its own', async () => {
+it('create and get return the upstream reply byte for byte, with the gateway fields in place of its own', async () => {
   const video = engines.results.url('/video.mp4')
   const answer = (id: string, status: string, rest: string) =>
     `{"id":${id},${ODD_MEMBERS},\n "status":${status}${rest}}`

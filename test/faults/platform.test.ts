@@ -74,7 +74,7 @@ describe('platform faults', () => {
   })
 
   // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500
-  it.each(OPERATIONS)('%s 500: a fault of ours is told as nothing but an internal error', async (operation) => {
+  it.each(OPERATIONS)('%s 500: an internal fault shows no details', async (operation) => {
     table.on(GetCommand).rejects(new Error('secret detail'))
     const { statusCode, body, headers } = await invoke(operation)
     expect({ statusCode, body }).toEqual({ statusCode: 500, body: '{"error":"internal error"}' })
@@ -82,14 +82,14 @@ describe('platform faults', () => {
   })
 
   // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503
-  it.each(OPERATIONS)('%s 503: a throttled table is worth another try, and says when', async (operation) => {
+  it.each(OPERATIONS)('%s 503: a throttled table returns Retry-After', async (operation) => {
     table.on(GetCommand).rejects(throttled())
     const { statusCode, body, headers } = await invoke(operation)
     expect({ statusCode, body }).toEqual({ statusCode: 503, body: '{"error":"service unavailable"}' })
     expect(headers['retry-after']).toBe('1')
   })
 
-  it('create-video-job 503: a balance that stays contended locks nothing and is told after a bounded number of tries', async () => {
+  it('create-video-job 503: a contended balance reserves nothing and is reported after a bounded number of attempts', async () => {
     table.on(TransactWriteCommand).rejects(
       new TransactionCanceledException({
         message: 'cancelled',
@@ -104,7 +104,7 @@ describe('platform faults', () => {
     expect(executions.commandCalls(StartExecutionCommand)).toHaveLength(0)
   })
 
-  it('create-video-job 201: a start that fails leaves the job to Reconcile, and the client gets its job', async () => {
+  it('create-video-job 201: after a failed start the client gets its job, and Reconcile starts it', async () => {
     table.on(TransactWriteCommand).resolves({})
     executions.on(StartExecutionCommand).rejects(new Error('throttled'))
     table
@@ -126,12 +126,12 @@ describe('platform faults', () => {
     expect(JSON.parse(body)).toMatchObject({ object: 'video.generation', status: 'queued' })
   })
 
-  it('list-video-jobs 500: a page that cannot be read is no empty list', async () => {
+  it('list-video-jobs 500: an unreadable page is not returned as an empty list', async () => {
     table.on(QueryCommand).rejects(new Error('broken'))
     expect((await invoke('list-video-jobs')).statusCode).toBe(500)
   })
 
-  it('delete-video-job 500: a mark that cannot be written is not told as done', async () => {
+  it('delete-video-job 500: a failed write is not reported as a deletion', async () => {
     table.on(UpdateCommand).rejects(new Error('broken'))
     expect((await invoke('delete-video-job')).statusCode).toBe(500)
   })

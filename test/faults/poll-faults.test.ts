@@ -77,8 +77,8 @@ async function open({ provider = 'p2', polls = ['{}'] }: Polls): Promise<Pipelin
 const TOKENS = [{ resolution: 'any', audio: 'any', video_input: 'any', price: '7' }] as const
 const BY_TOKENS: Changes = { snapshot: { billing: 'token', prices: TOKENS } }
 
-describe('an upstream that answers polls with HTTP 500 for ten minutes', () => {
-  it('costs the job nothing: it succeeds, and its price is what the upstream reports', async () => {
+describe('an upstream that returns HTTP 500 to polls for ten minutes', () => {
+  it('does not affect the job, which succeeds and is billed by the reported usage', async () => {
     const pipeline = await open({})
     const end = pipeline.clock.seconds + 600
     const answer: Reply = (response) =>
@@ -93,26 +93,29 @@ describe('an upstream that answers polls with HTTP 500 for ten minutes', () => {
   })
 })
 
-describe('an upstream that does not know a task it has accepted', () => {
+describe('an upstream that does not find an accepted task', () => {
   const UNKNOWN = {
     p1: says.p1('UNKNOWN'),
     p2: jsonReply(404, '{"error":{"code":"ResourceNotFound","message":"not found"}}'),
   }
 
-  it.each(['p1', 'p2'] as const)('is waited out when the task appears a poll later (%s)', async (provider) => {
+  it.each(['p1', 'p2'] as const)('is polled again until the task appears (%s)', async (provider) => {
     const { record, spent } = await run(await open({ provider, polls: [UNKNOWN[provider], done[provider]()] }))
     expect([record.status, spent]).toEqual(['succeeded', '0.42'])
   })
 
-  it.each(['p1', 'p2'] as const)('fails the job after five such polls, with its money back (%s)', async (provider) => {
-    const { record, seconds, spent } = await run(await open({ provider, polls: [UNKNOWN[provider]] }))
-    expect(record).toMatchObject({ status: 'failed', error: 'upstream lost the task' })
-    expect([upstream.seen.polls >= 5, seconds >= 60, spent]).toEqual([true, true, '0'])
-  })
+  it.each(['p1', 'p2'] as const)(
+    'fails the job after five such polls and releases its reservation (%s)',
+    async (provider) => {
+      const { record, seconds, spent } = await run(await open({ provider, polls: [UNKNOWN[provider]] }))
+      expect(record).toMatchObject({ status: 'failed', error: 'upstream lost the task' })
+      expect([upstream.seen.polls >= 5, seconds >= 60, spent]).toEqual([true, true, '0'])
+    },
+  )
 })
 
-describe('a status word that no document lists', () => {
-  it.each(['p1', 'p2'] as const)('keeps the job processing and is counted each time (%s)', async (provider) => {
+describe('an undocumented status word', () => {
+  it.each(['p1', 'p2'] as const)('keeps the job processing and is counted at each poll (%s)', async (provider) => {
     const word = says[provider]('THINKING')
     const { record, visited } = await run(await open({ provider, polls: [word, word, done[provider]()] }))
     expect(visited).toEqual(['Submit', 'Poll', 'Poll', 'Poll', 'Store', 'Settle', 'Notify'])
@@ -121,8 +124,8 @@ describe('a status word that no document lists', () => {
   })
 })
 
-describe('a success that the upstream takes back', () => {
-  it('stands, whatever later polls would say and however often the step runs', async () => {
+describe('a success that the upstream later withdraws', () => {
+  it('is final, whatever later polls return and however often the step runs', async () => {
     const pipeline = await open({ polls: [succeeded(), says.p2('running')] })
     let polled = 0
     const Poll = async (step: () => Promise<unknown>) => {
@@ -136,33 +139,30 @@ describe('a success that the upstream takes back', () => {
   })
 })
 
-describe('a success answer', () => {
-  it('without a url fails the job, with its money back', async () => {
+describe('a success reply', () => {
+  it('without a url fails the job and releases its reservation', async () => {
     const { record, spent } = await run(await open({ polls: [succeeded('"duration":3', '"content":{}')] }))
     expect(record).toMatchObject({ status: 'failed', error: 'upstream result is not a video' })
     expect(spent).toBe('0')
   })
 
-  it('with two urls has the first one fetched alone', async () => {
+  it('with two urls has only the first one fetched', async () => {
     const urls = ['/video.mp4', '/second.mp4'].map((path) => `{"url":"${engines.results.url(path)}"}`)
     const { record } = await run(await open({ polls: [succeeded('"duration":3', `"data":[${urls.join()}]`)] }))
     expect([record.status, fetched]).toEqual(['succeeded', []])
   })
 
-  it.each(['"usage":{}', '"usage":null', '"seed":1'])(
-    'that holds %s is billed at the locked estimate',
-    async (usage) => {
-      const { record, spent } = await run(await open({ polls: [succeeded(usage)] }), BY_TOKENS)
-      expect([record.status, spent]).toEqual(['succeeded', '0.7'])
-      expect(engines.counted()).toContain('billed_at_estimate')
-      expect(engines.counted()).not.toContain('usage_refused')
-    },
-  )
+  it.each(['"usage":{}', '"usage":null', '"seed":1'])('with %s is billed at the reserved estimate', async (usage) => {
+    const { record, spent } = await run(await open({ polls: [succeeded(usage)] }), BY_TOKENS)
+    expect([record.status, spent]).toEqual(['succeeded', '0.7'])
+    expect(engines.counted()).toContain('billed_at_estimate')
+    expect(engines.counted()).not.toContain('usage_refused')
+  })
 })
 
-describe('a usage in the wire format', () => {
+describe('usage in upstream replies', () => {
   it.each(['-5', '1e309', '1e18', '"many"'])(
-    'of %s is refused aloud and billed at the locked estimate',
+    'of %s is refused with a counted fact and billed at the reserved estimate',
     async (tokens) => {
       const logged = jest.spyOn(logger, 'error')
       const { spent } = await run(
@@ -179,13 +179,13 @@ describe('a usage in the wire format', () => {
     },
   )
 
-  it('of "12" counts as its number', async () => {
+  it('of "12" is read as a number', async () => {
     const { spent } = await run(await open({ polls: [succeeded('"usage":{"completion_tokens":"12"}')] }), BY_TOKENS)
     expect(spent).toBe('0.000084')
     expect(engines.counted()).not.toContain('usage_refused')
   })
 
-  it('of NaN makes the answer no JSON: the upstream is asked again', async () => {
+  it('of NaN makes the reply invalid JSON, and the poll is repeated', async () => {
     const polls = [succeeded('"usage":{"completion_tokens":NaN}'), succeeded('"usage":{"completion_tokens":50000}')]
     const { record, spent } = await run(await open({ polls }), BY_TOKENS)
     expect([record.status, spent, upstream.seen.polls]).toEqual(['succeeded', '0.35', 2])
@@ -196,7 +196,7 @@ describe('a usage in the wire format', () => {
     ['p2', '4.999', '0.69986', '4.999'],
     ['p1', '0', '0.42', '3'],
     ['p2', '0', '0.42', '3'],
-  ] as const)('of %s, a duration of %s, is billed to a millionth: %s', async (provider, duration, cost, length) => {
+  ] as const)('of %s, a duration of %s, is billed exactly: %s', async (provider, duration, cost, length) => {
     const answer = provider === 'p1' ? succeededP1(duration) : succeeded(`"duration":${duration}`)
     const { record, spent } = await run(await open({ provider, polls: [answer] }))
     expect([spent, record.durationSeconds]).toEqual([cost, length])

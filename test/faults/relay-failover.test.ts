@@ -44,7 +44,7 @@ async function callsOf(send: () => Promise<unknown>): Promise<number[]> {
   return rig.upstreams.map(({ calls }, index) => calls.length - (before[index] ?? 0))
 }
 
-describe('before the first byte', () => {
+describe('failover before the first byte', () => {
   it.each<[string, Parameters<ReturnType<typeof upstream>['answerWith']>[0]]>([
     ['a reset', (response) => void response.destroy()],
     ['a 500', (response) => sendJson(response, '{}', 500)],
@@ -70,7 +70,7 @@ describe('before the first byte', () => {
         openStream(response).write(ROLE, () => response.destroy())
       },
     ],
-  ])('%s of one channel is answered by the next, and billed once', async (_, fault) => {
+  ])('after %s of one channel, the next one responds, and the request is billed once', async (_, fault) => {
     upstream(0).answerWith(fault)
     upstream(1).answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE))
     const calls = await callsOf(async () => {
@@ -82,7 +82,7 @@ describe('before the first byte', () => {
     expect((await rig.rows(tenant.id)).filter(({ kind }) => kind === 'settle')).toMatchObject([{ actual: 15_000n }])
   })
 
-  it('a refusal of the request itself is not tried elsewhere', async () => {
+  it('a refused request is not sent to another channel', async () => {
     upstream(0).answerWith((response) => sendJson(response, '{"error":{"message":"no"}}', 422))
     upstream(1).answerWith((response) => sendJson(response, chatAnswer()))
     const calls = await callsOf(async () => {
@@ -91,7 +91,7 @@ describe('before the first byte', () => {
     expect(calls).toStrictEqual([1, 0])
   })
 
-  it('an upstream that does not begin to answer is not replaced: both could bill', async () => {
+  it('a timeout causes no failover, because both upstreams could bill', async () => {
     upstream(0).answerWith(() => undefined)
     upstream(1).answerWith((response) => sendJson(response, chatAnswer()))
     const calls = await callsOf(async () => {
@@ -104,8 +104,8 @@ describe('before the first byte', () => {
   })
 })
 
-describe('after the first byte', () => {
-  it('nothing is tried a second time', async () => {
+describe('failover after the first byte', () => {
+  it('there is no second attempt', async () => {
     upstream(0).answerWith((response) => {
       openStream(response).write(word('Hi'), () => response.destroy())
     })

@@ -57,8 +57,8 @@ const ROLE = roleEvent(ROLE_CHOICES['a refusal that is null'])
 
 const asPublic = (events: string) => events.replaceAll('upstream-chat', CHAT)
 
-describe('an upstream that dies in the middle of a stream', () => {
-  it('ends it with one error event and without [DONE], and bills what was relayed, once', async () => {
+describe('an upstream that fails in the middle of a stream', () => {
+  it('ends with one error event and without [DONE], and bills the relayed part once', async () => {
     answerWith((response) => {
       openStream(response).write(`${word('Hello ')}${word('world')}`, () => response.destroy())
     })
@@ -71,7 +71,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(actual > 0n && actual < (row?.amount ?? 0n)).toBe(true)
   })
 
-  it('drops the half of an event, which no client could read', async () => {
+  it('drops an incomplete event', async () => {
     answerWith((response) => {
       openStream(response).write(`${word('Hi')}data: {"choices":[{"del`, () => response.destroy())
     })
@@ -79,7 +79,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(text).toBe(`${asPublic(word('Hi'))}data: ${JSON.stringify(BROKEN)}\n\n`)
   })
 
-  it('drops it also when the connection is closed well, and bills what came before', async () => {
+  it('drops an incomplete event after a clean close too, and bills the events before it', async () => {
     answerWith((response) => sendStream(response, word('Hi'), 'data: {"choices":[{"delta":{"content":"wor'))
     const { text } = await rig.send(BODY, { key: tenant.key })
     expect(text).toBe(`${asPublic(word('Hi'))}data: ${JSON.stringify(BROKEN)}\n\n`)
@@ -88,7 +88,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect((row?.actual ?? 0n) < (row?.amount ?? 0n)).toBe(true)
   })
 
-  it.each(Object.entries(ROLE_CHOICES))('costs nothing when no more has come than %s', async (_, choices) => {
+  it.each(Object.entries(ROLE_CHOICES))('costs nothing if it sent only %s', async (_, choices) => {
     answerWith((response) => {
       openStream(response).write(roleEvent(choices), () => response.destroy())
     })
@@ -97,7 +97,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(await settlement()).toMatchObject({ kind: 'release' })
   })
 
-  it('bills its usage where that came before the break', async () => {
+  it('bills the usage if it arrived before the failure', async () => {
     answerWith((response) => {
       openStream(response).write(`${word('Hi')}${chatEvent({ choices: [{}], usage: USAGE })}`, () => response.destroy())
     })
@@ -105,7 +105,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
 
-  it('has a status of its own before the first byte, and costs nothing', async () => {
+  it('is an error status before the first byte, and costs nothing', async () => {
     answerWith((response) => {
       openStream(response).flushHeaders()
       response.destroy()
@@ -125,14 +125,14 @@ describe('an upstream that dies in the middle of a stream', () => {
     ['half an event', ['data: {"id":"chatcmp']],
     ['a role and an error', [ROLE, 'data: {"error":{"message":"overloaded"}}\n\n']],
     ['a role and [DONE]', [ROLE, DONE]],
-  ])('has a status of its own when an upstream answers 200 with %s', async (_, events) => {
+  ])('is an error status if the 200 reply is %s', async (_, events) => {
     answerWith((response) => sendStream(response, ...events))
     const { statusCode } = await rig.send(BODY, { key: tenant.key })
     expect(statusCode).toBe(502)
     expect(await settlement()).toMatchObject({ kind: 'release' })
   })
 
-  it('is told as the error that an upstream reports in JSON under a 200, and costs nothing', async () => {
+  it('is the reported error if the 200 reply is a JSON error, and costs nothing', async () => {
     answerWith((response) => sendJson(response, { error: { message: 'overloaded' } }))
     for (const stream of [true, false]) {
       expect((await rig.send({ ...BODY, stream }, { key: tenant.key })).statusCode).toBe(502)
@@ -140,7 +140,7 @@ describe('an upstream that dies in the middle of a stream', () => {
     expect(await rig.balance(tenant.id)).toStrictEqual({ available: '1', held: '0', spent: '0' })
   })
 
-  it('relays the error that the upstream reports itself, and adds none', async () => {
+  it('relays the error event of the upstream without adding one', async () => {
     const error = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
     answerWith((response) => sendStream(response, word('Hi'), error, DONE))
     const { text } = await rig.send(BODY, { key: tenant.key })
@@ -149,8 +149,8 @@ describe('an upstream that dies in the middle of a stream', () => {
   })
 })
 
-describe('a stream whose bytes come as they please', () => {
-  it('is the same for the client when every byte comes alone, characters cut in pieces', async () => {
+describe('a stream in unusual chunks', () => {
+  it('is the same for the client if every byte arrives alone', async () => {
     const events = `: hi\r\n\r\n${word('Grüße, 世界 🌍')}${FINISH}${USAGE_CHUNK}${DONE}`
     answerWith(async (response) => {
       openStream(response)
@@ -166,7 +166,7 @@ describe('a stream whose bytes come as they please', () => {
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
-  it('has the role that was held back until the first word, and the end of an answer of nothing', async () => {
+  it('relays the held-back role with the first word, and at the end of an empty response', async () => {
     for (const events of [
       [ROLE, word('Hi'), FINISH],
       [ROLE, FINISH],
@@ -183,7 +183,7 @@ describe('a stream whose bytes come as they please', () => {
     }
   })
 
-  it('gets a comment for every quarter of a minute of silence', async () => {
+  it('gets a comment after every 15 seconds of silence', async () => {
     jest.useFakeTimers({
       doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
@@ -210,7 +210,7 @@ describe('a stream whose bytes come as they please', () => {
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
-  it.each(['Text/Event-Stream; charset=utf-8', undefined])('is a stream whose type is written %s', async (type) => {
+  it.each(['Text/Event-Stream; charset=utf-8', undefined])('is recognised by the content type %s', async (type) => {
     answerWith((response) => {
       response.writeHead(200, type === undefined ? {} : { 'content-type': type })
       response.end(`\ufeff${word('Hi')}${FINISH}${USAGE_CHUNK}${DONE}`)
@@ -220,14 +220,14 @@ describe('a stream whose bytes come as they please', () => {
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
-  it('holds an image of eight megabytes in one event', async () => {
+  it('relays an image of eight megabytes in one event', async () => {
     const event = word('x'.repeat(8 * 1024 * 1024))
     answerWith((response) => sendStream(response, event, FINISH, USAGE_CHUNK, DONE))
     const { text } = await rig.send(BODY, { key: tenant.key })
     expect(text === asPublic(event + FINISH + DONE)).toBe(true)
   })
 
-  it('is made of a whole answer where the upstream does not stream', async () => {
+  it('is created from a complete reply if the upstream does not stream', async () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
     const message = { role: 'assistant', content: 'Hi', tool_calls: [call] }
     answerWith((response) =>
@@ -246,7 +246,7 @@ describe('a stream whose bytes come as they please', () => {
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
-  it('waits for a slow client, and so does the upstream', async () => {
+  it('applies the backpressure of a slow client to the upstream', async () => {
     const events = word('x'.repeat(10_000)).repeat(2_000)
     const stuck = Promise.withResolvers<void>()
     let waits = 0
@@ -275,7 +275,7 @@ describe('a stream whose bytes come as they please', () => {
 })
 
 describe('a client that reads too slowly', () => {
-  it('is billed before the function’s time is up, and told by an event that its answer ends there', async () => {
+  it('is billed before the timeout of the function, and gets an event that ends the response', async () => {
     jest.useFakeTimers({
       doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
@@ -320,7 +320,7 @@ describe('a client that reads too slowly', () => {
 })
 
 describe('a client that leaves', () => {
-  it('at the first word is billed by the usage at the end of the stream, once', async () => {
+  it('at the first word is billed once, by the usage at the end of the stream', async () => {
     answerWith((response) => {
       const rest = `${word('there')}${FINISH}${USAGE_CHUNK}${DONE}`
       openStream(response).write(word('Hi'), () => setImmediate(() => response.end(rest)))
@@ -331,7 +331,7 @@ describe('a client that leaves', () => {
     expect(await settlement()).toMatchObject({ kind: 'settle', actual: COST })
   })
 
-  it('is billed for what was generated when the usage does not come in time, never nothing', async () => {
+  it('is billed for the generated tokens if the usage does not arrive in time', async () => {
     jest.useFakeTimers({
       doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
@@ -352,7 +352,7 @@ describe('a client that leaves', () => {
 })
 
 describe('a client that waits for the first word', () => {
-  it('gets the comments of the silence, and one error and no [DONE] when nothing comes of it, for nothing', async () => {
+  it('gets comments during the silence, then one error without [DONE] if the upstream fails, and pays nothing', async () => {
     jest.useFakeTimers({
       doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
@@ -381,12 +381,12 @@ describe('a client that waits for the first word', () => {
   })
 })
 
-describe('an upstream that leaves something out', () => {
+describe('an incomplete upstream stream', () => {
   it.each<[string, string[]]>([
     ['its usage', [word('Hi'), FINISH, DONE]],
     ['its usage and [DONE]', [word('Hi'), FINISH]],
     ['the last blank line too', [word('Hi'), FINISH.trimEnd()]],
-  ])('%s: the stream ends as it came, billed at the estimate', async (_, events) => {
+  ])('%s: the stream ends unchanged, billed at the estimate', async (_, events) => {
     answerWith((response) => sendStream(response, ...events))
     const { text } = await rig.send(BODY, { key: tenant.key })
     expect(text).toBe(asPublic(events.join('')))
@@ -395,13 +395,13 @@ describe('an upstream that leaves something out', () => {
     expect(row?.actual).toBe(row?.amount)
   })
 
-  it('[DONE] alone: the usage is billed', async () => {
+  it('[DONE] missing: the usage is billed', async () => {
     answerWith((response) => sendStream(response, word('Hi'), FINISH, USAGE_CHUNK))
     await rig.send(BODY, { key: tenant.key })
     expect(await settlement()).toMatchObject({ actual: COST })
   })
 
-  it('an end without a finish is told as the break that it is', async () => {
+  it('no finish reason: the stream ends with an error event', async () => {
     answerWith((response) => sendStream(response, word('Hi')))
     const { text } = await rig.send(BODY, { key: tenant.key })
     expect(text).toContain('upstream_error')
@@ -409,8 +409,8 @@ describe('an upstream that leaves something out', () => {
   })
 })
 
-describe('a key that is revoked in the middle of a stream', () => {
-  it('lets that stream come to its end, settled, and is refused at its next request, with a price or without', async () => {
+describe('a key revoked in the middle of a stream', () => {
+  it('lets the stream end and settle, and is refused at the next request, priced or free', async () => {
     const revoked = Promise.withResolvers<void>()
     answerWith(async (response) => {
       openStream(response).write(word('Hi'))

@@ -24,8 +24,8 @@ const success = () => JSON.stringify({ status: 'succeeded', content: { video_url
 const open = (through = http) =>
   openWirePipeline(engines, { upstream, http: through, renewedCredential: async () => 'new key' })
 
-describe('a key that was replaced while functions still had the old one', () => {
-  it('fails no job: submit and poll are sent once more, one task is made and one video billed', async () => {
+describe('an upstream key replaced while functions cache the old one', () => {
+  it('fails no job: submit and poll are repeated once, with one task and one billed video', async () => {
     upstream.play({ submits: [REFUSED, ACCEPTED], polls: [REFUSED, success()] })
     const pipeline = await open()
     const job = await pipeline.create()
@@ -38,7 +38,7 @@ describe('a key that was replaced while functions still had the old one', () => 
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('that is refused too puts the channel out, once, and gives the money back', async () => {
+  it('disables the channel and releases the reservation if the new key is refused too', async () => {
     upstream.play({ submits: [REFUSED, REFUSED, ACCEPTED] })
     const pipeline = await open()
     const job = await pipeline.create()
@@ -49,7 +49,7 @@ describe('a key that was replaced while functions still had the old one', () => 
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('makes no second task when the function dies after the second post: its outcome is unknown as ever', async () => {
+  it('causes no second task if the function dies after the second submit, whose outcome is unknown', async () => {
     upstream.play({ submits: [REFUSED, ACCEPTED, ACCEPTED] })
     const died = Promise.withResolvers<never>()
     const deadly: UpstreamHttp = {

@@ -68,7 +68,7 @@ async function endOf(job: { tenantId: string; jobId: string; videoKey: string })
 
 const conflicts = () => engines.counted().filter((fact) => fact === 'resolution_conflict')
 
-describe('a release and a settlement that were decided at the same time', () => {
+describe('a concurrent release and settlement', () => {
   type Settle = (step: Step, endSweep: () => Promise<void>) => Promise<unknown>
 
   /** Runs a job whose sweep is held at a request since before the video was stored, at the latest until the job's end. */
@@ -92,13 +92,13 @@ describe('a release and a settlement that were decided at the same time', () => 
   it.each([
     ['its commit', ['"release"', 0]],
     ['the reads before it', ['"HOLD#', 1]],
-  ] as const)('are the settlement when that commits while the release is at %s: the video stays', async (_, held) => {
+  ] as const)('end as the settlement if it commits while the release is at %s: the video stays', async (_, held) => {
     const job = await runBesideSweep(held)
     expect(await endOf(job)).toEqual({ status: 'succeeded', spent: '0.42', objects: [job.videoKey] })
     expect(conflicts()).toHaveLength(1)
   })
 
-  it('are the release when that commits first: nothing is billed, and nothing is kept', async () => {
+  it('end as the release if it commits first: nothing is billed or kept', async () => {
     const job = await runBesideSweep(['"release"', 0], async (step, endSweep) => {
       const settlement = holdRequest(pipeline.context.table, '"settle"')
       const settling = step()
@@ -112,10 +112,10 @@ describe('a release and a settlement that were decided at the same time', () => 
   })
 })
 
-describe('a worker whose job a sweep ends under its hands', () => {
+describe('a step whose job Reconcile ends meanwhile', () => {
   const NOTHING = { status: 'failed', spent: '0', objects: [] }
 
-  it('in Submit has its task cancelled upstream and goes no further than the callback', async () => {
+  it('in Submit cancels its upstream task and continues only with the callback', async () => {
     pipeline.upstream.script.submit = async () => {
       await sweepOverdue()
       return accepted()
@@ -126,7 +126,7 @@ describe('a worker whose job a sweep ends under its hands', () => {
     expect(engines.counted()).toContain('upstream_orphan')
   })
 
-  it('in Poll fetches no video, however finished the task is', async () => {
+  it('in Poll fetches no video, even if the task has finished', async () => {
     pipeline.upstream.script.poll = async () => {
       await sweepOverdue()
       return done()
@@ -138,13 +138,13 @@ describe('a worker whose job a sweep ends under its hands', () => {
     expect(downloads).toEqual([])
   })
 
-  it('in Store keeps no object of it', async () => {
+  it('in Store keeps no object', async () => {
     whileDownloading = sweepOverdue
     const { job } = await runJob()
     expect(await endOf(job)).toEqual(NOTHING)
   })
 
-  it('in Settle finds it billed by the sweep, once', async () => {
+  it('in Settle finds the job billed once by Reconcile', async () => {
     const Settle = async (step: Step) => {
       await sweepOverdue()
       return await step()

@@ -58,26 +58,23 @@ describe('a table restored to the middle of', () => {
     ['a reservation', 4, reserve],
     ['a settlement', 4, () => resolve(settle('0.42'))],
     ['a release', 4, () => resolve(RELEASE)],
-  ])(
-    '%s breaks invariants that the audit reports, whichever of its items are missing',
-    async (_, count, transaction) => {
-      const { table, before, after } = await transaction()
-      const written = changedKeys(before, after)
-      expect(written.filter(isMoney)).toHaveLength(count)
-      for (const missing of subsets(written)) {
-        await putBack(table, before, missing)
-        const found = await findings(table)
-        const isPart = missing.some(isMoney) && !written.filter(isMoney).every((key) => missing.includes(key))
-        expect({ missing, isReported: found.length > 0 }).toEqual({ missing, isReported: isPart })
-        await putBack(table, after, missing)
-      }
-      expect(await findings(table)).toEqual([])
-    },
-  )
+  ])('%s breaks invariants that the audit reports, whichever items are missing', async (_, count, transaction) => {
+    const { table, before, after } = await transaction()
+    const written = changedKeys(before, after)
+    expect(written.filter(isMoney)).toHaveLength(count)
+    for (const missing of subsets(written)) {
+      await putBack(table, before, missing)
+      const found = await findings(table)
+      const isPart = missing.some(isMoney) && !written.filter(isMoney).every((key) => missing.includes(key))
+      expect({ missing, isReported: found.length > 0 }).toEqual({ missing, isReported: isPart })
+      await putBack(table, after, missing)
+    }
+    expect(await findings(table)).toEqual([])
+  })
 })
 
 describe('a table that lost', () => {
-  it('any items of a billed job or of its tenant is reported, and every tenant is looked at all the same', async () => {
+  it('items of a billed job or of its tenant is reported, and every tenant is still checked', async () => {
     const { table, after } = await resolve(settle('0.42'))
     const other = await openTenant(table)
     const { jobId } = await reserveJob(table, other)
@@ -124,7 +121,7 @@ describe('a table that lost', () => {
       ],
     ],
     ['the ledger row', /#1$/, ['job ID has no reserve row in the ledger']],
-  ])('%s of an open job says so in words', async (_, lost, messages) => {
+  ])('%s of an open job is reported in words', async (_, lost, messages) => {
     const table = await engine.fresh()
     const { jobId } = await reserveJob(table, await openTenant(table))
     const key = [...(await takeImage(table)).keys()].find((each) => lost.test(each)) ?? ''
@@ -134,7 +131,7 @@ describe('a table that lost', () => {
 })
 
 describe('the audit', () => {
-  it('finds nothing wrong with ledger rows that outlived the collected record of an old job', async () => {
+  it('accepts ledger rows of old jobs whose records have expired', async () => {
     const table = await engine.fresh()
     const tenant = await openTenant(table)
     const job = await reserveJob(table, tenant, { createdAt: Math.trunc(Date.now() / 1000) - 32 * 86_400 })

@@ -36,7 +36,7 @@ const isDownload = ({ path }: SimulatorRequest) => path.startsWith('/results/')
 /** What `npm start` prints for the person who started it; everything else is a log. */
 const BANNER = /^(demo key {8}|webhook secret {2}|curl -s | {2}-H 'Content-Type)/
 
-describe('the logs of a host at their most talkative', () => {
+describe('the debug logs of the local host', () => {
   let upstream: Simulator
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   let gateway: Gateway
@@ -110,7 +110,7 @@ describe('the logs of a host at their most talkative', () => {
     await api.list()
   }
 
-  it('say something of every part', () => {
+  it('have lines of every part', () => {
     for (const part of [
       '"request"',
       '"submit answered"',
@@ -124,7 +124,7 @@ describe('the logs of a host at their most talkative', () => {
     }
   })
 
-  it('name the request that made a job in the lines of each of its steps, and its upstream and its receiver hear of it', () => {
+  it('have the creating request id in the lines of every step, and send it to the upstream and the receiver', () => {
     expect(firstRequestId).not.toBe('')
     const lines = logs.split('\n').filter((line) => line.includes(firstRequestId))
     for (const message of ['request', 'execution started', 'submit answered', 'job resolved', 'callback sent']) {
@@ -150,7 +150,7 @@ describe('the logs of a host at their most talkative', () => {
       () => ['of-the-reference', 'small.png', SMALL_IMAGE, 'of-the-callback'],
     ],
     ['private key', () => ['PRIVATE KEY']],
-  ])('hold no %s', (_, secrets) => {
+  ])('contain no %s', (_, secrets) => {
     for (const secret of secrets()) {
       expect(secret).not.toBe('')
       expect(logs.split('\n').filter((line) => line.includes(secret))).toEqual([])

@@ -52,8 +52,8 @@ function trickle(response: ServerResponse, status = 200): Promise<unknown> {
   return once(response, 'close')
 }
 
-describe('an answer that trickles', () => {
-  it.each(REQUESTS)('has one deadline over head and body, and is a 504: %s', async (_, operation, body) => {
+describe('a slow reply', () => {
+  it.each(REQUESTS)('has one deadline for head and body, and becomes a 504: %s', async (_, operation, body) => {
     const { id, key } = await rig.tenant('1')
     const closed: Promise<unknown>[] = []
     const before = rig.upstreams[1]?.calls.length
@@ -69,12 +69,12 @@ describe('an answer that trickles', () => {
     expect(rig.upstreams[1]?.calls).toHaveLength(before ?? 0)
   })
 
-  it.each(REQUESTS)('of an upstream that refuses is a 504 too: %s', async (_, operation, body) => {
+  it.each(REQUESTS)('of a refusing upstream becomes a 504 too: %s', async (_, operation, body) => {
     rig.upstreams[0]?.answerWith((response) => void trickle(response, 422))
     expect((await rig.send(body, { operation })).statusCode).toBe(504)
   })
 
-  it('has what is left of the time of the request after a channel that failed', async () => {
+  it('has the remaining time of the request after a failed channel', async () => {
     const realNow = performance.now.bind(performance)
     let passed = 0
     performance.now = () => realNow() + passed
@@ -95,8 +95,8 @@ describe('an answer that trickles', () => {
   })
 })
 
-describe('an answer that is whole in time', () => {
-  it('is not cut while a slow client reads it', async () => {
+describe('a reply that is complete in time', () => {
+  it('is not cut off while a slow client reads it', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
     const read = () => new Promise<void>((resolve) => realTimer(resolve, 400))
     const { statusCode, isCut } = await rig.send(CHAT_BODY, { client: { highWaterMark: 1, read } })

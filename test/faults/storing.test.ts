@@ -58,8 +58,8 @@ const WRITES = [
 const TRIES = 3
 const PARTS = 2
 
-describe('a bucket that asks to slow down', () => {
-  it.each(WRITES)('for a moment (%s) is asked again by the same step', async (operation, path, content) => {
+describe('a throttling bucket', () => {
+  it.each(WRITES)('is retried by the same step if briefly throttled (%s)', async (operation, path, content) => {
     const { job, store, asked } = await facing(path, { [operation]: { ...SLOW_DOWN, times: 2 } })
     expect(await store()).toEqual({ step: 'settle' })
     expect((await engines.bucket.bytes(job.videoKey)).equals(content)).toBe(true)
@@ -67,7 +67,7 @@ describe('a bucket that asks to slow down', () => {
   })
 
   it.each(WRITES)(
-    'for longer (%s) is asked again by the next step, and holds nothing until then',
+    'is retried by the next step if throttled for longer (%s), and holds nothing until then',
     async (operation, path, content) => {
       const times = operation === 'UploadPart' ? TRIES * PARTS : TRIES
       const { job, store, asked } = await facing(path, { [operation]: { ...SLOW_DOWN, times } })
@@ -81,11 +81,11 @@ describe('a bucket that asks to slow down', () => {
   )
 })
 
-describe('a bucket that sees two writes of one key', () => {
+describe('a bucket with two writes of one key', () => {
   it.each([
     ['PutObject', '/video.mp4', CLIP],
     ['CompleteMultipartUpload', '/large.mp4', LARGE],
-  ] as const)('and answers %s with a conflict (409) gets the whole video again', async (operation, path, content) => {
+  ] as const)('that returns 409 to %s gets the whole video again', async (operation, path, content) => {
     const conflict = { status: 409, code: 'ConditionalRequestConflict', times: 1 }
     const { job, store, asked } = await facing(path, { [operation]: conflict })
     await expect(store()).rejects.toMatchObject({ name: 'StoreFailedError' })
@@ -97,7 +97,7 @@ describe('a bucket that sees two writes of one key', () => {
   it.each([
     ['PutObject', '/video.mp4', CLIP],
     ['CompleteMultipartUpload', '/large.mp4', LARGE],
-  ] as const)('because the answer to %s was lost says 412, which is stored', async (operation, path, content) => {
+  ] as const)('that returns 412 after a lost reply to %s has stored the video', async (operation, path, content) => {
     const lost = { status: 500, code: 'InternalError', times: 1, isDone: true }
     const { job, store, asked } = await facing(path, { [operation]: lost })
     expect(await store()).toEqual({ step: 'settle' })
@@ -106,18 +106,18 @@ describe('a bucket that sees two writes of one key', () => {
   })
 })
 
-it('a completed upload that is an error behind its 200 is not taken for stored', async () => {
+it('a completed upload with an error in its 200 reply does not count as stored', async () => {
   const fault = { status: 200, code: 'InternalError', times: 1 }
   const { job, store } = await facing('/large.mp4', { CompleteMultipartUpload: fault })
   await store().catch(store)
   expect((await engines.bucket.bytes(job.videoKey)).equals(LARGE)).toBe(true)
 })
 
-describe('two executions of one job that store at the same time', () => {
+describe('two concurrent stores of one job', () => {
   it.each([
     ['a short', '/video.mp4', CLIP],
     ['a long', '/large.mp4', LARGE],
-  ])('%s video make one object, one settlement and one callback', async (_, path, content) => {
+  ])('with %s video leave one object, one settlement and one callback', async (_, path, content) => {
     receiver.received.length = 0
     const { pipeline, job } = await finished(path)
     let arrived = 0

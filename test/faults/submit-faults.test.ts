@@ -61,19 +61,19 @@ describe('a submit whose function dies', () => {
     return { pipeline, job }
   }
 
-  it('between its claim and the request posts nothing, then or later, and gives the money back', async () => {
+  it('between its claim and the request is never sent, and the reservation is released', async () => {
     const { pipeline, job } = await dieAround(async () => undefined)
     await expectUnknown(pipeline, job, 0)
   })
 
-  it('after the request and before its record is not posted again, and gives the money back', async () => {
+  it('between the request and its record is not repeated, and the reservation is released', async () => {
     const { pipeline, job } = await dieAround((send) => send())
     await expectUnknown(pipeline, job, 1)
   })
 })
 
 describe('a submit that the upstream accepts', () => {
-  it('and answers after our patience is not posted again, and the late answer changes nothing', async () => {
+  it('with a reply after the timeout is not repeated, and the late reply changes nothing', async () => {
     const waiting = Promise.withResolvers<ServerResponse>()
     upstream.play({ submits: [(response) => waiting.resolve(response), ACCEPTED] })
     const impatient: UpstreamHttp = {
@@ -94,9 +94,9 @@ describe('a submit that the upstream accepts', () => {
   const tenMegabytes = `{"id":"cgt-1","padding":"${'x'.repeat(10_000_000)}"}`
   const ODD_ANSWERS: readonly (readonly [string, Reply])[] = [
     ['an HTML page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>done</html>')],
-    ['JSON that breaks off in a whole answer', '{"id":"cgt-1","mode'],
+    ['truncated JSON in a complete reply', '{"id":"cgt-1","mode'],
     [
-      'JSON in an answer that breaks off',
+      'JSON in a truncated reply',
       (response) => {
         response.writeHead(200, { 'content-length': '100' })
         response.write('{"id":"cgt-1",', () => response.destroy())
@@ -107,7 +107,7 @@ describe('a submit that the upstream accepts', () => {
     ['nothing at all', ''],
   ]
 
-  it.each(ODD_ANSWERS)('and answers with %s is not posted again, and gives the money back', async (_, answer) => {
+  it.each(ODD_ANSWERS)('with a reply of %s is not repeated, and the reservation is released', async (_, answer) => {
     upstream.play({ submits: [answer, ACCEPTED] })
     const pipeline = await open()
     const job = await pipeline.create()
@@ -116,8 +116,8 @@ describe('a submit that the upstream accepts', () => {
   })
 })
 
-describe('a submit to an upstream that is busy', () => {
-  it('waits as Retry-After says, or by its own spread rhythm, and makes one task', async () => {
+describe('a submit to a busy upstream', () => {
+  it('waits for Retry-After, or with its own backoff, and creates one task', async () => {
     upstream.play({
       submits: [
         jsonReply(429, '{"error":{"code":"RateLimitExceeded","message":"slow down"}}', { 'retry-after': '7' }),
@@ -144,7 +144,7 @@ describe('a submit to an upstream that is busy', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('is never posted again after a 503 that says nothing, which a proxy may have sent while the upstream worked', async () => {
+  it('is not repeated after an empty 503, which a proxy may have sent while the upstream accepted the task', async () => {
     upstream.play({ submits: [(response) => response.writeHead(503, { 'retry-after': '1' }).end(), ACCEPTED] })
     const pipeline = await open()
     const job = await pipeline.create()

@@ -68,8 +68,8 @@ const COURSES: readonly (readonly [course: string, ending: object, script: Parti
   ['has no video', { status: 'failed', error: 'upstream result is not a video' }, { poll: inTurn(succeeded({})) }],
 ]
 
-describe.each(EARLIER)('an execution that began under %s', (name) => {
-  it.each(COURSES)('goes on with the functions of today to its end: a job that %s', async (course, ending, script) => {
+describe.each(EARLIER)('an execution started under %s', (name) => {
+  it.each(COURSES)('finishes with the current functions: a job that %s', async (course, ending, script) => {
     const pipeline = await openPipeline()
     Object.assign(pipeline.upstream.script, script)
     if (course.startsWith('waits')) {
@@ -130,26 +130,23 @@ async function reopen({ items, nowSeconds }: Interrupted): Promise<Pipeline> {
   return pipeline
 }
 
-describe('a deployment over open executions', () => {
-  it.each(INTERRUPTED)(
-    'finds one of %s in %s and takes it to its end, the books in order',
-    async (name, place, interrupted) => {
-      const pipeline = await reopen(interrupted)
-      const { input } = interrupted
-      const [state = ''] = place.split(',')
-      const definition = { ...readVideoMachine(name), StartAt: state }
-      const machine = createVideoMachine(pipeline, { definition })
-      machine.engine.start(input.jobId, JSON.stringify(input))
-      expect(await machine.engine.whenEnded(input.jobId)).toMatchObject({ status: 'SUCCEEDED' })
-      const [visited, ending] = ENDINGS[place] ?? []
-      expect(machine.visited).toEqual(visited)
-      expect(await pipeline.read(input)).toMatchObject(ending ?? {})
-      expect(await pipeline.leftovers(input)).toEqual([])
-      expect(await verifyLedger(pipeline.context.table)).toEqual([])
-    },
-  )
+describe('a deployment during open executions', () => {
+  it.each(INTERRUPTED)('finishes an execution of %s in %s with a balanced ledger', async (name, place, interrupted) => {
+    const pipeline = await reopen(interrupted)
+    const { input } = interrupted
+    const [state = ''] = place.split(',')
+    const definition = { ...readVideoMachine(name), StartAt: state }
+    const machine = createVideoMachine(pipeline, { definition })
+    machine.engine.start(input.jobId, JSON.stringify(input))
+    expect(await machine.engine.whenEnded(input.jobId)).toMatchObject({ status: 'SUCCEEDED' })
+    const [visited, ending] = ENDINGS[place] ?? []
+    expect(machine.visited).toEqual(visited)
+    expect(await pipeline.read(input)).toMatchObject(ending ?? {})
+    expect(await pipeline.leftovers(input)).toEqual([])
+    expect(await verifyLedger(pipeline.context.table)).toEqual([])
+  })
 
-  it('knows every state in which an execution may be', () => {
+  it('covers every state of an execution', () => {
     for (const name of EARLIER) {
       const waiting = Object.entries(readVideoMachine(name).States)
         .filter(([state, { Type }]) => ['Task', 'Wait'].includes(Type) && state !== 'Poll')
@@ -174,7 +171,7 @@ function shapeOf({ StartAt, States }: Shape) {
 }
 
 describe('the deployed definition', () => {
-  it('is the newest of those that are kept: whoever changes its course keeps it too, and what was before stays tested', () => {
+  it('equals the newest recorded definition, so a change must record a new one and keep testing the old ones', () => {
     const newest = readVideoMachine(DEFINITIONS.at(-1))
     expect(shapeOf(readVideoMachine())).toEqual(shapeOf(newest))
   })

@@ -41,12 +41,12 @@ const CALLS: readonly (readonly [string, WholeLimits, number])[] = [
 const send = (http: UpstreamHttp, { origin }: Pick<Loopback, 'origin'>, limits: WholeLimits) =>
   http.send({ limits, method: 'POST', url: `${origin}/`, headers: {}, body: '{}' })
 
-describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
-  it('of ten megabytes of JSON is given up as soon as its bound is passed', async () => {
+describe.each(CALLS)('the reply to a %s', (_name, limits, totalSeconds) => {
+  it('of ten megabytes of JSON is aborted at its limit', async () => {
     const text = JSON.stringify({ id: 'task', padding: 'x'.repeat(10_000_000) })
     const server = await serve(
       listenHttp((_request, response) => {
-        // The rest would follow if anybody waited for it.
+        // The server never sends the rest.
         response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, limits.bytesMax + 1))
       }),
     )
@@ -54,7 +54,7 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
     await server.allClosed()
   })
 
-  it('of just its bound is read whole', async () => {
+  it('of exactly the limit is read completely', async () => {
     const text = JSON.stringify('x'.repeat(limits.bytesMax - 2))
     const server = await serve(listenHttp((_request, response) => response.end(text)))
     const answer = await send(openHttp(), server, limits)
@@ -62,7 +62,7 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
   })
 
   it.each<Misbehaviour>(['a body without end', 'headers without end', 'a change of protocol'])(
-    'is given up at once when it is %s',
+    'is aborted at once if it is %s',
     async (misbehaviour) => {
       const server = await serve(misbehave(misbehaviour))
       expect(await send(openHttp(), server, limits)).toMatchObject({ kind: 'no_response' })
@@ -70,7 +70,7 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
     },
   )
 
-  it('is given up at the limit of the whole call when it only drips', async () => {
+  it('is aborted at the deadline of the call if it trickles', async () => {
     const attempt = async (misbehaviour: Misbehaviour) => {
       const server = await serve(misbehave(misbehaviour))
       const before = performance.now()
@@ -85,8 +85,8 @@ describe.each(CALLS)('the answer to a %s', (_name, limits, totalSeconds) => {
   })
 })
 
-describe('a connection that is kept for polls', () => {
-  it('is not used again after an answer that was given up', async () => {
+describe('a kept-alive connection for polls', () => {
+  it('is not reused after an aborted reply', async () => {
     let calls = 0
     const server = await serve(
       listenHttp((_request, response) => {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { invalidParameter, unreadableBody } from './openai-errors.ts'
 
-/** Reads a body by a schema. @throws OpenAiProblem (400) that names the first field which is not right. */
+/** Parses a body with a schema. @throws OpenAiProblem (400) for the first invalid field. */
 export function parseOpenAiBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
     throw unreadableBody()

@@ -5,7 +5,7 @@ import { longReply, replyTo, replyToTool } from './openai-reply.ts'
 import { sampleValue } from './openai-sample-value.ts'
 import { countTokens, limitText } from './openai-tokens.ts'
 
-/** One completion before it is written as JSON or as a stream. */
+/** One completion, before its serialization as JSON or as a stream. */
 export type ChatChoice = {
   readonly index: number
   readonly content: string
@@ -15,7 +15,7 @@ export type ChatChoice = {
   readonly tokens: number
 }
 
-/** Everything that a chat response says, in either form. */
+/** The content of a chat response in either form. */
 export type ChatOutcome = { readonly choices: readonly ChatChoice[]; readonly promptTokens: number }
 
 /** The completions of a request: `n` of them, or one fewer (but one at least) for `[fewer]`. */
@@ -63,7 +63,7 @@ function chatReply(request: ChatRequest, magic: OpenAiMagic, choice: number): st
   }
 }
 
-/** A model with tools uses one whenever the user has just spoken: the chosen one, else the first. */
+/** Calls a tool after every message of the user: the chosen one, else the first. */
 function toolCallOf(request: ChatRequest, magic: OpenAiMagic): ChatChoice['toolCall'] {
   const { tools, tool_choice: choice, messages } = request
   if (!tools?.length || choice === 'none' || messages.at(-1)?.role !== 'user') {

@@ -19,10 +19,10 @@ type Delta = {
   readonly tokens: number
 }
 
-/** The pieces in which arguments are streamed. */
+/** Characters of each streamed piece of arguments. */
 const ARGUMENT_PIECE = /[\s\S]{1,8}/gu
 
-/** The JSON of each event of a chat stream; several completions take turns. */
+/** Yields the JSON of each event of a chat stream. Several completions alternate. */
 export function* chatEvents({ head, outcome, isUsageAsked, magic }: ChatStream): Generator<unknown> {
   const usage = streamUsage(isUsageAsked, magic)
   let completion = 0
@@ -45,7 +45,7 @@ export function* chatEvents({ head, outcome, isUsageAsked, magic }: ChatStream):
   }
 }
 
-/** The role, the words or pieces of arguments, the end. */
+/** Yields the role, the words or pieces of arguments, and the end. */
 function* deltasOf(choice: ChatChoice): Generator<Delta> {
   const { index, toolCall } = choice
   const step = (delta: unknown, tokens = 0): Delta => ({ index, delta, finishReason: null, tokens })
@@ -69,7 +69,7 @@ function* deltasOf(choice: ChatChoice): Generator<Delta> {
   yield { index, delta: {}, finishReason: choice.finishReason, tokens: 0 }
 }
 
-/** One step of each in turn, until all have ended. */
+/** Alternates between the iterators until all have ended. */
 export function* takeTurns<Step>(sources: readonly Generator<Step>[]): Generator<Step> {
   let open = sources
   while (open.length > 0) {

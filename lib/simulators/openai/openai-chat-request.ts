@@ -36,7 +36,7 @@ const toolChoice = z.union([
   z.looseObject({ type: z.string(), function: z.looseObject({ name: z.string() }).optional() }),
 ])
 
-/** Members that nothing depends on are let through unread, as compatible servers do. */
+/** Ignores all other fields, like compatible servers. */
 const chatBody = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
@@ -60,17 +60,17 @@ const chatBody = z.looseObject({
     .nullish(),
 })
 
-/** A chat request that was found valid. */
+/** A valid chat request. */
 export type ChatRequest = Readonly<z.infer<typeof chatBody>>
 type Message = ChatRequest['messages'][number]
 
 /** Tokens of the frame around each message, and around all of them. */
 const MESSAGE_TOKENS = 3
 
-/** An image at low detail, whatever its size. */
+/** Tokens of an image at low detail, regardless of its size. */
 const IMAGE_TOKENS = 85
 
-/** @throws OpenAiProblem (400) for what a real upstream refuses, in its words. */
+/** Parses a chat request. @throws OpenAiProblem (400) like a real upstream. */
 export function parseChatBody(body: unknown, limits: OpenAiLimits): ChatRequest {
   const request = parseOpenAiBody(chatBody, body)
   if (request.stream_options && request.stream !== true) {
@@ -90,7 +90,7 @@ export function parseChatBody(body: unknown, limits: OpenAiLimits): ChatRequest 
   return request
 }
 
-/** @throws OpenAiProblem (400) when more tokens are asked for than the model makes. */
+/** @throws OpenAiProblem (400) if the request exceeds the output limit of the model. */
 export function refuseTooManyTokens(name: string, asked: number | null | undefined, limits: OpenAiLimits): void {
   if (asked !== null && asked !== undefined && asked > limits.outputTokensMax) {
     throw invalidParameter(
@@ -100,7 +100,7 @@ export function refuseTooManyTokens(name: string, asked: number | null | undefin
   }
 }
 
-/** A tool may speak only after it was called. */
+/** A tool message requires a preceding tool call. */
 function refuseLooseToolMessages(messages: readonly Message[]): void {
   const called = new Set<string>()
   for (const [index, one] of messages.entries()) {
@@ -125,17 +125,17 @@ export function textOf({ content: said }: Message): string {
     : (said ?? '')
 }
 
-/** How many pictures a message shows. */
+/** The number of images in a message. */
 export function imagesOf({ content: said }: Message): number {
   return Array.isArray(said) ? said.filter((part) => part.type === 'image_url').length : 0
 }
 
-/** What the user said last; undefined when only others spoke. */
+/** The last message of the user, if any. */
 export function lastUserMessage({ messages }: ChatRequest): Message | undefined {
   return messages.findLast(({ role }) => role === 'user')
 }
 
-/** Simulated tokens of everything that the model reads. */
+/** Simulated prompt tokens. */
 export function promptTokens({ messages, tools }: ChatRequest): number {
   const ofMessages = messages.map((one) => {
     const calls = one.role === 'assistant' && one.tool_calls?.length ? countTokens(JSON.stringify(one.tool_calls)) : 0

@@ -23,12 +23,12 @@ const completionsBody = z.looseObject({
 
 type CompletionsRequest = Readonly<z.infer<typeof completionsBody>>
 
-/** Of this route, when nothing is asked for. */
+/** Default of this route. */
 const OUTPUT_TOKENS_DEFAULT = 16
 
 type TextChoice = LimitedText & { readonly index: number }
 
-/** `POST /completions`: the older route, which a gateway may or may not use. `suffix` is taken and has no effect. */
+/** `POST /completions`, the older route. `suffix` is accepted and has no effect. */
 export const completionsEndpoint: OpenAiEndpoint<CompletionsRequest> = {
   parse: (body, limits) => {
     const request = parseOpenAiBody(completionsBody, body)
@@ -58,7 +58,7 @@ export const completionsEndpoint: OpenAiEndpoint<CompletionsRequest> = {
   },
 }
 
-/** Token ids have no text here: each list of them is one prompt of numbers. */
+/** Token ids are not decoded: each list becomes one prompt of numbers. */
 function promptsOf({ prompt }: CompletionsRequest): readonly string[] {
   if (typeof prompt === 'string') {
     return [prompt]

@@ -1,14 +1,14 @@
 import { hashText, mixBits } from './openai-hash.ts'
 
-/** More words change little in a sum, and cost time. */
+/** Bounds the time; more words would change the sum little. */
 const WORDS_MAX = 512
 
 /** The step between two states of splitmix32. */
 const STEP = 0x9e3779b9
 
 /**
- * A vector of length 1 that is the same for the same words, and near another one that shares words.
- * A shorter one is the beginning of a longer one, made a unit again, as with real models.
+ * A deterministic unit vector; vectors of texts with common words are close. A vector with fewer dimensions is the normalized
+ * beginning of a longer one, as with real models.
  */
 export function embedWords(words: readonly string[], dimensions: number): Float32Array {
   const sum = new Float64Array(dimensions)

@@ -24,7 +24,7 @@ const embeddingsBody = z.looseObject({
 
 type EmbeddingsRequest = Readonly<z.infer<typeof embeddingsBody>>
 
-/** `POST /embeddings`. The length of texts is not limited, since only a real tokenizer could tell; that of token lists is. */
+/** `POST /embeddings`. Token lists have a length limit. Strings have none, which would need a real tokenizer. */
 export const embeddingsEndpoint: OpenAiEndpoint<EmbeddingsRequest> = {
   parse: (body) => {
     const request = parseOpenAiBody(embeddingsBody, body)
@@ -63,7 +63,7 @@ export const embeddingsEndpoint: OpenAiEndpoint<EmbeddingsRequest> = {
   },
 }
 
-/** As the real models of these names. */
+/** Dimensions of the real models with these names. */
 function defaultDimensions(model: string): number {
   return model.endsWith('-large') ? 3072 : 1536
 }

@@ -1,4 +1,4 @@
-/** The fields of an error of this wire. */
+/** The fields of an OpenAI error. */
 type OpenAiErrorBody = {
   readonly message: string
   readonly type: string
@@ -21,7 +21,7 @@ export class OpenAiProblem extends Error {
   }
 }
 
-/** What the content policy forbids is refused in shapes of its own. */
+/** Content policy refusals have their own shapes. */
 type PolicyError = {
   readonly message: string
   readonly type: string
@@ -47,17 +47,17 @@ export function invalidParameter(message: string, param: string, code: string | 
   return new OpenAiProblem(400, invalid(message, param, code))
 }
 
-/** 400: nothing in the body can be read. */
+/** 400: the body cannot be parsed. */
 export function unreadableBody(): OpenAiProblem {
   return new OpenAiProblem(400, invalid('We could not parse the JSON body of your request.', null, null))
 }
 
-/** 404: there is no such path. */
+/** 404: unknown path. */
 export function unknownPath(method: string, path: string): OpenAiProblem {
   return new OpenAiProblem(404, invalid(`Invalid URL (${method} ${path})`, null, null))
 }
 
-/** 405: the path has another method. */
+/** 405: wrong method. */
 export function wrongMethod(method: string, path: string): OpenAiProblem {
   return new OpenAiProblem(405, invalid(`Not allowed to ${method} on ${path}.`, null, null))
 }
@@ -69,17 +69,17 @@ export function unauthorized(token: string | undefined): OpenAiProblem {
     : new OpenAiProblem(401, invalid(`Incorrect API key provided: ${maskKey(token)}.`, null, 'invalid_api_key'))
 }
 
-/** Real upstreams show the ends of a key only. */
+/** Real upstreams show only both ends of a key. */
 function maskKey(key: string): string {
   return `${key.slice(0, 4)}****${key.slice(-3)}`
 }
 
-/** 404: the model is not known. */
+/** 404: unknown model. */
 export function unknownModel(model: string): OpenAiProblem {
   return new OpenAiProblem(404, modelError(model))
 }
 
-/** 400: the messages have more tokens than the model reads. */
+/** 400: the messages exceed the context of the model. */
 export function contextTooLong(tokensMax: number, tokens: number): OpenAiProblem {
   const message = `This model's maximum context length is ${tokensMax} tokens. However, your messages resulted in ${tokens} tokens.`
   return invalidParameter(message, 'messages', 'context_length_exceeded')
@@ -88,7 +88,7 @@ export function contextTooLong(tokensMax: number, tokens: number): OpenAiProblem
 const POLICY_MESSAGE =
   'Your request was rejected as a result of our safety system. Your prompt may contain text that is not allowed by our safety system.'
 
-/** 400: the content policy forbids it, in one of the two shapes that are in use. */
+/** 400: a content policy refusal, in one of its two shapes. */
 export function policyViolation(variant: 'plain' | 'nested'): OpenAiProblem {
   const code = 'content_policy_violation'
   const type = 'invalid_request_error'
@@ -102,16 +102,16 @@ export function policyViolation(variant: 'plain' | 'nested'): OpenAiProblem {
   return new OpenAiProblem(400, { code, inner_error: innerError, message: POLICY_MESSAGE, type })
 }
 
-/** What `[error:STATUS:KIND]` asks for. */
+/** The arguments of `[error:STATUS:KIND]`. */
 type AskedError = {
   readonly status: number
   readonly kind: string | undefined
   readonly model: string
-  /** Instead of the usual seconds. */
+  /** Replaces the default seconds. */
   readonly retryAfter: string | undefined
 }
 
-/** The refusal that real upstreams send with this status. */
+/** The refusal of real upstreams with this status. */
 export function problemOfStatus({ status, kind, model, retryAfter }: AskedError): OpenAiProblem {
   const waits = status === 429 || status === 503 ? RETRY_AFTER_SECONDS : undefined
   const seconds = retryAfter ?? (kind === 'quota' ? undefined : waits)
@@ -167,5 +167,5 @@ function rateError(model: string): OpenAiErrorBody {
   return { message: `Rate limit reached for ${model}`, type: 'requests', param: null, code: 'rate_limit_exceeded' }
 }
 
-/** The event that ends a stream which fails in the middle. */
+/** The last event of a stream that fails in the middle. */
 export const ERROR_EVENT = { error: serverError('The server had an error while processing your request') }

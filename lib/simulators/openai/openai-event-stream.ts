@@ -2,21 +2,21 @@ import { ERROR_EVENT } from './openai-errors.ts'
 import { MIDDLE_OF_STREAM, type OpenAiFlag, type OpenAiMagic } from './openai-magic-prompt.ts'
 import type { PacedResponse } from './openai-paced-response.ts'
 
-/** An event that is no JSON: `[bad-json]`. */
+/** An event with invalid JSON: `[bad-json]`. */
 const BROKEN_EVENT = '{"id":"chatcmpl-'
 
 const DONE = '[DONE]'
 
-/** What happens next in a stream. */
+/** The next action of a stream. */
 type Step = { readonly send: string } | { readonly waitMilliseconds: number } | 'cut'
 
 type StreamOptions = {
   readonly magic: OpenAiMagic
-  /** Between two events, unless the prompt says otherwise. */
+  /** Between two events, unless the prompt sets another gap. */
   readonly gapMilliseconds: number
 }
 
-/** Writes events one by one, as server-sent events, and whatever the magic words ask for. */
+/** Writes server-sent events one by one, with the effects of the magic words. */
 export async function writeEventStream(
   paced: PacedResponse,
   events: Iterable<unknown>,
@@ -65,7 +65,7 @@ function* stepsOf(events: Iterable<unknown>, magic: OpenAiMagic, gapMilliseconds
   }
 }
 
-/** With `[multi-data]` the JSON is spread over lines, each of which becomes a line of data. */
+/** With `[multi-data]`, each line of formatted JSON becomes a `data` line. */
 function eventData(event: unknown, flags: ReadonlySet<OpenAiFlag>): string {
   return flags.has('multi-data') ? JSON.stringify(event, null, 1) : JSON.stringify(event)
 }

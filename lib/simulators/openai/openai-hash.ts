@@ -1,4 +1,4 @@
-/** A 32-bit number that depends on every character of a text (FNV-1a, mixed once more at the end). */
+/** A 32-bit hash of a string (FNV-1a with a final mix). */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index += 1) {
@@ -7,7 +7,7 @@ export function hashText(text: string): number {
   return mixBits(hash)
 }
 
-/** Spreads a 32-bit number over all of them: neighbours come out far apart (the last step of splitmix32). */
+/** Scatters 32-bit numbers, so that neighbours end up far apart (the last step of splitmix32). */
 export function mixBits(value: number): number {
   let mixed = value
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad)

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { SimulatorRequest, SimulatorResponse } from '../shared/simulator-server.ts'
 import { gradientPng, type ImageSize } from './openai-png.ts'
 
-/** Guards nothing: it only makes urls that were tampered with fail as real ones do, and outlives a restart. */
+/** A constant, not a secret: manipulated urls fail like real ones, and urls survive a restart. */
 const SIGNING_KEY = 'simulator'
 
 /** Real image urls work for about an hour. */
@@ -11,17 +11,17 @@ const URL_SECONDS = 60 * 60
 
 const IMAGE_PATH = /^\/images\/(\d+)-(\d+)x(\d+)\.png$/
 
-/** An image that can be made again from its name alone, so that nothing needs to be kept. */
+/** An image that its name determines, so that nothing needs to be stored. */
 export type SimulatedImage = { readonly seed: number; readonly size: ImageSize }
 
-/** A url that works for an hour from `nowMilliseconds`. */
+/** A url that is valid for an hour from `nowMilliseconds`. */
 export function imageUrl({ seed, size }: SimulatedImage, origin: string, nowMilliseconds: number): string {
   const path = `/images/${seed}-${size.width}x${size.height}.png`
   const expires = new Date(nowMilliseconds + URL_SECONDS * 1000).toISOString()
   return `${origin}${path}?se=${encodeURIComponent(expires)}&sig=${signatureOf(path, expires)}`
 }
 
-/** Answers a request for an image; undefined for any other path. No bearer token is needed. */
+/** Responds to a request for an image, without a bearer token. Undefined for any other path. */
 export function answerImageRequest(
   request: SimulatorRequest,
   origin: string,

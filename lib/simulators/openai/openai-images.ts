@@ -21,7 +21,7 @@ const imagesBody = z.looseObject({
 
 type ImagesRequest = Readonly<z.infer<typeof imagesBody>>
 
-/** What the two known models take; any other model takes every size up to `SIDE_MAX`. */
+/** Limits of the two known models. Other models accept every size up to `SIDE_MAX`. */
 type ImageModelRules = {
   readonly sizes: readonly string[]
   readonly n: number
@@ -53,7 +53,7 @@ const MODELS: ReadonlyMap<string, ImageModelRules> = new Map([
 const SIDE_MAX = 2048
 const SIZE_DEFAULT = '1024x1024'
 
-/** Of the two known models, the one that writes prompts anew and says so. */
+/** The known model that returns revised prompts. */
 const REVISING_MODEL = 'image-v3'
 
 /** `POST /images/generations`. */

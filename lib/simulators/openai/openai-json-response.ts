@@ -9,10 +9,10 @@ export type WholeBody = {
   readonly text: string
 }
 
-/** Writes a body at once, unless the magic words ask for a part of it, for a pause in it, or for more of it. */
+/** Writes a body at once, unless the magic words truncate, interrupt or enlarge it. */
 export async function writeWholeBody(paced: PacedResponse, body: WholeBody, magic: OpenAiMagic): Promise<void> {
   const text = Buffer.from(body.text)
-  // White space after a JSON value belongs to no value.
+  // White space after a JSON value does not change the value.
   const bytes = text.length < magic.bytesMin ? Buffer.concat([text], magic.bytesMin).fill(' ', text.length) : text
   paced.open(body.status, { 'content-type': body.contentType, ...body.headers, 'content-length': bytes.length })
   const middle = Math.floor(bytes.length / 2)

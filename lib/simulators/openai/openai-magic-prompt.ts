@@ -42,15 +42,15 @@ const COMMANDS = [
 /** `[error:STATUS]` or `[error:STATUS:KIND]`; `isOnce` for `[error-once:...]`. */
 type MagicError = { readonly status: number; readonly kind: string | undefined; readonly isOnce: boolean }
 
-/** What a prompt asks of the simulated OpenAI-style upstream. Absent fields mean the usual behaviour. */
+/** The behaviour that a prompt requests. Absent fields mean the default. */
 export type OpenAiMagic = {
-  /** The text without its magic words: what a response may quote. */
+  /** The string without its magic words, which a response may quote. */
   readonly prose: string
   readonly flags: ReadonlySet<OpenAiFlag>
   readonly error?: MagicError
   /** `[retry-after:VALUE]`: the header of a refusal, as written. */
   readonly retryAfter?: string
-  /** `[hang]` never answers, `[reset]` cuts the connection before any byte. */
+  /** `[hang]` never responds, `[reset]` resets the connection before any byte. */
   readonly silence?: 'hang' | 'reset'
   /** `[slow:SECONDS]`: before the first byte. */
   readonly delayMilliseconds: number
@@ -58,34 +58,34 @@ export type OpenAiMagic = {
   readonly gapMilliseconds?: number
   /** `[silent:SECONDS]`: in the middle of the response. */
   readonly pauseMilliseconds: number
-  /** `[cut:N]`: the connection dies after so many events. */
+  /** `[cut:N]`: the connection breaks after N events. */
   readonly cutAfter?: number
   /** `[policy]`, `[policy:nested]`. */
   readonly policy?: 'plain' | 'nested'
   /** `[long:N]`: words of the response. */
   readonly words?: number
-  /** `[huge:MB]`: bytes that the response has at least. */
+  /** `[huge:MB]`: least bytes of the response. */
   readonly bytesMin: number
-  /** `[odd-usage:N]`: a JSON number, written into the response as it stands. */
+  /** `[odd-usage:N]`: a JSON number, written into the response unchanged. */
   readonly oddUsage?: string
 }
 
-/** Where `[cut]`, `[silent]`, `[error-mid]` and `[bad-json]` strike a stream: after so many events. */
+/** Events before `[cut]`, `[silent]`, `[error-mid]` and `[bad-json]` take effect. */
 export const MIDDLE_OF_STREAM = 3
 
-/** No socket is held longer than this, so that a typing error does not hold one for a day. */
+/** Bounds the time of a socket, so that a typing error does not hold one for a day. */
 const WAIT_SECONDS_MAX = 300
 
-/** About a megabyte of text, twelve times what the model may answer. */
+/** About a megabyte, twelve times the output limit of the model. */
 const WORDS_MAX = 200_000
 
-/** A text of more than half a gigabyte is more than a string can hold. */
+/** Below the longest string of the engine, half a gigabyte. */
 const HUGE_MEGABYTES_MAX = 256
 
 const WORD = /\[([a-z][a-z-]*)((?::[A-Za-z0-9.+-]+)*)\]/g
 const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
-/** Reads every `[word]` and `[word:argument]` of a text; unknown ones are prose. Of two of one kind the first counts. */
+/** Reads every `[word]` and `[word:argument]`. Unknown ones are prose; the first of each kind counts. */
 export function parseOpenAiMagic(text: string): OpenAiMagic {
   const words = new Map<string, readonly string[]>()
   const known: ReadonlySet<string> = new Set([...FLAGS, ...COMMANDS])

@@ -1,7 +1,7 @@
 import type { OpenAiResponse } from './openai-endpoint.ts'
 import { unknownModel } from './openai-errors.ts'
 
-/** What the list shows when any name is a model. */
+/** The listed models if every name is accepted. */
 const USUAL_MODELS = [
   'chat-default',
   'text-embedding-3-small',
@@ -20,7 +20,7 @@ export function modelList(models: readonly string[] = USUAL_MODELS): OpenAiRespo
   return { kind: 'json', body: { object: 'list', data: models.map(rowOf) } }
 }
 
-/** `GET /models/{id}`, the id as it stands in the path. @throws OpenAiProblem (404) for one that is not listed. */
+/** `GET /models/{id}` with the raw id of the path. @throws OpenAiProblem (404) for an unlisted model. */
 export function oneModel(encodedId: string, models: readonly string[] = USUAL_MODELS): OpenAiResponse {
   const id = models.find((candidate) => encodeURIComponent(candidate) === encodedId)
   if (id === undefined) {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 /** Pause between two slices, so that they travel as packets of their own. */
 const SLICE_PAUSE_MILLISECONDS = 2
 
-/** More cuts than these would make a long response take minutes. */
+/** Most slices, so that a long response does not take minutes. */
 const CUTS_MAX = 64
 
-/** A response that is written with waits in it. Every wait ends, with an exception, as soon as the client has left. */
+/** A response with pauses. Every pause throws as soon as the client has disconnected. */
 export class PacedResponse {
   readonly #response: ServerResponse
   readonly #left = new AbortController()
@@ -24,7 +24,7 @@ export class PacedResponse {
     }
   }
 
-  /** Sends the head at once, with how long it took. */
+  /** Sends the head at once, with the elapsed time. */
   open(status: number, headers: Readonly<Record<string, string | number>>): void {
     const elapsed = Math.max(1, Math.round(performance.now() - this.#startedAt))
     this.#response.writeHead(status, { ...headers, 'openai-processing-ms': elapsed })
@@ -63,7 +63,7 @@ export class PacedResponse {
   }
 }
 
-/** Inside each character of several bytes, in the middle, and before the last byte. */
+/** The positions inside each multi-byte character, in the middle, and before the last byte. */
 function cutsOf(bytes: Buffer): readonly number[] {
   const cuts = new Set<number>()
   for (let index = 1; index < bytes.length && cuts.size < CUTS_MAX; index += 1) {
@@ -76,7 +76,7 @@ function cutsOf(bytes: Buffer): readonly number[] {
   return [...cuts].filter((cut) => cut > 0).toSorted((a, b) => a - b)
 }
 
-/** The second and later bytes of a character begin with the bits 10. */
+/** Continuation bytes of UTF-8 begin with the bits 10. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80
 }

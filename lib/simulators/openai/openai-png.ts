@@ -3,20 +3,20 @@ import { mixBits } from './openai-hash.ts'
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** Colours of the gradient: as many as a palette holds. */
+/** Colours of the gradient, the most that a palette holds. */
 const COLOURS = 256
 
 /** Pixels. */
 export type ImageSize = { readonly width: number; readonly height: number }
 
-/** A PNG of that size: a gradient from one colour to another, both told by the seed. */
+/** A PNG with a gradient between two colours, which the seed determines. */
 export function gradientPng(seed: number, { width, height }: ImageSize): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // Eight bits for each pixel, an index into the palette.
+  // Eight bits per pixel, an index into the palette.
   header.set([8, 3], 8)
-  // Each row begins with the number of its filter, none; its pixels all have the colour of its height.
+  // Each row begins with the filter type 0 (none) and has one colour.
   const rows = Buffer.alloc(height * (width + 1))
   for (let row = 0; row < height; row += 1) {
     const start = row * (width + 1)

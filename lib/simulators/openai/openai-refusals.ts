@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { type OpenAiProblem, policyViolation, problemOfStatus } from './openai-errors.ts'
 import type { OpenAiMagic } from './openai-magic-prompt.ts'
 
-/** Prompts that `[error-once:STATUS]` has refused are remembered up to this number. */
+/** Most remembered prompts that `[error-once:STATUS]` has refused. */
 const PROMPTS_MAX = 10_000
 
 type Asked = { readonly prompt: string; readonly magic: OpenAiMagic; readonly model: string }
 
-/** Refuses requests whose prompt asks for it. */
+/** Refuses requests by the magic words of their prompts. */
 export class AskedRefusals {
   /** Digests, since a prompt may be long. */
   readonly #refused = new Set<string>()
 
-  /** The refusal; undefined when the request is to be answered. */
+  /** Returns the refusal, or undefined for an accepted request. */
   answer({ prompt, magic, model }: Asked): OpenAiProblem | undefined {
     if (magic.error !== undefined && (!magic.error.isOnce || this.#isFirst(prompt))) {
       return problemOfStatus({ ...magic.error, model, retryAfter: magic.retryAfter })

@@ -1,6 +1,6 @@
 import { hashText } from './openai-hash.ts'
 
-/** So much of what was said is quoted. */
+/** Most quoted characters. */
 const QUOTED_CHARACTERS_MAX = 60
 
 const REPLIES: readonly ((quote: string) => string)[] = [
@@ -12,15 +12,15 @@ const REPLIES: readonly ((quote: string) => string)[] = [
 
 const LONG_REPLY = 'the quick brown fox jumps over the lazy dog and the dog does not mind at all'.split(' ')
 
-/** What was said last. */
+/** The last message of the user. */
 export type Said = {
   readonly prose: string
   readonly images: number
-  /** Of several completions, which one this is: each says something else. */
+  /** Index of the completion; each has different words. */
   readonly choice: number
 }
 
-/** A friendly sentence about it; the same for the same. */
+/** A friendly, deterministic sentence about the message. */
 export function replyTo({ prose, images, choice }: Said): string {
   if (prose === '' && images === 0) {
     return 'You sent nothing but magic. I am impressed.'
@@ -31,19 +31,19 @@ export function replyTo({ prose, images, choice }: Said): string {
   return `${reply?.(words)}${picture}`
 }
 
-/** What is said after a tool has answered. */
+/** The sentence after a tool result. */
 export function replyToTool(result: string): string {
   return `The tool says ${quoteOf(result)}. I could not have found that out alone.`
 }
 
-/** So many words: `[long:N]`. */
+/** N words, for `[long:N]`. */
 export function longReply(words: number): string {
   return Array.from({ length: words }, (_, index) => LONG_REPLY[index % LONG_REPLY.length]).join(' ')
 }
 
-/** One text in quotation marks, cut to sixty characters; never in the middle of a character. */
+/** Quotes a string, cut to sixty characters but never inside a character. */
 function quoteOf(text: string): string {
-  // Two code units at most make one character.
+  // A character has at most two code units.
   const characters = [...text.slice(0, QUOTED_CHARACTERS_MAX * 2 + 2)]
   return characters.length <= QUOTED_CHARACTERS_MAX
     ? `“${text}”`

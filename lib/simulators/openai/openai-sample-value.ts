@@ -4,7 +4,7 @@ const bound = z.number().optional().catch(undefined)
 const schemas = z.array(z.unknown()).min(1).optional().catch(undefined)
 const members = z.record(z.string(), z.unknown()).optional().catch(undefined)
 
-/** What is read of a JSON schema. Anything odd in it is taken as not being there. */
+/** The supported part of a JSON schema. Invalid keywords are ignored. */
 const jsonSchema = z
   .object({
     $ref: z.string().optional().catch(undefined),
@@ -31,10 +31,10 @@ const jsonSchema = z
 
 type JsonSchema = z.infer<typeof jsonSchema>
 
-/** A schema that contains itself ends here. */
+/** Bounds recursive schemas. */
 const DEPTH_MAX = 8
 
-/** More are never needed to see that an array is one. */
+/** Most items of an array. */
 const ITEMS_MAX = 8
 
 const FORMATS: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 
-/** A value that a JSON schema allows; texts in it are taken from what was said. */
+/** A value that a JSON schema allows, with strings from the message. */
 export function sampleValue(root: unknown, said: string): unknown {
   return new Sampler(root, said).value(root, 0)
 }
@@ -124,7 +124,7 @@ function resolve(root: unknown, reference: string): unknown {
   return names.reduce<unknown>((inner, name) => members.parse(inner)?.[name], root)
 }
 
-/** The name of something, where one was said (`What is the weather in Oslo?`), else what was said, cut short. */
+/** A name in the message (`What is the weather in Oslo?`), else the beginning of the message. */
 function subjectOf(said: string): string {
   const name = /\S\s+(\p{Lu}[\p{L}\p{M}-]+(?:\s\p{Lu}[\p{L}\p{M}-]+)*)/u.exec(said)?.[1]
   return name ?? [...said.slice(0, 120)].slice(0, 60).join('')

@@ -21,19 +21,19 @@ import { modelList, oneModel } from './openai-models.ts'
 import { PacedResponse } from './openai-paced-response.ts'
 import { AskedRefusals } from './openai-refusals.ts'
 
-/** How a simulated OpenAI-style upstream is started. */
+/** Options of a simulated OpenAI-style upstream. */
 export type OpenAiSimulatorOptions = {
   /** 0, the default, takes a free port. */
   readonly port?: number
   /** 127.0.0.1 by default. */
   readonly host?: string
-  /** When set, the one bearer token that is accepted; else any that is not empty. */
+  /** The only accepted bearer token. By default, any non-empty token. */
   readonly apiKey?: string
-  /** When set, the only models that are known; else any name is one. */
+  /** The known models. By default, any name. */
   readonly models?: readonly string[]
-  /** Between two events of a stream; 15 by default, so that a person sees it stream. */
+  /** Between two events of a stream; 15 by default, so that streaming is visible. */
   readonly gapMilliseconds?: number
-  /** Tokens that messages may have (128,000) and that one completion may have (16,384). */
+  /** Most tokens of the messages (128,000) and of one completion (16,384). */
   readonly limits?: Partial<OpenAiLimits>
   /** Milliseconds since 1970; the system clock by default. */
   readonly now?: () => number
@@ -43,10 +43,10 @@ const BASE_PATH = '/v1'
 const MODELS_PATH = '/models'
 const GAP_MILLISECONDS = 15
 
-/** Those of a mid-sized chat model of 2025. */
+/** Limits of a mid-sized chat model of 2025. */
 const DEFAULT_LIMITS: OpenAiLimits = { contextTokensMax: 128_000, outputTokensMax: 16_384 }
 
-/** Starts a simulated OpenAI-style upstream; its `baseUrl` ends in `/v1`. Rejects when the port is taken. */
+/** Starts a simulated OpenAI-style upstream; its `baseUrl` ends in `/v1`. Rejects if the port is taken. */
 export async function startOpenAiSimulator(options: OpenAiSimulatorOptions = {}): Promise<Simulator> {
   const upstream = new OpenAiUpstream(options)
   const server = await startSimulatorServer({
@@ -57,10 +57,10 @@ export async function startOpenAiSimulator(options: OpenAiSimulatorOptions = {})
   return { ...server, baseUrl: `${server.baseUrl}${BASE_PATH}` }
 }
 
-/** What a request comes to: a response or a refusal, and how it is written. */
+/** The outcome of a request: a response or a refusal, and the magic words of its prompt. */
 type Decision = { readonly answer: OpenAiResponse | OpenAiProblem; readonly magic: OpenAiMagic }
 
-/** Requests without a prompt have no magic. */
+/** For requests without a prompt. */
 const NO_MAGIC = parseOpenAiMagic('')
 
 class OpenAiUpstream {

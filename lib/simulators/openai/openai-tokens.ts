@@ -1,18 +1,18 @@
 /**
- * A simulated token: an ideograph, or up to eight letters or digits, or up to four signs, with the space before it.
- * No real tokenizer, but of its size, and the same text always counts the same.
+ * A simulated token: an ideograph, up to eight letters or digits, or up to four signs, with the preceding space. Counts are
+ * deterministic and close to those of real tokenizers.
  */
 const TOKEN =
   /\s*(?:[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]|[\p{L}\p{M}\p{N}]{1,8}|[^\s\p{L}\p{M}\p{N}]{1,4})|\s+/gu
 
-/** What a stream sends in one event. */
+/** A word, the content of one streamed event. */
 const WORD = /\s*\S+|\s+/g
 
-/** Longer texts are made by `[huge:MB]` alone; to count them one by one would take seconds. */
+/** Only `[huge:MB]` makes longer strings, whose exact count would take seconds. */
 const COUNTED_CHARACTERS_MAX = 8 * 1024 * 1024
 const CHARACTERS_PER_TOKEN = 8
 
-/** How many simulated tokens a text has. */
+/** Counts the simulated tokens of a string. */
 export function countTokens(text: string): number {
   if (text.length > COUNTED_CHARACTERS_MAX) {
     return Math.ceil(text.length / CHARACTERS_PER_TOKEN)
@@ -20,15 +20,15 @@ export function countTokens(text: string): number {
   return text.match(TOKEN)?.length ?? 0
 }
 
-/** Words with the space before them. Joined they are the text, and their tokens sum to the text's. */
+/** Words with their preceding spaces. Their concatenation is the string, and their tokens add up. */
 export function splitWords(text: string): readonly string[] {
   return text.match(WORD) ?? []
 }
 
-/** A text that may have been shortened, and why it ends where it does. */
+/** A possibly shortened string and its finish reason. */
 export type LimitedText = { readonly text: string; readonly finishReason: 'stop' | 'length' }
 
-/** Ends a text before the first stop sequence, or after so many tokens, whichever comes first. */
+/** Cuts a string at the first stop sequence or at the token limit, whichever comes first. */
 export function limitText(
   text: string,
   { stops, tokensMax }: { readonly stops: readonly string[]; readonly tokensMax: number },

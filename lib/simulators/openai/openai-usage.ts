@@ -1,10 +1,10 @@
 import { rawNumber } from '../shared/raw-number.ts'
 import type { OpenAiMagic } from './openai-magic-prompt.ts'
 
-/** Tokens of a request; `completion` is absent where nothing is generated. */
+/** Tokens of a request; `completion` is absent if nothing is generated. */
 export type TokenCounts = { readonly prompt: number; readonly completion?: number }
 
-/** The value of `usage`, unless `[no-usage]` leaves it out. */
+/** The value of `usage`, unless `[no-usage]` omits it. */
 export function usageOf({ prompt, completion }: TokenCounts, { flags, oddUsage }: OpenAiMagic): unknown {
   if (flags.has('no-usage')) {
     return undefined
@@ -22,17 +22,17 @@ export function usageOf({ prompt, completion }: TokenCounts, { flags, oddUsage }
   }
 }
 
-/** How the events of a stream carry the usage. */
+/** The usage in the events of a stream. */
 export type StreamUsage = {
-  /** On an event that is neither the last of a completion nor the one for the usage. */
+  /** In ordinary events. */
   readonly onEvent: (counts: TokenCounts) => { usage?: unknown }
-  /** On the event with the finish reason. */
+  /** In the event with the finish reason. */
   readonly onFinish: (counts: TokenCounts) => { usage?: unknown }
-  /** On an event of its own at the end; undefined when there is no such event. */
+  /** In a separate last event; undefined without one. */
   readonly atEnd: (counts: TokenCounts) => { usage: unknown } | undefined
 }
 
-/** As it was asked for, or as `[usage-every]`, `[usage-finish]` and `[no-usage]` say. */
+/** Follows the request, unless `[usage-every]`, `[usage-finish]` or `[no-usage]` overrides it. */
 export function streamUsage(isAsked: boolean, magic: OpenAiMagic): StreamUsage {
   const { flags } = magic
   const present = (counts: TokenCounts) => ({ usage: usageOf(counts, magic) })

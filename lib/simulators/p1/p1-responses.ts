@@ -22,7 +22,7 @@ const PARAMETER: Problem = [
 const MODEL: Problem = [404, 'ModelNotFound', 'Model can not be found.']
 const RATE: Problem = [429, 'Throttling.RateQuota', 'Requests rate limit exceeded, please try again later.']
 
-/** P1's refusals, in its own words. */
+/** P1's refusals, in the wording of P1. */
 export const P1_PROBLEMS = {
   parameter: PARAMETER,
   model: MODEL,
@@ -69,18 +69,18 @@ export function p1Answer(status: number, body: unknown): JsonResponse {
   return { kind: 'json', status, body, headers }
 }
 
-/** The flat error body. `detail` follows P1's own sentence. */
+/** The flat error body. `detail` follows P1's sentence. */
 export function p1Problem([status, code, message]: Problem, detail?: string): JsonResponse {
   const text = detail === undefined ? message : `${message} (${detail})`
   return p1Answer(status, { code, message: text, request_id: randomUUID() })
 }
 
-/** The response to a submit whose prompt asks for a refusal. */
+/** The response to a submit whose prompt requests a refusal. */
 export function p1Refusal(refusal: SubmitRefusal): JsonResponse {
   return p1Problem(REFUSALS[refusal])
 }
 
-/** Any status from 400 to 599, with the code that P1 has for it if there is one. */
+/** Any status from 400 to 599, with P1's code for it, if any. */
 export function p1Failure(status: number): JsonResponse {
   const known = Object.values(P1_PROBLEMS).find(([candidate]) => candidate === status)
   return p1Problem(known ?? [status, INTERNAL[1], INTERNAL[2]])
@@ -93,7 +93,7 @@ const ENDINGS: Readonly<Record<Exclude<TaskEnding, 'succeed'>, Problem>> = {
   'moderated:audio': [200, 'DataInspectionFailed', 'Output data may contain inappropriate content.'],
 }
 
-/** P1's word for a phase. A task over its time limit is forgotten, not expired. */
+/** P1's status word for a phase. P1 forgets a task after its time limit instead of expiring it. */
 export function p1Status(phase: TaskPhase, words: Behaviour['statusWords']): string {
   switch (phase) {
     case 'waiting':
@@ -113,7 +113,7 @@ export function p1Status(phase: TaskPhase, words: Behaviour['statusWords']): str
   }
 }
 
-/** A poll response with nothing but a status word. */
+/** A poll response with only a status word. */
 export function p1BareState(taskId: string, status: string): unknown {
   return { request_id: randomUUID(), output: { task_id: taskId, task_status: status } }
 }
@@ -122,7 +122,7 @@ type Rendering = {
   readonly behaviour: Behaviour
   /** Undefined for a success without a url. */
   readonly videoUrl: string | undefined
-  /** A status word instead of the real one. */
+  /** Replaces the real status word. */
   readonly oddStatus?: string
 }
 
@@ -137,7 +137,7 @@ export function p1State(task: SimulatedTask<P1Details>, rendering: Rendering): u
   const output = {
     task_id: task.id,
     task_status: status,
-    // An internal failure is the one state that comes without times.
+    // Only an internal failure has no times.
     ...(problem === INTERNAL ? {} : timesOf(task)),
     ...(problem !== undefined && { code: problem[1], message: problem[2] }),
     ...(task.phase === 'succeeded' && { orig_prompt: task.prompt }),
@@ -156,7 +156,7 @@ function timesOf(task: SimulatedTask<P1Details>): Record<string, string> {
   }
 }
 
-/** `duration` is what P1 bills: for an edit the seconds that went in and the seconds that came out. */
+/** `duration` is the billed time: for an edit, input plus output seconds. */
 function usageOf(task: SimulatedTask<P1Details>, behaviour: Behaviour): unknown {
   const { seconds, inputSeconds, kind, resolutionHeight, ratio } = task.details
   if (behaviour.dropUsage || task.magic.usage === null) {

@@ -14,9 +14,9 @@ import { p1ListBody } from './p1-list.ts'
 import { P1_PROBLEMS, p1Answer, p1BareState, p1Failure, p1Problem, p1Refusal, p1State } from './p1-responses.ts'
 import { type P1Details, p1DetailsSchema, validateP1Submit } from './p1-validation.ts'
 
-/** How a simulated P1 is started. */
+/** Options of a simulated P1. */
 export type P1SimulatorOptions = SimulatorOptions & {
-  /** The header that asks for asynchronous mode, `X-Provider-Async` by default; its value must be `enable`. */
+  /** The header for asynchronous mode, `X-Provider-Async` by default; its value must be `enable`. */
   readonly asyncHeader?: string
 }
 
@@ -25,10 +25,10 @@ const TASK_PATH = /^\/api\/v1\/tasks\/([^/]+)$/
 const CANCEL_PATH = /^\/api\/v1\/tasks\/([^/]+)\/cancel$/
 const LIST_PATH = /^\/api\/v1\/tasks\/?$/
 
-/** P1 knows a task for a day. */
+/** P1 keeps a task for a day. */
 const RETENTION_SECONDS = 24 * 60 * 60
 
-/** Starts a simulated P1. Rejects when the port is taken. */
+/** Starts a simulated P1. Rejects if the port is taken. */
 export async function startP1Simulator(options: P1SimulatorOptions = {}): Promise<Simulator> {
   const p1 = new P1Account(options)
   return startSimulatorServer({

@@ -1,10 +1,10 @@
 import * as z from 'zod'
 
-/** What a P1 model makes, told by the end of its id. */
+/** The kind of a P1 model, from the suffix of its id. */
 type P1Kind = 't2v' | 'i2v' | 'r2v' | 'video-edit'
 const P1_KINDS = ['t2v', 'i2v', 'r2v', 'video-edit'] as const satisfies readonly P1Kind[]
 
-/** P1Details as they are read back from a state file. */
+/** P1Details in a state file. */
 export const p1DetailsSchema = z.object({
   model: z.string(),
   kind: z.enum(P1_KINDS),
@@ -12,11 +12,11 @@ export const p1DetailsSchema = z.object({
   ratio: z.string(),
   /** Length of the video. */
   seconds: z.number(),
-  /** Length of the video that is edited; 0 for all else. */
+  /** Length of the edited video; 0 for other kinds. */
   inputSeconds: z.number(),
 })
 
-/** An accepted submit: what the task's responses need. */
+/** The part of an accepted submit that responses need. */
 export type P1Details = Readonly<z.infer<typeof p1DetailsSchema>>
 
 type P1Submit =
@@ -24,7 +24,7 @@ type P1Submit =
   | { readonly kind: 'unknown_model' }
   | { readonly kind: 'invalid'; readonly reason: string }
 
-/** Every edited video is taken to be this long, since nothing is downloaded. */
+/** Assumed length of every edited video, because nothing is downloaded. */
 const EDIT_INPUT_SECONDS = 6
 
 const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '4:5', '5:4', '9:21', '21:9'] as const
@@ -51,7 +51,7 @@ const duration = z.int().min(3).max(15).default(5)
 const ratio = z.enum(RATIOS).default('16:9')
 const model = z.string()
 
-/** Strict throughout: a parameter that the kind does not have is refused, not ignored. */
+/** Strict: a parameter of another kind is refused, not ignored. */
 const SUBMITS = {
   t2v: z.strictObject({
     model,
@@ -75,7 +75,7 @@ const SUBMITS = {
   }),
 }
 
-/** Checks a submit as strictly as P1 does, and more: unknown fields are refused as well. */
+/** Checks a submit more strictly than P1: unknown fields are refused too. */
 export function validateP1Submit(body: unknown): P1Submit {
   const head = z.object({ model: z.string() }).safeParse(body)
   if (!head.success) {

@@ -28,7 +28,7 @@ const RATE: Problem = {
   code: 'rate_limit_exceeded',
 }
 
-/** Refusals of the proxy that do not come from a prompt. */
+/** Refusals that prompts do not request. */
 export const PROXY_PROBLEMS = {
   key: { status: 401, message: 'Invalid token', type: 'invalid_request_error', code: 'invalid_api_key' },
   rate: RATE,
@@ -37,7 +37,7 @@ export const PROXY_PROBLEMS = {
   arrears: { status: 402, message: 'Insufficient balance', type: 'insufficient_quota', code: 'insufficient_quota' },
 } as const satisfies Readonly<Record<string, Problem>>
 
-/** A proxy has models through channels: an unknown one is a matter of capacity to it. */
+/** A proxy reports an unknown model as missing capacity, because its models come from channels. */
 export function noChannel(model: string): Problem {
   return {
     status: 503,
@@ -78,7 +78,7 @@ export function proxyInvalid(param: string, message: string): JsonResponse {
   return proxyProblem({ ...INVALID, message, param })
 }
 
-/** The response to a submit whose prompt asks for a refusal. */
+/** The response to a submit whose prompt requests a refusal. */
 export function proxyRefusal(refusal: SubmitRefusal): JsonResponse {
   return proxyProblem(REFUSALS[refusal])
 }

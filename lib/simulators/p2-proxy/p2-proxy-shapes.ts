@@ -12,7 +12,7 @@ import {
 } from './p2-proxy-parts.ts'
 import { progressOf, proxyStatus } from './p2-proxy-words.ts'
 
-/** The submit response in the shape that the behaviour asks for. */
+/** The submit response in the configured shape. */
 export function proxySubmitBody(task: ProxyTask, rendering: ProxyRendering): ProxyBody {
   const { shape } = rendering.behaviour
   const head = headOf(task, rendering)
@@ -37,7 +37,7 @@ export function proxySubmitBody(task: ProxyTask, rendering: ProxyRendering): Pro
   }
 }
 
-/** The poll response in the shape that the behaviour asks for. */
+/** The poll response in the configured shape. */
 export function proxyPollBody(task: ProxyTask, rendering: ProxyRendering): ProxyBody {
   const { shape } = rendering.behaviour
   switch (shape) {
@@ -93,7 +93,7 @@ function taskShape(task: ProxyTask, rendering: ProxyRendering): ProxyBody {
   }
 }
 
-/** `[fail]` is the short form with the error as a string, every other failure the long one. */
+/** `[fail]` has the short form with a string as error, every other failure the long form. */
 function failedTaskShape(task: ProxyTask, head: ProxyBody): ProxyBody {
   if (task.magic.ending === 'fail') {
     return { task_id: task.id, status: head.status, error: 'upstream rejected the task' }

@@ -27,13 +27,13 @@ import { proxyPollBody, proxySubmitBody } from './p2-proxy-shapes.ts'
 import { validateProxySubmit } from './p2-proxy-validation.ts'
 
 const SUBMIT_PATH = '/v1/video/generations'
-/** The unified shape is polled below `/v1/tasks/` where it comes from; both paths work for every shape. */
+/** The unified shape comes from a service with `/v1/tasks/`; both paths work for every shape. */
 const TASK_PATH = /^\/v1\/(?:video\/generations|tasks)\/([^/]+)$/
 
-/** The proxy forgets with P2. */
+/** The same as P2. */
 const RETENTION_SECONDS = 7 * 24 * 60 * 60
 
-/** Starts a simulated third-party proxy in front of P2. Rejects when the port is taken. */
+/** Starts a simulated third-party proxy in front of P2. Rejects if the port is taken. */
 export async function startP2ProxySimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const proxy = new P2Proxy(options)
   return startSimulatorServer({
@@ -101,7 +101,7 @@ class P2Proxy {
     if (task === undefined) {
       return proxyProblem(PROXY_PROBLEMS.internal)
     }
-    // The submit response always shows the task as it begins, however short its queue is.
+    // The submit response always shows the initial state, even without a queue.
     const body = proxySubmitBody({ ...task, phase: 'waiting' }, this.#rendering(task, baseUrl))
     return delayed(proxyResponse(200, body), magic)
   }

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { p2ModelLine } from '../p2/p2-model-line.ts'
 import { type P2Submit, validateP2Submit } from '../p2/p2-validation.ts'
 
-/** The proxy's flat body; anything else is refused. */
+/** The proxy's flat body; unknown fields are refused. */
 const proxyBodySchema = z.strictObject({
   model: z.string().min(1),
   prompt: z.string().min(1),
@@ -15,7 +15,7 @@ const proxyBodySchema = z.strictObject({
   seed: z.int().optional(),
 })
 
-/** Translates the flat body into P2's, as a proxy does, and checks that. */
+/** Translates the flat body into P2's and validates the result. */
 export function validateProxySubmit(value: unknown): P2Submit {
   const parsed = proxyBodySchema.safeParse(value)
   if (!parsed.success) {
@@ -27,7 +27,7 @@ export function validateProxySubmit(value: unknown): P2Submit {
   const { model, prompt, image_urls: imageUrls = [], aspect_ratio: ratio, generate_audio: audio, ...rest } = parsed.data
   const role = imageUrls.length === 1 ? 'first_frame' : 'reference_image'
   const images = imageUrls.map((url) => ({ type: 'image_url', image_url: { url }, role }))
-  // The proxy knows which models have sound and asks the others for none.
+  // The proxy requests sound only from models with sound.
   const hasSound = p2ModelLine(model)?.generation === 2
   return validateP2Submit({
     model,

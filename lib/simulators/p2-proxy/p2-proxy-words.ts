@@ -55,12 +55,12 @@ const RARE: Words = {
   expired: 'timeout',
 }
 
-/** The word of a shape for a phase. */
+/** The status word of a shape for a phase. */
 export function proxyStatus(phase: TaskPhase, shape: ProxyShape, words: StatusWords): string {
   return words === 'rare' ? RARE[phase] : USUAL[shape][phase]
 }
 
-/** How far a task is, in percent. */
+/** Progress of a task in percent. */
 export function progressOf(phase: TaskPhase): number {
   switch (phase) {
     case 'waiting':

@@ -28,7 +28,7 @@ const contentPart = z.discriminatedUnion('type', [
   }),
 ])
 
-/** The documented fields of a P2 submit; any other is refused. Which values a model takes is for its line to say. */
+/** The documented fields of a P2 submit; others are refused. The model line limits the values. */
 export const p2BodySchema = z.strictObject({
   model: z.string().min(1),
   content: z.array(contentPart).min(1).max(CONTENT_PARTS_MAX),
@@ -52,10 +52,10 @@ export const p2BodySchema = z.strictObject({
   omni_reference_task_type: z.string().optional(),
 })
 
-/** What is kept of a submit. The content is not: inline images are large. */
+/** The stored part of a submit, without the content, because inline images are large. */
 export const p2ParametersSchema = p2BodySchema.omit({ content: true })
 
-/** A submit of the right form; its values are not checked against the model yet. */
+/** A well-formed submit whose values are not yet checked against the model. */
 export type P2Body = z.infer<typeof p2BodySchema>
 /** One element of the content. */
 export type P2ContentPart = z.infer<typeof contentPart>

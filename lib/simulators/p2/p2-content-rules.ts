@@ -4,7 +4,7 @@ import type { P2ModelLine } from './p2-model-line.ts'
 const VIDEOS_MAX = 3
 const AUDIOS_MAX = 3
 
-/** Which rule of roles and counts the content breaks, in words; undefined when it breaks none. */
+/** Returns the violated rule of roles and counts, if any. */
 export function contentFault(content: readonly P2ContentPart[], line: P2ModelLine): string | undefined {
   const images = content.filter((part) => part.type === 'image_url')
   const videos = content.filter((part) => part.type === 'video_url')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { SubmitRefusal } from '../shared/magic-prompt.ts'
 import type { JsonResponse } from '../shared/simulator-server.ts'
 
-/** An error of P2. `param` is empty where no parameter is at fault. */
+/** An error of P2. `param` is empty if no parameter is at fault. */
 type P2Problem = {
   readonly status: number
   readonly code: string
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** P2's refusals that do not come from a prompt, in its own words. */
+/** P2's refusals that prompts do not request, in the wording of P2. */
 export const P2_PROBLEMS = {
   key: { status: 401, code: 'AuthenticationError', message: 'The API key in the request is missing or invalid.' },
   rate: {
@@ -114,7 +114,7 @@ export function p2Problem(problem: P2Problem): JsonResponse {
   return p2Answer(status, { error: { code, message: withRequestId(message), param, type } })
 }
 
-/** The response to a submit whose prompt asks for a refusal. */
+/** The response to a submit whose prompt requests a refusal. */
 export function p2Refusal(refusal: SubmitRefusal): JsonResponse {
   return p2Problem(REFUSALS[refusal])
 }

@@ -1,6 +1,6 @@
-/** What one line of P2 models takes and reports. */
+/** The capabilities of one line of P2 models. */
 export type P2ModelLine = {
-  /** How the upstream names the model in its messages. */
+  /** The model's name in messages of the upstream. */
   readonly name: string
   readonly generation: 1 | 2
   readonly resolutions: readonly string[]
@@ -10,7 +10,7 @@ export type P2ModelLine = {
   /** Whether -1 lets the model choose. */
   readonly hasAutoDuration: boolean
   readonly referenceImagesMax: number
-  /** Some ids take only text, others only images. */
+  /** Some models accept only text, others only images. */
   readonly images: 'none' | 'required' | 'allowed'
 }
 
@@ -38,7 +38,7 @@ const FIRST_GENERATION = {
   hasAutoDuration: false,
 } as const
 
-/** Reads the line off a model id, as the id tells it; undefined for a model that P2 does not have. */
+/** Derives the line from a model id; undefined for an unknown model. */
 export function p2ModelLine(modelId: string): P2ModelLine | undefined {
   const match = MODEL_ID.exec(modelId)
   const name = match?.[1]

@@ -19,10 +19,10 @@ import { type P2Details, p2DetailsSchema, validateP2Submit } from './p2-validati
 const TASKS_PATH = '/api/v3/contents/generations/tasks'
 const TASK_PATH = /^\/api\/v3\/contents\/generations\/tasks\/([^/]+)$/
 
-/** P2 knows a task for a week. */
+/** P2 keeps a task for a week. */
 const RETENTION_SECONDS = 7 * 24 * 60 * 60
 
-/** Starts a simulated P2; the direct and the international route speak the same. Rejects when the port is taken. */
+/** Starts a simulated P2, for both the direct and the international route. Rejects if the port is taken. */
 export async function startP2Simulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const p2 = new P2Account(options)
   return startSimulatorServer({

@@ -7,7 +7,7 @@ import { withRequestId } from './p2-errors.ts'
 import { p2Tokens } from './p2-tokens.ts'
 import type { P2Details } from './p2-validation.ts'
 
-/** Seconds after which P2 gives a task up, unless the submit says otherwise. */
+/** Default of the seconds after which P2 abandons a task. */
 export const EXECUTION_EXPIRES_AFTER_SECONDS = 172_800
 
 const FRAMES_PER_SECOND = 24
@@ -31,7 +31,7 @@ const ENDINGS: Readonly<Record<TaskEnding, readonly [code: string, message: stri
   ],
 }
 
-/** P2's word for a phase. */
+/** P2's status word for a phase. */
 function p2Status(phase: TaskPhase, words: Behaviour['statusWords']): string {
   switch (phase) {
     case 'waiting':
@@ -47,7 +47,7 @@ type P2Rendering = {
   readonly behaviour: Behaviour
   /** Undefined for a success without urls. */
   readonly urls: { readonly video: string; readonly lastFrame: string } | undefined
-  /** A status word instead of the real one. */
+  /** Replaces the real status word. */
   readonly oddStatus?: string
 }
 
@@ -91,7 +91,7 @@ function success(task: SimulatedTask<P2Details>, { behaviour, urls }: P2Renderin
   }
 }
 
-/** Tokens by the formula, or what the prompt wants; undefined when usage is to be left out. */
+/** Tokens by the formula or by the prompt; undefined to omit the usage. */
 export function p2Usage(task: SimulatedTask<P2Details>, behaviour: Behaviour): Record<string, unknown> | undefined {
   if (behaviour.dropUsage || task.magic.usage === null) {
     return undefined
@@ -108,7 +108,7 @@ export function p2Usage(task: SimulatedTask<P2Details>, behaviour: Behaviour): R
   }
 }
 
-/** The seed that P2 chose: one and the same in every response about a task. */
+/** The seed that P2 chose, which is the same in every response for a task. */
 export function p2Seed(taskId: string): number {
   return createHash('sha256').update(taskId).digest().readUInt16BE(0)
 }

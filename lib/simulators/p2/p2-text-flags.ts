@@ -1,9 +1,9 @@
-/** Parameters written into a prompt; a bad value is as good as none. */
+/** Parameters in a prompt; invalid values are ignored. */
 type P2TextFlags = { readonly resolution?: string; readonly ratio?: string; readonly duration?: number }
 
 const FLAG = /(?:^|\s)--(rs|resolution|rt|ratio|dur|duration)\s+(\S+)/g
 
-/** Reads the old way of giving parameters, ` --rs 1080p` at the end of the text, which 1.x models still obey. */
+/** Reads parameters at the end of the prompt, such as ` --rs 1080p`, which 1.x models still support. */
 export function textFlags(prompt: string): P2TextFlags {
   const values = new Map([...prompt.matchAll(FLAG)].map((match) => [match[1] ?? '', match[2] ?? '']))
   const resolution = values.get('rs') ?? values.get('resolution')

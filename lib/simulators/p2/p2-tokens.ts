@@ -1,6 +1,6 @@
 type FrameSize = readonly [width: number, height: number]
 
-/** Landscape frame sizes by resolution and ratio, from P2's documents; portrait is the same turned. */
+/** Landscape frame sizes by resolution and ratio, from P2's documents; portrait swaps width and height. */
 const FIRST_GENERATION_FRAMES: Readonly<Record<string, Readonly<Record<string, FrameSize>>>> = {
   '480p': { '16:9': [864, 480], '4:3': [736, 544], '1:1': [640, 640], '21:9': [960, 416] },
   '720p': { '16:9': [1248, 704], '4:3': [1120, 832], '1:1': [960, 960], '21:9': [1504, 640] },
@@ -14,7 +14,7 @@ const SECOND_GENERATION_FRAMES: Readonly<Record<string, Readonly<Record<string, 
   '4k': { '16:9': [3840, 2160], '4:3': [3328, 2496], '1:1': [2880, 2880], '21:9': [4412, 1892] },
 }
 
-/** Portrait ratios, and 5:4, which P2 takes without a published size, as the landscape ratio of the same area. */
+/** Landscape ratios with the area of portrait ratios, and of 5:4, which P2 accepts without a published size. */
 const SAME_AREA: Readonly<Record<string, string>> = { '9:16': '16:9', '3:4': '4:3', '5:4': '4:3' }
 
 const FRAMES_PER_SECOND = 24

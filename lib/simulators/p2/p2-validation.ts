@@ -5,21 +5,21 @@ import { contentFault } from './p2-content-rules.ts'
 import { type P2ModelLine, p2ModelLine } from './p2-model-line.ts'
 import { textFlags } from './p2-text-flags.ts'
 
-/** P2Details as they are read back from a state file. */
+/** P2Details in a state file. */
 export const p2DetailsSchema = z.object({
   parameters: p2ParametersSchema,
   generation: z.union([z.literal(1), z.literal(2)]),
   resolution: z.string(),
-  /** Never `adaptive`: what the video came out as. */
+  /** The ratio of the video, never `adaptive`. */
   ratio: z.string(),
-  /** Length of the clip that is served. */
+  /** Length of the served clip. */
   seconds: z.number(),
 })
 
-/** An accepted submit: what the task's responses need. */
+/** The part of an accepted submit that responses need. */
 export type P2Details = Readonly<z.infer<typeof p2DetailsSchema>>
 
-/** What a submit turned out to be. `param` names the field at fault. */
+/** The result of a validation. `param` is the invalid field. */
 export type P2Submit =
   | { readonly kind: 'valid'; readonly prompt: string; readonly details: P2Details }
   | { readonly kind: 'unknown_model'; readonly model: string }
@@ -33,7 +33,7 @@ const FRAMES_PER_SECOND = 24
 const FRAMES_MIN = 29
 const FRAMES_MAX = 289
 
-/** Checks a submit the way P2 does for top-level fields: a bad value is an error, never replaced. */
+/** Validates a submit like P2: an invalid value of a top-level field is an error, never replaced. */
 export function validateP2Submit(value: unknown): P2Submit {
   const parsed = p2BodySchema.safeParse(value)
   if (!parsed.success) {
@@ -69,7 +69,7 @@ function schemaFault(issue: z.core.$ZodIssue | undefined): P2Submit {
   return { kind: 'invalid', param, reason }
 }
 
-/** The parameter whose value this line of models does not take. */
+/** The first parameter whose value the line of models does not accept. */
 function valueFault(body: P2Body, line: P2ModelLine): string | undefined {
   if (body.resolution !== undefined && !line.resolutions.includes(body.resolution)) {
     return 'resolution'
@@ -98,7 +98,7 @@ function audioFault(body: P2Body, line: P2ModelLine): string | undefined {
 }
 
 function detailsOf(body: P2Body, line: P2ModelLine, prompt: string): P2Details {
-  // The documents leave open which side wins; the prompt does here, because that is the dangerous case.
+  // The documents do not define precedence. The prompt wins here, which is the dangerous case.
   const flags = line.generation === 1 ? textFlags(prompt) : {}
   const flagResolution = line.resolutions.find((resolution) => resolution === flags.resolution)
   const flagSeconds = flags.duration !== undefined && takesDuration(flags.duration, line) ? flags.duration : undefined

@@ -1,20 +1,20 @@
-/** The response shapes that a third-party proxy may speak; see README.md beside this file. */
+/** The response shapes of third-party proxies; see README.md of the simulators. */
 export type ProxyShape = 'task' | 'unified' | 'wrapped' | 'creator' | 'raw'
 
-/** `usual`: the words of the documents. `rare`: words that other clients have met and a gateway must survive. */
+/** `usual`: documented status words. `rare`: words that other clients have met and a gateway must tolerate. */
 export type StatusWords = 'usual' | 'rare'
 
-/** What a whole simulator does; a single task is steered by its prompt instead (magic-prompt.ts). */
+/** Behaviour of a whole simulator. Prompts control single tasks (magic-prompt.ts). */
 export type Behaviour = {
-  /** Seconds that every task waits before it runs. */
+  /** Seconds of every task in the queue. */
   readonly queueSeconds: number
-  /** Seconds that every task runs. */
+  /** Seconds of every generation. */
   readonly runSeconds: number
-  /** Polls and lists that are answered per second, all callers together; above it 429. */
+  /** Polls and lists per second from all callers together; more get a 429. */
   readonly pollsPerSecond: number
-  /** Tasks that run at the same time; the others wait. */
+  /** Most tasks that run at the same time; others wait. */
   readonly runningTasksMax: number
-  /** Seconds after the end of a task in which its result url works; then 403. */
+  /** Seconds after the end of a task until its result url returns 403. */
   readonly resultTtlSeconds: number
   /** Leaves `usage` out of every success. */
   readonly dropUsage: boolean
@@ -24,18 +24,18 @@ export type Behaviour = {
   readonly omitRatio: boolean
   /** Adds `"error": null` to every success of P2. */
   readonly nullError: boolean
-  /** The proxy's answer shape. */
+  /** The proxy's response shape. */
   readonly shape: ProxyShape
   readonly statusWords: StatusWords
 }
 
-/** Polls per second that P1 grants an account, from its documents. */
+/** P1's documented limit of polls per second and account. */
 export const P1_POLLS_PER_SECOND = 20
 
-/** Both kinds of presigned result url live a day. */
+/** Both kinds of presigned result urls are valid for a day. */
 const RESULT_TTL_SECONDS = 24 * 60 * 60
 
-/** Short enough for a demonstration, long enough to see every state. */
+/** Short enough for a demonstration, and long enough to show every state. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
   queueSeconds: 1,
   runSeconds: 3,
@@ -50,17 +50,17 @@ export const DEFAULT_BEHAVIOUR: Behaviour = {
   statusWords: 'usual',
 }
 
-/** How any of the simulators is started. */
+/** Common options of the simulators. */
 export type SimulatorOptions = {
   /** 0, the default, takes a free port. */
   readonly port?: number
   /** 127.0.0.1 by default. */
   readonly host?: string
-  /** When set, the one bearer token that is accepted; else any that is not empty. */
+  /** The only accepted bearer token. By default, any non-empty token. */
   readonly apiKey?: string
   readonly behaviour?: Partial<Behaviour>
-  /** Milliseconds since 1970; the system clock by default. Every state is computed from it, so tests may jump. */
+  /** Milliseconds since 1970; the system clock by default. All states follow from the clock, so tests can advance it. */
   readonly now?: () => number
-  /** A file in which tasks outlive a restart; without it they are gone with the process. */
+  /** A file that keeps tasks across restarts. By default, tasks end with the process. */
   readonly stateFile?: string
 }

@@ -1,7 +1,7 @@
 /** First and last byte, both included. */
 type ByteRange = { readonly start: number; readonly end: number }
 
-/** Reads a `Range` header of one range. `whole` when there is none (or several), undefined when it cannot be met. */
+/** Parses a `Range` header. Returns `whole` without exactly one range, and undefined for an unsatisfiable one. */
 export function parseByteRange(header: string | undefined, sizeBytes: number): ByteRange | 'whole' | undefined {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '')
   const [first, last] = [match?.[1] ?? '', match?.[2] ?? '']

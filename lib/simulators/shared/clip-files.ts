@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Whole seconds for which there is a clip; the range of durations that the gateway offers. */
+/** Durations of the clips in whole seconds, the range that the gateway offers. */
 export const CLIP_SECONDS_MIN = 3
 /** The longest clip, in whole seconds. */
 export const CLIP_SECONDS_MAX = 15
@@ -14,12 +14,12 @@ const SHAPES = [
   { name: '1x1', ratio: 1 },
 ] as const
 
-/** 4:3 lies exactly between 16:9 and 1:1: the earlier shape, which keeps landscape landscape, wins such ties. */
+/** 4:3 is exactly between 16:9 and 1:1. The earlier shape wins ties, so landscape stays landscape. */
 const TIE = 1e-9
 
 const CLIPS_FOLDER = new URL('../clips/', import.meta.url)
 
-/** The clip whose length and shape come nearest. A `ratio` that is not `W:H` is taken for 16:9. */
+/** The clip with the nearest length and shape. A `ratio` other than `W:H` counts as 16:9. */
 export function clipFor(wanted: { readonly ratio: string; readonly seconds: number }): Clip {
   const seconds = Math.min(CLIP_SECONDS_MAX, Math.max(CLIP_SECONDS_MIN, Math.round(wanted.seconds)))
   return { fileName: `${shapeNear(wanted.ratio)}-${String(seconds).padStart(2, '0')}s.mp4`, seconds }
@@ -28,7 +28,7 @@ export function clipFor(wanted: { readonly ratio: string; readonly seconds: numb
 function shapeNear(ratio: string): string {
   const [width, height] = ratio.split(':').map(Number)
   const wanted = width !== undefined && height !== undefined && width > 0 && height > 0 ? width / height : 16 / 9
-  // Twice as wide is as far away as twice as high, hence the logarithm.
+  // The logarithm makes twice as wide as distant as twice as high.
   const distance = (shape: { readonly ratio: number }) => Math.abs(Math.log(shape.ratio / wanted))
   return SHAPES.reduce((nearest, shape) => (distance(shape) < distance(nearest) - TIE ? shape : nearest)).name
 }

@@ -1,4 +1,4 @@
-/** Which way a submit is refused instead of accepted. Each simulator says it in its own words. */
+/** The refusals that prompts can request. Each simulator has its own wording. */
 export type SubmitRefusal =
   | 'refuse'
   | 'refuse:moderated'
@@ -32,11 +32,11 @@ const SUBMIT_REFUSALS: readonly SubmitRefusal[] = [
 export type TaskEnding = 'succeed' | 'fail' | 'fail:input' | 'moderated' | 'moderated:audio'
 const TASK_ENDINGS: readonly TaskEnding[] = ['fail', 'fail:input', 'moderated', 'moderated:audio']
 
-/** What polls of the task say instead of, or before, its real state. */
+/** Poll responses instead of, or before, the real state. */
 type PollTrick = 'unknown' | 'odd-status' | 'poll-errors'
 const POLL_TRICKS: readonly PollTrick[] = ['unknown', 'odd-status', 'poll-errors']
 
-/** What stands behind the result url, or that there is none. */
+/** The content of the result url, or its absence. */
 export type ResultTrick = 'no-url' | 'not-video' | 'empty' | 'cut' | 'cut:once' | 'redirect' | 'redirect:private'
 const RESULT_TRICKS: readonly ResultTrick[] = [
   'no-url',
@@ -48,35 +48,35 @@ const RESULT_TRICKS: readonly ResultTrick[] = [
   'redirect:private',
 ]
 
-/** What a prompt asks of the simulator. Absent fields mean the usual behaviour. */
+/** The behaviour that a prompt requests. Absent fields mean the default. */
 export type MagicPrompt = {
   readonly refusal?: SubmitRefusal
   /** `[error:STATUS]`: the HTTP status of the submit response. */
   readonly submitErrorStatus?: number
-  /** `[hang]` never answers the submit, `[reset]` cuts its connection after the body was read. */
+  /** `[hang]` never responds to the submit, `[reset]` resets its connection after reading the body. */
   readonly submitSilence?: 'hang' | 'reset'
-  /** `[late:SECONDS]`: the accepted submit is answered only then, in real seconds. */
+  /** `[late:SECONDS]`: delays the response to an accepted submit, in real seconds. */
   readonly submitDelaySeconds?: number
   readonly ending: TaskEnding
-  /** `[queue:SECONDS]`: the task waits so long before it runs. */
+  /** `[queue:SECONDS]`: the wait before the task runs. */
   readonly queueSeconds?: number
-  /** `[slow:SECONDS]`, or without end for `[forever]`. */
+  /** `[slow:SECONDS]`, or Infinity for `[forever]`. */
   readonly runSeconds?: number
   readonly pollTrick?: PollTrick
   readonly resultTrick?: ResultTrick
-  /** `[no-usage]` is null; `[usage:N]` is N as it was written. */
+  /** Null for `[no-usage]`; the literal N for `[usage:N]`. */
   readonly usage?: string | null
   /** `[minimal]`: the proxy's shortest success. */
   readonly isMinimal: boolean
 }
 
-/** An error response is 4xx or 5xx; anything else in `[error:STATUS]` is ignored. */
+/** `[error:STATUS]` with a status other than 4xx or 5xx is ignored. */
 const ERROR_STATUS = /^[45]\d\d$/
 
-/** No submit is held longer than this, so that a typing error does not hold a socket for a day. */
+/** Bounds the delay of a submit, so that a typing error does not hold a socket for a day. */
 const SUBMIT_DELAY_SECONDS_MAX = 300
 
-/** Reads every `[command]` of a prompt; unknown ones are prose. Of two of one kind, the first of its table above counts. */
+/** Reads every `[command]` of a prompt. Unknown ones are prose; the first entry of each table above wins. */
 export function parseMagicPrompt(prompt: string): MagicPrompt {
   const commands = [...prompt.matchAll(/\[([a-z][a-z-]*(?::[a-z0-9.-]+)?)\]/g)].map((match) => match[1] ?? '')
   const argumentOf = (name: string) =>
@@ -110,7 +110,7 @@ function secondsOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined
 }
 
-/** Only what JSON takes as a number, because it is written into the response as it stands. */
+/** JSON numbers only, because the number is written into the response unchanged. */
 function usageOf(text: string | undefined): string | undefined {
   return text !== undefined && /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text) ? text : undefined
 }

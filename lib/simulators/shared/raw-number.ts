@@ -1,4 +1,4 @@
-/** `JSON.rawJSON` is in Node since 21; TypeScript's library does not list it yet. */
+/** `JSON.rawJSON` exists since Node 21, but TypeScript's library lacks it. */
 declare global {
   interface JSON {
     rawJSON(text: string): unknown

@@ -1,7 +1,7 @@
-/** Requests kept for tests to look at. */
+/** Most kept requests. */
 const ENTRIES_MAX = 1000
 
-/** Inline images are large: old requests leave when all together weigh more. */
+/** Most bytes of all kept requests together, because inline images are large. */
 const TOTAL_BYTES_MAX = 128 * 1024 * 1024
 
 /** The newest requests, bounded in number and in size. */
@@ -10,7 +10,7 @@ export class RequestLog<Entry> {
   readonly #sizesBytes: number[] = []
   #totalBytes = 0
 
-  /** Oldest first; the same array all the time. */
+  /** Oldest first; always the same array. */
   get entries(): readonly Entry[] {
     return this.#entries
   }

@@ -5,12 +5,12 @@ import { type Clip, readClip } from './clip-files.ts'
 import type { ResultTrick } from './magic-prompt.ts'
 import type { SimulatorRequest, SimulatorResponse } from './simulator-server.ts'
 
-/** What one task has produced. */
+/** The result of one task. */
 type ResultFile = { readonly clip: Clip; readonly trick: ResultTrick | undefined }
 
 type ResultFilesOptions = {
   readonly now: () => number
-  /** The result of a task; undefined when the task is not known (any more). */
+  /** Returns the result of a task, or undefined for an unknown or removed one. */
   readonly find: (taskId: string) => ResultFile | undefined
 }
 
@@ -21,12 +21,12 @@ type ResultUrl = {
   readonly expiresAtMs: number
 }
 
-/** Guards nothing: it only makes urls that were tampered with fail as real ones do, and outlives a restart. */
+/** A constant, not a secret: manipulated urls fail like real ones, and urls survive a restart. */
 const SIGNING_KEY = 'simulator'
 
 const RESULT_PATH = /^\/results\/([A-Za-z0-9_-]+)\.(mp4|png)$/
 
-/** Where `[redirect:private]` leads: the address at which clouds hand out a machine's credentials. */
+/** Target of `[redirect:private]`: the metadata service with the credentials of a cloud machine. */
 const PRIVATE_ADDRESS = 'http://169.254.169.254/latest/meta-data/'
 
 /** One grey pixel, for `last_frame_url`. */
@@ -35,7 +35,7 @@ const LAST_FRAME = Buffer.from(
   'base64',
 )
 
-/** Presigned result urls and what stands behind them. */
+/** Presigned result urls and their content. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions
   readonly #cutOnce = new Set<string>()
@@ -44,14 +44,14 @@ export class ResultFiles {
     this.#options = options
   }
 
-  /** A url that works until `expiresAtMs`; the same for the same arguments. */
+  /** A url that is valid until `expiresAtMs`, deterministic by its arguments. */
   url({ baseUrl, taskId, extension, expiresAtMs }: ResultUrl): string {
     const path = `/results/${taskId}.${extension}`
     const expires = String(Math.floor(expiresAtMs / 1000))
     return `${baseUrl}${path}?Expires=${expires}&Signature=${signatureOf(path, expires)}`
   }
 
-  /** Answers a request below `/results/`; undefined for any other path. */
+  /** Responds to a request below `/results/`. Undefined for any other path. */
   answer(request: SimulatorRequest, baseUrl: string): SimulatorResponse | undefined {
     const url = new URL(request.path, baseUrl)
     const match = RESULT_PATH.exec(url.pathname)
@@ -131,7 +131,7 @@ function redirectAnswer(location: string): SimulatorResponse {
   return rawResponse(302, { location }, Buffer.alloc(0))
 }
 
-/** Promises all bytes, sends half of them and hangs up. */
+/** Announces all bytes, sends half of them and disconnects. */
 function cutResponse(bytes: Buffer): SimulatorResponse {
   const write = (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length })

@@ -6,7 +6,7 @@ import { TaskBook } from './task-book.ts'
 import { openJournal } from './task-journal.ts'
 import { TokenBucket } from './token-bucket.ts'
 
-/** What every simulated upstream keeps of its one account. */
+/** The state of the account at a simulated upstream. */
 export type SimulatedAccount<Details> = {
   readonly behaviour: Behaviour
   readonly now: () => number
@@ -19,11 +19,11 @@ type AccountKind<Details> = {
   readonly detailsSchema: z.ZodType<Details>
   /** Seconds after which the upstream forgets a task. */
   readonly retentionSeconds: number
-  /** What this upstream does otherwise than the others, unless its starter says more. */
+  /** Defaults of this upstream that differ from the common ones. */
   readonly behaviour?: Partial<Behaviour>
 }
 
-/** Opens an account with the tasks that its state file holds. */
+/** Opens an account with the tasks of its state file. */
 export function openAccount<Details extends Parameters<typeof clipFor>[0]>(
   options: SimulatorOptions,
   { detailsSchema, retentionSeconds, behaviour: usual }: AccountKind<Details>,

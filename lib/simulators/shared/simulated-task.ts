@@ -1,14 +1,14 @@
 import type { MagicPrompt } from './magic-prompt.ts'
 
-/** Where a task is in its life, whatever word the provider has for it. */
+/** The phase of a task, independent of the provider's status words. */
 export type TaskPhase = 'waiting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'expired'
 
-/** A task as it was accepted. `Details` is what the provider's own responses need. */
+/** An accepted task. `Details` holds the data for the provider's responses. */
 export type NewTask<Details> = {
   readonly id: string
   readonly prompt: string
   readonly submittedAtMs: number
-  /** Seconds after the submit at which a task that is not done ends as `expired`. */
+  /** Seconds after the submit until an unfinished task ends as `expired`. */
   readonly limitSeconds: number
   readonly details: Details
 }
@@ -19,6 +19,6 @@ export type SimulatedTask<Details> = NewTask<Details> & {
   readonly phase: TaskPhase
   readonly startsAtMs: number
   readonly endsAtMs: number
-  /** When it came into `phase`. */
+  /** When `phase` began. */
   readonly changedAtMs: number
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RequestLog } from './request-log.ts'
 
-/** One request as a simulator got it. `path` keeps its query; `body` is the parsed JSON, or the text if it is none. */
+/** A received request. `path` includes the query; `body` is the parsed JSON, or the string if it is not JSON. */
 export type SimulatorRequest = {
   readonly method: string
   readonly path: string
@@ -16,42 +16,42 @@ export type JsonResponse = {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Held back this long, in real seconds. */
+  /** Delay in real seconds. */
   readonly delaySeconds?: number
 }
 
-/** What a simulator does with a request. */
+/** The reaction of a simulator to a request. */
 export type SimulatorResponse =
   | JsonResponse
-  /** Answers whatever it likes, also half of it. */
+  /** Writes the response itself, possibly incomplete. */
   | { readonly kind: 'raw'; readonly write: (response: ServerResponse) => void }
-  /** Never answers. */
+  /** Never responds. */
   | { readonly kind: 'hang' }
-  /** Cuts the connection. */
+  /** Resets the connection. */
   | { readonly kind: 'reset' }
 
 /** A running simulator. */
 export type Simulator = {
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly baseUrl: string
   readonly port: number
-  /** Every request so far, oldest first; a bounded number of the newest. */
+  /** The newest requests, oldest first; bounded. */
   readonly requests: readonly SimulatorRequest[]
-  /** Ends every open connection; resolves when the port is free. */
+  /** Closes every connection; resolves when the port is free. */
   close(): Promise<void>
 }
 
-/** Larger bodies than nine inline images are no request that an upstream would take. */
+/** Above a request with nine inline images, the most that an upstream accepts. */
 const REQUEST_BYTES_MAX = 256 * 1024 * 1024
 
 type ServerOptions = {
   readonly port: number
   readonly host: string
-  /** `baseUrl` is where this server is reached. */
+  /** @param baseUrl the address of this server. */
   readonly handle: (request: SimulatorRequest, baseUrl: string) => SimulatorResponse
 }
 
-/** Starts an HTTP server that records each request and does what `handle` says. Rejects when the port is taken. */
+/** Starts an HTTP server that records each request and does what `handle` says. Rejects if the port is taken. */
 export async function startSimulatorServer(options: ServerOptions): Promise<Simulator> {
   const log = new RequestLog<SimulatorRequest>()
   const closing = new AbortController()
@@ -131,7 +131,7 @@ async function readText(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The request body is above the bound; its connection is cut. */
+/** The request body is too large; its connection is reset. */
 class RequestTooLargeError extends Error {
   override readonly name = 'RequestTooLargeError'
 }

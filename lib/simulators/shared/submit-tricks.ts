@@ -1,17 +1,17 @@
 import type { MagicPrompt, SubmitRefusal } from './magic-prompt.ts'
 import type { JsonResponse, SimulatorResponse } from './simulator-server.ts'
 
-/** How one provider words a refused submit. */
+/** The refusals of a provider. */
 type RefusalWords = {
   readonly refused: (refusal: SubmitRefusal) => JsonResponse
   /** `[error:STATUS]`: any status from 400 to 599. */
   readonly failed: (status: number) => JsonResponse
 }
 
-/** Prompts that `[busy]` has refused once are remembered up to this number. */
+/** Most remembered prompts that `[busy]` has refused once. */
 const BUSY_PROMPTS_MAX = 10_000
 
-/** Refuses, ignores or cuts submits whose prompt asks for it. */
+/** Refuses, ignores or resets submits by their prompts. */
 export class SubmitTricks {
   readonly #words: RefusalWords
   readonly #busyPrompts = new Set<string>()
@@ -20,7 +20,7 @@ export class SubmitTricks {
     this.#words = words
   }
 
-  /** The response instead of an acceptance; undefined when the submit is to be accepted. */
+  /** Returns the response of a refused submit, or undefined for an accepted one. */
   answer(prompt: string, magic: MagicPrompt): SimulatorResponse | undefined {
     if (magic.submitSilence !== undefined) {
       return { kind: magic.submitSilence }
@@ -46,7 +46,7 @@ export class SubmitTricks {
   }
 }
 
-/** Holds the response of an accepted submit back when the prompt says `[late:SECONDS]`. */
+/** Delays the response of an accepted submit for `[late:SECONDS]`. */
 export function delayed(answer: JsonResponse, magic: MagicPrompt): JsonResponse {
   return magic.submitDelaySeconds === undefined ? answer : { ...answer, delaySeconds: magic.submitDelaySeconds }
 }

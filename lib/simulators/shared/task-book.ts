@@ -3,7 +3,7 @@ import type { NewTask, SimulatedTask, TaskPhase } from './simulated-task.ts'
 import type { TaskJournal } from './task-journal.ts'
 import { TaskSchedule, type TaskTimes } from './task-schedule.ts'
 
-/** What a poll must say: the task's own state, or one of the tricks of its prompt. */
+/** The result of a poll: the state of the task, or a fault that its prompt requests. */
 type PollVerdict = 'state' | 'unknown' | 'odd-status' | 'poll-errors'
 
 type TaskBookOptions<Details> = {
@@ -11,9 +11,9 @@ type TaskBookOptions<Details> = {
   readonly queueSeconds: number
   readonly runSeconds: number
   readonly runningTasksMax: number
-  /** Seconds after the submit at which the upstream forgets a task. */
+  /** Seconds after the submit until the upstream forgets a task. */
   readonly retentionSeconds: number
-  /** Where tasks are written down, and read back from at once. */
+  /** Persists tasks; read at the start. */
   readonly journal?: TaskJournal<Details> | undefined
 }
 
@@ -25,16 +25,16 @@ type Entry<Details> = {
   polls: number
 }
 
-/** Polls that `[odd-status]` and `[poll-errors]` spoil before the real state shows. */
+/** Polls that `[odd-status]` and `[poll-errors]` affect before the real state appears. */
 const SPOILED_POLLS = 3
 
-/** Oldest tasks leave first, so that a long load test does not fill the memory. */
+/** Most tasks; the oldest are removed first, so that a long load test does not fill the memory. */
 const TASKS_MAX = 100_000
 
 /** A cancelled task disappears after a day. */
 const CANCELLED_RETENTION_MS = 24 * 60 * 60 * 1000
 
-/** All tasks of one simulated account. States are computed from the clock when somebody looks. */
+/** All tasks of one simulated account. States are computed from the clock on each read. */
 export class TaskBook<Details> {
   readonly #options: TaskBookOptions<Details>
   readonly #entries = new Map<string, Entry<Details>>()
@@ -64,18 +64,18 @@ export class TaskBook<Details> {
     }
   }
 
-  /** Undefined for a task that never was, was removed, or is too old. */
+  /** Returns a task, or undefined if it is unknown, removed or too old. */
   find(id: string): SimulatedTask<Details> | undefined {
     const entry = this.#entries.get(id)
     return entry === undefined ? undefined : this.#view(entry)
   }
 
-  /** Every task that is still known, newest first. */
+  /** All kept tasks, newest first. */
   list(): SimulatedTask<Details>[] {
     return [...this.#entries.values()].flatMap((entry) => this.#view(entry) ?? []).toReversed()
   }
 
-  /** Counts a poll and tells what its response must be. */
+  /** Counts a poll and returns its result. */
   poll(id: string): PollVerdict {
     const entry = this.#entries.get(id)
     if (entry === undefined) {
@@ -87,7 +87,7 @@ export class TaskBook<Details> {
     return isSpoiled ? trick : 'state'
   }
 
-  /** Cancels a waiting task; false for any other. Those behind it move up. */
+  /** Cancels a waiting task and moves up the tasks behind it. Returns false for any other task. */
   cancel(id: string): boolean {
     const entry = this.#entries.get(id)
     if (entry === undefined || this.#view(entry)?.phase !== 'waiting') {

@@ -3,16 +3,16 @@ import { dirname } from 'node:path'
 import * as z from 'zod'
 import type { NewTask } from './simulated-task.ts'
 
-/** Something that happened to a task. */
+/** An event of a task. */
 type JournalLine<Details> =
   | { readonly kind: 'added'; readonly task: NewTask<Details> }
   | { readonly kind: 'cancelled'; readonly id: string; readonly atMs: number }
   | { readonly kind: 'removed'; readonly id: string }
 
-/** Lines that are read back at a start; older ones are dropped from the file. */
+/** Most lines read at the start; older ones are dropped from the file. */
 const LINES_MAX = 100_000
 
-/** Tasks of a simulator in a file, one JSON line per event, so that jobs which were under way can go on. */
+/** Tasks of a simulator in a file, one JSON line per event, so that running jobs continue after a restart. */
 export class TaskJournal<Details> {
   readonly #file: string
   readonly #lineSchema: z.ZodType<JournalLine<Details>>
@@ -26,12 +26,12 @@ export class TaskJournal<Details> {
     ])
   }
 
-  /** Everything that happened before, oldest first. A line that was cut off by a crash is skipped. */
+  /** The recorded events, oldest first. A line truncated by a crash is skipped. */
   read(): JournalLine<Details>[] {
     mkdirSync(dirname(this.#file), { recursive: true })
     const texts = existsSync(this.#file) ? readFileSync(this.#file, 'utf8').split('\n').slice(-LINES_MAX) : []
     const lines = texts.flatMap((text) => this.#parse(text) ?? [])
-    // By rename: a crash in the middle must not cost the tasks that are kept.
+    // The rename is atomic, so a crash cannot lose the kept tasks.
     writeFileSync(`${this.#file}.new`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     renameSync(`${this.#file}.new`, this.#file)
     return lines
@@ -54,7 +54,7 @@ function newTaskSchema<Details>(details: z.ZodType<Details>): z.ZodType<NewTask<
   return z.object({ id: z.string(), prompt: z.string(), submittedAtMs: z.number(), limitSeconds: z.number(), details })
 }
 
-/** The journal of a simulator that has a file for it. */
+/** Opens the journal of a simulator with a state file. */
 export function openJournal<Details>(
   file: string | undefined,
   detailsSchema: z.ZodType<Details>,

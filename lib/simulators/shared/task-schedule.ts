@@ -1,29 +1,29 @@
-/** When a task starts and would end. A start of Infinity means that it runs into its time limit while it waits. */
+/** The start and the end of a task. A start of Infinity means that the task expires while it waits. */
 export type TaskTimes = { readonly startsAtMs: number; readonly endsAtMs: number }
 
-/** What a task needs to be placed. */
+/** The input of the schedule for one task. */
 type TaskNeeds = {
   /** The earliest start. */
   readonly readyAtMs: number
-  /** Infinity for a task that never ends by itself. */
+  /** Infinity for a task that never finishes. */
   readonly runMs: number
-  /** The time limit of the task: it gives its place back then at the latest. */
+  /** The time limit, when the task frees its place at the latest. */
   readonly limitAtMs: number
 }
 
 /**
- * Places tasks, in the order of their submits, on a number of places. Every time is known at once, so a simulator needs
- * no timers and any clock will do.
+ * Assigns tasks, in the order of their submits, to a number of places. All times are known at once, so a simulator needs no timers
+ * and works with any clock.
  */
 export class TaskSchedule {
-  /** When each place becomes free; undefined when places have no end. */
+  /** When each place becomes free; undefined without a limit of places. */
   readonly #freeAtMs: number[] | undefined
 
   constructor(places: number) {
     this.#freeAtMs = Number.isFinite(places) ? Array.from({ length: Math.max(1, places) }, () => 0) : undefined
   }
 
-  /** Times of a new task. */
+  /** Schedules a new task. */
   place(needs: TaskNeeds): TaskTimes {
     const places = this.#freeAtMs ?? [0]
     const earliestMs = Math.min(...places)
@@ -38,7 +38,7 @@ export class TaskSchedule {
     return { startsAtMs, endsAtMs }
   }
 
-  /** Takes up a task whose times are settled already. */
+  /** Adds a task with known times. */
   occupy(endsAtMs: number): void {
     if (this.#freeAtMs !== undefined) {
       this.#freeAtMs[this.#freeAtMs.indexOf(Math.min(...this.#freeAtMs))] = endsAtMs

@@ -1,4 +1,4 @@
-/** Lets `perSecond` calls through in a second, with a burst of as many; at least one. Infinity lets all through. */
+/** Allows `perSecond` calls a second, with a burst of the same size but at least one. Infinity allows all calls. */
 export class TokenBucket {
   readonly #perSecond: number
   readonly #now: () => number
@@ -12,7 +12,7 @@ export class TokenBucket {
     this.#filledAtMs = now()
   }
 
-  /** True when the call may pass. */
+  /** Whether the call is allowed. */
   take(): boolean {
     if (!Number.isFinite(this.#perSecond)) {
       return true
