@@ -12,8 +12,8 @@ const acknowledged = STAGES.flatMap((context) =>
     .flatMap(({ data }) => Object.entries<string>(data)),
 )
 
-describe('an AwsSolutions rule that is not followed', () => {
-  it('is one of these, so that another one is a decision and no accident', () => {
+describe('acknowledge: accepted AwsSolutions findings', () => {
+  it('are listed here, so that a new one is deliberate', () => {
     const rules = acknowledged.map(([id]) => id.replace(/^.*AwsSolutions-/, '').replace(/\[.*/, ''))
     expect([...new Set(rules)].sort()).toEqual([
       'APIG2',
@@ -33,7 +33,7 @@ describe('an AwsSolutions rule that is not followed', () => {
     ])
   })
 
-  it('has a reason that says something of this service, in a whole sentence', () => {
+  it('have a specific reason in a full sentence', () => {
     for (const [id, reason] of acknowledged) {
       const words = reason.split(/\s+/)
       expect({ id, isSentence: /^[A-Z].*\.$/.test(reason), words: words.length >= 6 }).toEqual({
@@ -44,7 +44,7 @@ describe('an AwsSolutions rule that is not followed', () => {
     }
   })
 
-  it('is never a wildcard for everything, but for what has no names: X-Ray, the delivery of logs, CloudFront’s public keys', () => {
+  it('include no wildcard for all resources, except X-Ray, log delivery and CloudFront public keys', () => {
     const everything = acknowledged.filter(([id]) => id.includes('Resource::*]'))
     expect(everything.length).toBeGreaterThan(0)
     for (const [, reason] of everything) {

@@ -12,7 +12,7 @@ function alarmOf(changes: Partial<AlarmDefinition> = {}) {
 }
 
 describe('alarm-definition: createAlarm', () => {
-  it('rings from its threshold on after one period, and not where nothing comes', () => {
+  it('triggers at its threshold after one period, and not for missing data', () => {
     expect(alarmOf()).toMatchObject({
       ComparisonOperator: 'GreaterThanOrEqualToThreshold',
       EvaluationPeriods: 1,
@@ -21,7 +21,7 @@ describe('alarm-definition: createAlarm', () => {
     })
   })
 
-  it('rings below its threshold where silence is bad', () => {
+  it('triggers below its threshold and for missing data if configured', () => {
     expect(alarmOf({ isSilenceBad: true, periods: 3 })).toMatchObject({
       ComparisonOperator: 'LessThanThreshold',
       EvaluationPeriods: 3,
@@ -33,7 +33,7 @@ describe('alarm-definition: createAlarm', () => {
     [{}, 'Alone-JobsFail', 'Jobs fail. Runbook: '],
     [{ part: 2 }, 'Alone-JobsFail2', 'Jobs fail. Runbook: '],
     [{ channel: 'main' }, 'Alone-JobsFail-main', 'Jobs fail. Channel: main. Runbook: '],
-  ])('with %j is named %s, and leads to the entry of its name in the runbook', (changes, name, description) => {
+  ])('with %j has the name %s and links to its runbook entry', (changes, name, description) => {
     const alarm = alarmOf(changes)
     expect(alarm?.AlarmName).toBe(name)
     expect(alarm?.AlarmDescription).toMatch(new RegExp(`^${description}docs/.*\\.md#jobsfail$`))

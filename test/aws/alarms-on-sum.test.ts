@@ -26,13 +26,13 @@ describe('alarms on a sum', () => {
     [11, [10, 1]],
     [20, [10, 10]],
     [21, [10, 10, 1]],
-  ])('of %i metrics look at each of them once, and no alarm at more than ten', (count, sizes) => {
+  ])('of %i metrics cover each metric once, with at most ten per alarm', (count, sizes) => {
     const parts = partsOf(count)
     expect(parts.map((part) => Object(part).length)).toEqual(sizes)
     expect(parts.flat()).toEqual(metricsOf(count).map(({ metricName }) => metricName))
   })
 
-  it('are of one kind, numbered from one', () => {
+  it('share their definition and are numbered from one', () => {
     const alarms = alarmsOnSum(KIND, metricsOf(11), PERIOD)
     expect(alarms).toMatchObject([
       { ...KIND, part: 1 },

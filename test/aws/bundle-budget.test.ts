@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { weighBundle } from '#aws/bundle-budget.ts'
 
 describe('bundle-budget: weighBundle', () => {
-  it('weighs kilobytes of 1,000 bytes: those of a cold start, and all', () => {
+  it('returns kilobytes of 1,000 bytes, of a cold start and in total', () => {
     const files = [
       { name: 'index.mjs', code: 'x'.repeat(1_500), isLoadedAtStart: true },
       { name: 'chunk.mjs', code: 'é'.repeat(1_000), isLoadedAtStart: false },

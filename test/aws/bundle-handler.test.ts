@@ -9,7 +9,7 @@ const names = files.map(({ name }) => name)
 const codeAtStart = files.flatMap((file) => (file.isLoadedAtStart ? [file.code] : [])).join('\n')
 
 describe('bundleHandler', () => {
-  it('makes an entry that exports the handler, and imports nothing but Node and its own files', () => {
+  it('creates an entry that exports the handler and imports only Node and its own files', () => {
     expect(files.find(({ name }) => name === 'index.mjs')?.code).toMatch(/export\s*\{[^}]*as handler/)
     const imported = [...code.matchAll(/(?:^|;)import[^"'();]*"([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
       ([, statically, dynamically]) => statically ?? dynamically ?? '',
@@ -18,39 +18,39 @@ describe('bundleHandler', () => {
     expect(imported.filter((name) => !/^(node:)?[a-z_/]+$/.test(name) && !names.includes(name.slice(2)))).toEqual([])
   })
 
-  it('leaves what few requests need out of a cold start', () => {
+  it('loads rarely used code after the cold start', () => {
     const services = ['dynamodb', 's3'].map((name) => `com.amazonaws.${name}`)
     expect(services.filter((name) => code.includes(name))).toEqual(services)
     expect(services.filter((name) => codeAtStart.includes(name))).toEqual(['com.amazonaws.dynamodb'])
   })
 
-  it('takes of node:http what is used, because importing all of it loads Node’s fetch client', () => {
+  it('imports only the used part of node:http, because the rest loads Node’s fetch client', () => {
     expect(code).toContain('getBuiltinModule("node:http")')
     expect(code).not.toMatch(/(from|import\()\s*"(node:)?http"/)
   })
 
-  it('leaves out the search for credentials, which a role on Lambda never needs', () => {
+  it('omits the search for credentials, which Lambda does not need', () => {
     expect(inputs).toContain('lib/aws/environment-credentials.ts')
     expect(inputs.filter((file) => /credential-provider-|nested-clients/.test(file))).toEqual([])
   })
 
-  it('leaves out the cache of endpoints that the SDK discovers, which no function lets it do', () => {
+  it('omits the SDK’s cache of discovered endpoints', () => {
     expect(inputs).toContain('lib/aws/discovered-endpoints.ts')
     expect(inputs.filter((file) => file.includes('/mnemonist/'))).toEqual([])
   })
 
-  it('takes the ES modules of the SDK', () => {
+  it('uses the ES modules of the SDK', () => {
     expect(inputs).toContain('node_modules/@aws-sdk/client-s3/dist-es/S3Client.js')
     expect(inputs.filter((file) => file.includes('/dist-cjs/'))).toEqual([])
   })
 
-  it('drops what the SDK knows of operations that the handler never calls', () => {
+  it('drops the SDK’s tables of unused operations', () => {
     expect(code).toContain('DeleteObject')
     expect(code).not.toContain('CreateMultipartUpload')
   })
 
   it.each(ROUTES.filter(({ streams }: Route) => streams === true))(
-    'keeps both handlers of $operation, and no SDK',
+    'keeps both handlers of $operation, without the SDK',
     ({ operation }) => {
       const bundle = bundleHandler({ root: REPOSITORY_ROOT, folder: `api/${operation}` })
       const entry = bundle.files.find(({ name }) => name === 'index.mjs')?.code
@@ -62,7 +62,7 @@ describe('bundleHandler', () => {
     },
   )
 
-  it('fails loudly when a handler does not compile', () => {
+  it('throws if a handler does not compile', () => {
     expect(() => bundleHandler({ root: REPOSITORY_ROOT, folder: 'api/no-such-handler' })).toThrow('Could not resolve')
   })
 })

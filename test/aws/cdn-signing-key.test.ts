@@ -8,7 +8,7 @@ import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 const newPublicKey = () =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
-describe('the signing keys that the stack makes', () => {
+describe('generated signing keys', () => {
   const template = synthesizeAlone((stack) => {
     new CdnSigningKey(stack, 'CdnSigningKey', { root: REPOSITORY_ROOT, configurationFile: 'gateway.json' })
   })
@@ -21,7 +21,7 @@ describe('the signing keys that the stack makes', () => {
   const actionsOf = (service: string) =>
     statements.flatMap(({ Action }) => Action).filter((action) => action.startsWith(`${service}:`))
 
-  it('are made by a function that may change this secret, and public keys and key groups, and nothing else', () => {
+  it('come from a function that can change only this secret, public keys and key groups', () => {
     expect(statements.find(({ Action }) => Action[0]?.startsWith('secretsmanager:'))).toMatchObject({
       Action: ['GetSecretValue', 'PutSecretValue', 'UpdateSecretVersionStage'].map((name) => `secretsmanager:${name}`),
       Resource: { Ref: secret?.id },
@@ -35,13 +35,13 @@ describe('the signing keys that the stack makes', () => {
     expect([...new Set(services)].sort()).toEqual(['cloudfront', 'logs', 'secretsmanager', 'xray'])
   })
 
-  it('wait for the permissions of the function, which outlive them', () => {
+  it('depend on the permissions of the function, which are deleted after them', () => {
     const resource = Object.values(template.findResources('Custom::CdnKeyGroup'))[0]
     const policies = resourcesOf(template, 'AWS::IAM::Policy').map(({ id }) => id)
     expect(resource?.DependsOn).toEqual(expect.arrayContaining(policies))
   })
 
-  it('are in a group of one name for the resource and the function, which no other stack or region has', () => {
+  it('are in a key group whose name is unique to the stack and region', () => {
     const name = group?.properties.KeyGroupName
     expect(name).toEqual({
       'Fn::Join': ['', [{ Ref: 'AWS::StackName' }, '-video-urls-', { Ref: 'AWS::Region' }]],
@@ -52,13 +52,13 @@ describe('the signing keys that the stack makes', () => {
     })
   })
 
-  it('start from an empty secret, and no template holds a key', () => {
+  it('start from an empty secret, and the template contains no key', () => {
     expect(secret?.properties.SecretString).toBe('{}')
     expect(JSON.stringify(template.toJSON())).not.toMatch(/BEGIN|PublicKeyPem/)
   })
 })
 
-describe('signing keys that the team brings', () => {
+describe('signing keys of the team', () => {
   const pems = [newPublicKey(), newPublicKey()]
   const made: SigningKeyResources[] = []
   const synthesizeKeys = (publicKeyPems: readonly string[]) =>
@@ -66,7 +66,7 @@ describe('signing keys that the team brings', () => {
   const template = synthesizeKeys(pems)
   const publicKeys = resourcesOf(template, 'AWS::CloudFront::PublicKey')
 
-  it('are one public key each, all of them in the group, with an empty secret for the private halves', () => {
+  it('are public keys in one group, with an empty secret for the private keys', () => {
     expect(publicKeys.map(({ properties }) => properties.PublicKeyConfig.EncodedKey)).toEqual(pems)
     const [group] = resourcesOf(template, 'AWS::CloudFront::KeyGroup')
     expect(group?.properties.KeyGroupConfig.Items).toEqual(publicKeys.map(({ id }) => ({ Ref: id })))
@@ -75,12 +75,12 @@ describe('signing keys that the team brings', () => {
     ).toEqual(['{}'])
   })
 
-  it('need no function, since the stack never sees a private key', () => {
+  it('need no function', () => {
     expect(resourcesOf(template, 'AWS::Lambda::Function')).toEqual([])
     expect(made[0]?.functionName).toBeUndefined()
   })
 
-  it('keep their resources whatever is added before them, because CloudFront cannot change a key', () => {
+  it('keep their resources when another key is added before them', () => {
     const added = resourcesOf(synthesizeKeys([newPublicKey(), ...pems]), 'AWS::CloudFront::PublicKey')
     for (const { id, properties } of publicKeys) {
       expect(added.find((each) => each.id === id)?.properties.PublicKeyConfig.EncodedKey).toBe(

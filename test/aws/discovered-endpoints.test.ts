@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import DiscoveredEndpoints from '#aws/discovered-endpoints.ts'
 
-it('keeps the endpoints that the SDK discovers as its own cache would', () => {
+it('stores discovered endpoints like the original cache', () => {
   const cache = new DiscoveredEndpoints(1000)
   cache.set('a', [{ Address: 'one' }])
   expect([cache.has('a'), cache.has('b'), cache.size]).toStrictEqual([true, false, 1])

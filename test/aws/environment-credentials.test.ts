@@ -16,7 +16,7 @@ function setCredentials(accessKeyId: string, sessionToken: string): void {
 }
 
 describe('defaultProvider', () => {
-  it('gives the credentials of the role with their session token', async () => {
+  it('returns the credentials of the role with their session token', async () => {
     setCredentials('AKIDFIRST', 'token')
     await expect(defaultProvider()()).resolves.toEqual({
       accessKeyId: 'AKIDFIRST',
@@ -25,7 +25,7 @@ describe('defaultProvider', () => {
     })
   })
 
-  it('reads them anew for every request, so that none outlives its end', async () => {
+  it('reads the environment for every request, so that credentials do not expire', async () => {
     const provide = defaultProvider()
     setCredentials('AKIDFIRST', 'first')
     await provide()
@@ -33,12 +33,12 @@ describe('defaultProvider', () => {
     await expect(provide()).resolves.toMatchObject({ accessKeyId: 'AKIDSECOND', sessionToken: 'second' })
   })
 
-  it('leaves the token out where there is none', async () => {
+  it('omits a missing session token', async () => {
     setCredentials('AKIDFIRST', '')
     await expect(defaultProvider()()).resolves.toEqual({ accessKeyId: 'AKIDFIRST', secretAccessKey: 'secret' })
   })
 
-  it('names what is missing', async () => {
+  it('names the missing variables', async () => {
     setCredentials('', '')
     await expect(defaultProvider()()).rejects.toThrow(MissingCredentialsError)
   })

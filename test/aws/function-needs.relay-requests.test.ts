@@ -51,7 +51,7 @@ describe('function-needs: the roles of the functions of models and relayed reque
     expect([statusCode, requests > 1, refused]).toEqual([status, true, []])
   })
 
-  it('allow a refusal of funds and a released reservation too', async () => {
+  it('allow a 402 and a released reservation too', async () => {
     const { key } = await rig.tenant('0')
     folder = 'api/create-chat-completion'
     expect((await rig.send(chat, { key })).statusCode).toBe(402)

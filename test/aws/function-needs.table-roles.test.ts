@@ -13,19 +13,19 @@ const READS = ['BatchGetItem', 'GetItem', 'Query']
 const writesOf = (folder: string) =>
   grantsOf(folder).filter(({ actions }) => actions.some((action) => !READS.includes(action)))
 
-describe('what a role may do in the table', () => {
-  it.each(folders)('%s: reaches the partitions that its code names, and no other', (folder) => {
+describe('function-needs: table permissions', () => {
+  it.each(folders)('%s: reaches exactly the partitions in its code', (folder) => {
     expect(partitionsOf(folder)).toEqual(usageOf(folder).partitions)
   })
 
   it.each(['get-video-job', 'list-video-jobs', 'list-models', 'get-model'])(
-    '%s: only reads, but for the count of its caller’s requests',
+    '%s: writes only the request count of its caller',
     (operation) => {
       expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
     },
   )
 
-  it('reads the secrets of tenants for the callback alone, and the list of keys for nobody', () => {
+  it('only callbacks read the secrets of tenants, and no function lists keys', () => {
     expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS'))).toEqual(['pipeline/notify'])
     expect(folders.filter((folder) => partitionsOf(folder).some((partition) => partition.startsWith('KEYS')))).toEqual(
       [],

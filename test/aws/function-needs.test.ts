@@ -51,13 +51,13 @@ const ENDING = ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObje
 
 const folders = functions.map(({ properties }) => folderOf(properties))
 
-describe('function-needs: what a function may reach', () => {
-  it.each(folders)('%s has the table actions that its code uses, and no other', (folder) => {
+describe('function-needs: permissions', () => {
+  it.each(folders)('%s has exactly the table actions of its code', (folder) => {
     const { table, queriesIndex } = usageOf(folder)
     expect(actionsOf(folder, 'dynamodb')).toEqual([...table, ...(queriesIndex ? ['Query /index/GSI1'] : [])].sort())
   })
 
-  it.each(folders)('%s has the object actions that its code uses, and no other', (folder) => {
+  it.each(folders)('%s has exactly the object actions of its code', (folder) => {
     const granted = actionsOf(folder, 's3').map((action) => action.split(' ')[0])
     expect([...new Set(granted)].sort()).toEqual(usageOf(folder).objects)
   })
@@ -76,7 +76,7 @@ describe('function-needs: what a function may reach', () => {
     ['pipeline/settle-video-job', ENDING],
     ['pipeline/fail-video-job', ENDING],
     ['pipeline/reconcile', ENDING],
-  ])('%s reaches these objects and no other', (folder, actions) => {
+  ])('%s reaches exactly these objects', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })
 
@@ -98,12 +98,12 @@ describe('function-needs: what a function may reach', () => {
         'cdn-signing-key',
       ],
     ],
-  ])('%s is open to these functions alone', (service, expected) => {
+  ])('%s is available to exactly these functions', (service, expected) => {
     const having = folders.filter((folder) => actionsOf(folder, service).length > 0)
     expect(having.sort()).toEqual([...expected].sort())
   })
 
-  it('gives nobody a wildcard action, and a wildcard resource only where AWS has no resource to name', () => {
+  it('grants no wildcard action, and a wildcard resource only where AWS has no resource names', () => {
     for (const { properties } of policies) {
       for (const statement of properties.PolicyDocument.Statement) {
         const actions = asList<string>(statement.Action)
@@ -118,10 +118,10 @@ describe('function-needs: what a function may reach', () => {
   })
 })
 
-describe('function-needs: what a function gets', () => {
+describe('function-needs: environment and files', () => {
   const common = ['LOG_LEVEL', 'POWERTOOLS_METRICS_NAMESPACE', 'POWERTOOLS_SERVICE_NAME']
 
-  it.each(folders)('%s is told nothing that its code does not ask for', (folder) => {
+  it.each(folders)('%s has no unused variable', (folder) => {
     const told = Object.keys(functionOf(folder).properties.Environment.Variables)
     const unread = told.filter((name) => !common.includes(name) && !usageOf(folder).variables.includes(name))
     expect(unread).toEqual([])

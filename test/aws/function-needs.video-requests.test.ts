@@ -53,11 +53,11 @@ afterAll(async () => {
 })
 
 describe('function-needs: the roles of the functions of video jobs', () => {
-  it('allow every request to the table that a job needs from its create to its deletion', () => {
+  it('allow every table request of a job from its creation to its deletion', () => {
     expect(refused).toEqual([])
   })
 
-  it('are each looked at', () => {
+  it('are all covered', () => {
     expect([...used].sort()).toEqual([
       ...['api/create-video-job', 'api/delete-video-job', 'api/get-video-job', 'api/list-video-jobs'],
       ...['pipeline/fail-video-job', 'pipeline/notify', 'pipeline/poll-video-job', 'pipeline/reconcile'],

@@ -6,7 +6,7 @@ import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.t
 import { createApp, shippedConfiguration } from './synthesize-stack.ts'
 
 describe('function-sources', () => {
-  it('starts from the checkout of this file', () => {
+  it('uses the checkout as root', () => {
     expect(existsSync(join(REPOSITORY_ROOT, 'package.json'))).toBe(true)
   })
 

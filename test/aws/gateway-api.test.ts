@@ -69,7 +69,7 @@ describe('GatewayApi', () => {
     expect(methods.find((each) => each.method === method && each.path === path)?.folder).toBe(`api/${operation}`)
   })
 
-  it('answers HEAD where no key is needed, by the function of GET, and nowhere else', () => {
+  it('supports HEAD on public routes only, with the function of GET', () => {
     const heads = methods.filter(({ method }) => method === 'HEAD').map(({ path, folder }) => [path, folder])
     expect(heads.sort()).toEqual([
       ['/health', 'api/get-health'],
@@ -103,37 +103,34 @@ describe('GatewayApi', () => {
     '/v1/embeddings/nothing',
     '/v1/images',
     '/v1/images/edits',
-  ])('sends %s to the fallback, without relying on a way back up the tree', (path) => {
+  ])('sends %s to the fallback of its own level', (path) => {
     const resource = mostSpecific(path)
     const answering = methods.find((each) => each.method === 'ANY' && each.path === resource)
     expect(answering?.folder).toBe('api/fallback')
   })
 
-  it('leads a path with a model to its own resource, and one level further to the fallback', () => {
+  it('sends a path with a model to its resource, and deeper paths to the fallback', () => {
     expect(mostSpecific('/v1/models/chat-default')).toBe('/v1/models/{model}')
     expect(mostSpecific('/v1/models')).toBe('/v1/models')
     expect(mostSpecific('/v1/models/a/b')).toBe('/v1/models/{model}/{proxy+}')
   })
 
-  it.each<Route>(whole ?? [])(
-    'waits for $operation exactly as long as it may run, and for all of its answer',
-    (route) => {
-      const { integration, uri, properties } = deployed(template, route)
-      expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })
-      expect(integration).not.toHaveProperty('ResponseTransferMode')
-      expect(uri).toMatch(/:lambda:path\/2015-03-31\/functions\/.*\/invocations"/)
-      expect(properties).toMatchObject({ Timeout: 29, Handler: 'index.handler' })
-    },
-  )
+  it.each<Route>(whole ?? [])('buffers $operation with the timeout of its function', (route) => {
+    const { integration, uri, properties } = deployed(template, route)
+    expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })
+    expect(integration).not.toHaveProperty('ResponseTransferMode')
+    expect(uri).toMatch(/:lambda:path\/2015-03-31\/functions\/.*\/invocations"/)
+    expect(properties).toMatchObject({ Timeout: 29, Handler: 'index.handler' })
+  })
 
-  it.each<Route>(streaming ?? [])('passes on what $operation writes as it comes, for 15 minutes', (route) => {
+  it.each<Route>(streaming ?? [])('streams $operation for up to 15 minutes', (route) => {
     const { integration, uri, properties } = deployed(template, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 900_000 })
     expect(uri).toMatch(/:lambda:path\/2021-11-15\/functions\/.*\/response-streaming-invocations"/)
     expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize: 1024 })
   })
 
-  it('streams what is relayed, and nothing else', () => {
+  it('streams only relayed responses', () => {
     expect(streaming?.map(({ operation }) => operation)).toEqual([
       'create-chat-completion',
       'create-completion',
@@ -146,7 +143,7 @@ describe('GatewayApi', () => {
     expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(4)
   })
 
-  it.each<Route>([...ROUTES])('answers $operation in one piece where answers cannot be streamed', (route) => {
+  it.each<Route>([...ROUTES])('buffers $operation if streaming is off', (route) => {
     const { integration, uri, properties } = deployed(buffered, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', TimeoutInMillis: 29_000 })
     expect(integration).not.toHaveProperty('ResponseTransferMode')
@@ -170,7 +167,7 @@ describe('GatewayApi', () => {
     }
   })
 
-  it('pays for detailed metrics of the one method that an alarm reads, and of none without alarms', () => {
+  it('has detailed metrics only of the method with an alarm, and none without alarms', () => {
     const metered = (of: Template) => {
       const [found] = resourcesOf(of, 'AWS::ApiGateway::Stage')
       return found?.properties.MethodSettings.map(({ HttpMethod, ResourcePath, MetricsEnabled }: MethodSetting) => [
@@ -190,7 +187,7 @@ describe('GatewayApi', () => {
     expect(metered(synthesizeStack({ settings: stageSettings({ alarms: false }) }))).toEqual([['* /*', false]])
   })
 
-  it('writes one line of JSON per request, without the key, the query or an error text that may quote them', () => {
+  it('logs one line of JSON per request, without the key, the query or error messages', () => {
     const format = stage?.properties.AccessLogSetting.Format
     expect(JSON.parse(format)).toMatchObject({
       requestId: '$context.requestId',
@@ -205,7 +202,7 @@ describe('GatewayApi', () => {
     expect(format).not.toMatch(/authorization|\.header|query|error\.message|\$context\.path/i)
   })
 
-  it('has the log group of its execution log before API Gateway would make one that never ends', () => {
+  it('creates the group of its execution log before API Gateway would create one without retention', () => {
     const [api] = resourcesOf(template, 'AWS::ApiGateway::RestApi')
     const [log] = resourcesOf(template, 'AWS::Logs::LogGroup').filter(({ properties }) =>
       JSON.stringify(properties.LogGroupName ?? '').includes('API-Gateway-Execution-Logs_'),

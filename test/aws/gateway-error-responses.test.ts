@@ -10,7 +10,7 @@ function gatewayResponse(type: string) {
   return { ...found, body: JSON.parse(found?.ResponseTemplates['application/json']) }
 }
 
-describe('what API Gateway refuses by itself', () => {
+describe('gateway-error-responses: refusals by API Gateway', () => {
   it.each([
     ['DEFAULT_4XX', undefined, 'request refused', 'invalid_request_error', null],
     ['DEFAULT_5XX', undefined, 'internal error', 'server_error', null],
@@ -21,19 +21,19 @@ describe('what API Gateway refuses by itself', () => {
     ['INTEGRATION_TIMEOUT', '504', 'gateway timeout', 'server_error', null],
     ['THROTTLED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
     ['QUOTA_EXCEEDED', '429', 'rate limit exceeded', 'rate_limit_error', 'rate_limit_exceeded'],
-  ])('%s has the shape that OpenAI clients read', (responseType, status, message, type, code) => {
+  ])('%s has the error shape of OpenAI', (responseType, status, message, type, code) => {
     const response = gatewayResponse(responseType)
     expect(response.StatusCode).toBe(status)
     expect(response.body).toEqual({ error: { message, type, param: null, code } })
   })
 
-  it('tells a throttled client when to come back', () => {
+  it('returns Retry-After to a throttled client', () => {
     expect(gatewayResponse('THROTTLED').ResponseParameters).toMatchObject({
       'gatewayresponse.header.Retry-After': "'1'",
     })
   })
 
-  it('has the id of the request on every answer, as the functions put it on theirs', () => {
+  it('has the request id on every response, like the functions', () => {
     const responses = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')
     expect(responses.length).toBeGreaterThan(0)
     for (const { properties } of responses) {
@@ -43,7 +43,7 @@ describe('what API Gateway refuses by itself', () => {
     }
   })
 
-  it('never passes on a text of API Gateway, which may quote the Authorization header', () => {
+  it('never returns a message of API Gateway, which may quote the Authorization header', () => {
     expect(JSON.stringify(resourcesOf(template, 'AWS::ApiGateway::GatewayResponse'))).not.toContain('$context')
   })
 })

@@ -16,12 +16,12 @@ describe('GatewayFunction', () => {
     expect([...new Set(kinds)]).toEqual(['nodejs24.x arm64'])
   })
 
-  it('gives each function a role of its own', () => {
+  it('gives each function its own role', () => {
     const used = functions.map(({ properties }) => properties.Role['Fn::GetAtt'][0])
     expect(new Set(used).size).toBe(functions.length)
   })
 
-  it('gives each function a log group of its own, where its role may write and nowhere else', () => {
+  it('gives each function its own log group, the only one that its role can write', () => {
     const groups = functions.map(({ properties }) => properties.LoggingConfig.LogGroup.Ref)
     expect(new Set(groups).size).toBe(functions.length)
     const writes = resourcesOf(template, 'AWS::IAM::Policy').flatMap(({ properties }) =>
@@ -39,7 +39,7 @@ describe('GatewayFunction', () => {
     expect(managed).toEqual([])
   })
 
-  it('lets the platform trace every function', () => {
+  it('traces every function', () => {
     for (const { properties } of functions) {
       expect(properties.TracingConfig).toEqual({ Mode: 'Active' })
     }
@@ -58,7 +58,7 @@ describe('the code of a function', () => {
       ['gateway.json', 'cl100k_base.json'],
       ['cl100k_base.json', 'gateway.json', 'index.mjs'],
     ],
-  ] as const)('is one ES module without a source map; beside it: %p', (files, all) => {
+  ] as const)('is one ES module without a source map, and ships %p', (files, all) => {
     const app = createApp({ bundledStacks: ['Bundled'] })
     const stack = new Stack(app, 'Bundled')
     const configurationFile = writeConfigurationFile(stack, shippedConfiguration.config)
@@ -86,7 +86,7 @@ describe('the code of a function', () => {
 })
 
 describe('ServiceLogGroup', () => {
-  it('ends every log of the stack after a month', () => {
+  it('keeps every log of the stack for a month', () => {
     const retentions = resourcesOf(template, 'AWS::Logs::LogGroup').map(({ properties }) => properties.RetentionInDays)
     expect([...new Set(retentions)]).toEqual([30])
   })

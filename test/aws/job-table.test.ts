@@ -39,7 +39,7 @@ describe('JobTable', () => {
     expect(table?.properties.TimeToLiveSpecification).toEqual({ AttributeName: 'ttl', Enabled: true })
   })
 
-  it('may be one that is there already: the stack makes none, and lets one that it had live on', () => {
+  it('can be an existing table: the stack creates none and keeps its former one', () => {
     const stack = synthesizeStack({ settings: stageSettings({ table: 'reelgate-restored' }) })
     stack.resourceCountIs('AWS::DynamoDB::GlobalTable', 0)
     stack.hasOutput('TableName', { Value: 'reelgate-restored' })

@@ -39,17 +39,17 @@ function watchManyFunctions() {
   }
 }
 
-describe('alarms of a service with more functions than one alarm can look at', () => {
+describe('platform-alarms: more functions than the limit of one alarm', () => {
   const { functions, alarms: throttled } = watchManyFunctions()
   const watched = throttled.map((alarm) => watchedBy(alarm).map(({ dimensions }) => dimensions.FunctionName))
 
-  it('look at every function once, and none at more than ten', () => {
+  it('cover every function once, with at most ten per alarm', () => {
     expect(functions.length).toBeGreaterThan(20)
     expect(watched.flat()).toEqual(functions)
     expect(Math.max(...watched.map(({ length }) => length))).toBeLessThanOrEqual(10)
   })
 
-  it('are numbered from the second on, and lead to the one entry in the runbook', () => {
+  it('are numbered from the second on, and link to one runbook entry', () => {
     expect(throttled.slice(0, 3).map(({ AlarmName }) => AlarmName)).toEqual(
       ['ApiThrottled', 'ApiThrottled2', 'ApiThrottled3'].map((name) => `Reelgate-test-${name}`),
     )

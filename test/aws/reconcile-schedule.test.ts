@@ -34,7 +34,7 @@ describe('ReconcileSchedule', () => {
     ])
   })
 
-  it('loses no event: what the function gave up lies in the queue', () => {
+  it('loses no event: failed ones go to the queue', () => {
     const [invocation] = resourcesOf(template, 'AWS::Lambda::EventInvokeConfig')
     expect(invocation?.properties).toMatchObject({
       FunctionName: { Ref: reconcile?.id },
@@ -43,7 +43,7 @@ describe('ReconcileSchedule', () => {
     expect(queue?.properties).toMatchObject({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 })
   })
 
-  it('looks at the executions of this machine only', () => {
+  it('receives only events of this machine', () => {
     const described = resourcesOf(template, 'AWS::IAM::Policy')
       .flatMap(({ properties }) => properties.PolicyDocument.Statement)
       .filter(({ Action }) => [Action].flat().includes('states:DescribeExecution'))

@@ -48,8 +48,8 @@ function placesOf(service: string, matters = (_action: string) => true): string[
   return [...new Set(statements.flatMap(({ Resource }) => asList(Resource).map(text)))].sort()
 }
 
-describe('what the roles of the stack may do with its data', () => {
-  it('is allowed on this table and its one index, this bucket’s three prefixes, these secrets, and nowhere else', () => {
+describe('reelgate-stack: data permissions of roles', () => {
+  it('cover this table and its index, three prefixes of this bucket, and these secrets only', () => {
     const table = only('AWS::DynamoDB::GlobalTable')
     const bucket = only('AWS::S3::Bucket')
     expect(placesOf('dynamodb')).toEqual([`<${table}.Arn>`, `<${table}.Arn>/index/GSI1`])
@@ -58,7 +58,7 @@ describe('what the roles of the stack may do with its data', () => {
     expect(placesOf('secretsmanager')).toEqual(secrets.sort())
   })
 
-  it('is allowed on this state machine, its executions and this queue, and on no distribution', () => {
+  it('cover this state machine, its executions and this queue, and no distribution', () => {
     const machine = only('AWS::StepFunctions::StateMachine')
     const account = '<AWS::Region>:<AWS::AccountId>'
     expect(placesOf('states')).toEqual([
@@ -71,7 +71,7 @@ describe('what the roles of the stack may do with its data', () => {
     expect(placesOf('sqs')).toEqual([`<${only('AWS::SQS::Queue')}.Arn>`])
   })
 
-  it('names every action in full, never all but some, and no encryption key', () => {
+  it('name every action in full, without NotAction and encryption keys', () => {
     for (const statement of allowed) {
       expect(Object.keys(statement)).not.toEqual(expect.arrayContaining(['NotAction']))
       expect(Object.keys(statement)).not.toEqual(expect.arrayContaining(['NotResource']))
@@ -83,7 +83,7 @@ describe('what the roles of the stack may do with its data', () => {
     expect(resourcesOf(template, 'AWS::KMS::Key')).toEqual([])
   })
 
-  it('comes from no policy of AWS, but for the role with which API Gateway writes its logs', () => {
+  it('use no managed policy, except the role for the logs of API Gateway', () => {
     const managed = resourcesOf(template, 'AWS::IAM::Role').flatMap(
       ({ properties }) => properties.ManagedPolicyArns ?? [],
     )
@@ -93,8 +93,8 @@ describe('what the roles of the stack may do with its data', () => {
   })
 })
 
-describe('who is let in from outside', () => {
-  it('is services of AWS alone, each for a resource of this stack or account', () => {
+describe('reelgate-stack: access from outside', () => {
+  it('is limited to AWS services, for resources of this stack or account', () => {
     const policies = ['AWS::S3::BucketPolicy', 'AWS::SQS::QueuePolicy', 'AWS::SNS::TopicPolicy']
     const statements: Statement[] = policies.flatMap((type) =>
       resourcesOf(template, type).flatMap(({ properties }) => properties.PolicyDocument.Statement),
@@ -107,7 +107,7 @@ describe('who is let in from outside', () => {
     }
   })
 
-  it('invokes a function from one place of this stack, never by a url of its own', () => {
+  it('invokes each function from one resource of this stack, without a function url', () => {
     for (const { properties } of resourcesOf(template, 'AWS::Lambda::Permission')) {
       expect(properties.Principal).toMatch(/^(apigateway|events)\.amazonaws\.com$/)
       expect(properties.SourceArn).toBeDefined()
@@ -115,7 +115,7 @@ describe('who is let in from outside', () => {
     expect(resourcesOf(template, 'AWS::Lambda::Url')).toEqual([])
   })
 
-  it('takes on a role as a service of AWS', () => {
+  it('assumes roles only as an AWS service', () => {
     for (const { properties } of resourcesOf(template, 'AWS::IAM::Role')) {
       for (const { Principal } of properties.AssumeRolePolicyDocument.Statement) {
         expect(Principal).toEqual({ Service: expect.stringMatching(/\.amazonaws\.com$/) })
@@ -123,7 +123,7 @@ describe('who is let in from outside', () => {
     }
   })
 
-  it('needs TLS for every bucket, queue and topic', () => {
+  it('requires TLS for every bucket, queue and topic', () => {
     const holders = [
       ['AWS::S3::Bucket', 'AWS::S3::BucketPolicy'],
       ['AWS::SQS::Queue', 'AWS::SQS::QueuePolicy'],
@@ -145,7 +145,7 @@ describe('who is let in from outside', () => {
   })
 })
 
-describe('where data lies', () => {
+describe('reelgate-stack: stored data', () => {
   it('is encrypted at rest with keys of the service, so that no role needs a key', () => {
     for (const { properties } of resourcesOf(template, 'AWS::S3::Bucket')) {
       const [rule] = properties.BucketEncryption.ServerSideEncryptionConfiguration
@@ -166,7 +166,7 @@ describe('where data lies', () => {
     }
   })
 
-  it('is public nowhere', () => {
+  it('is never public', () => {
     for (const { properties } of resourcesOf(template, 'AWS::S3::Bucket')) {
       expect(Object.values(properties.PublicAccessBlockConfiguration)).toEqual([true, true, true, true])
       expect(properties.AccessControl).toBeUndefined()
@@ -174,7 +174,7 @@ describe('where data lies', () => {
     }
   })
 
-  it('outlives the stack and every mistake: tables can be restored to any second and are not deleted', () => {
+  it('is kept after the stack, with tables that can be restored to any second', () => {
     const protectedLater = synthesizeStack({ settings: stageSettings({ deletionProtection: 'true' }) })
     expect(resourcesOf(template, 'AWS::DynamoDB::Table')).toEqual([])
     for (const { properties } of resourcesOf(protectedLater, 'AWS::DynamoDB::GlobalTable')) {

@@ -51,7 +51,7 @@ describe('every stage', () => {
     expect(found).toEqual([])
   })
 
-  it('has its configuration in the template, where a later deployment can be compared with it', () => {
+  it('has its configuration in the template, for comparison with later deployments', () => {
     expect(dev.toJSON().Metadata[CONFIGURATION_METADATA]).toEqual(shippedConfiguration.config)
     expect(JSON.stringify(prod.toJSON().Metadata)).toContain('P1_API_KEY')
   })
@@ -67,7 +67,7 @@ const ACCOUNT_WIDE = {
 } as const
 
 describe('one stage in two regions of an account', () => {
-  it('has no name twice', () => {
+  it('has no duplicate name', () => {
     const found = Object.entries(ACCOUNT_WIDE).map(([type, path]) => {
       const names = resourcesOf(everything, type).map(({ properties }) =>
         path.split('.').reduce((value, member) => Object(value)[member], properties as unknown),
@@ -88,7 +88,7 @@ describe('one stage in two regions of an account', () => {
 })
 
 describe('the stage dev', () => {
-  it('leaves nothing behind but API Gateway’s role, which all APIs of the region share', () => {
+  it('is deleted completely, except API Gateway’s role, which all APIs of the region share', () => {
     const kept = resources(dev).filter(
       ({ DeletionPolicy }) => DeletionPolicy !== undefined && DeletionPolicy !== 'Delete',
     )
@@ -99,14 +99,14 @@ describe('the stage dev', () => {
     expect(stacks.dev.terminationProtection).toBe(false)
   })
 
-  it('lets its table be deleted, and empties its bucket, which could not be deleted else', () => {
+  it('allows the deletion of its table, and empties its bucket first', () => {
     const [table] = resourcesOf(dev, 'AWS::DynamoDB::GlobalTable')
     expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(false)
     const [bucket] = resourcesOf(dev, 'AWS::S3::Bucket')
     dev.hasResourceProperties('Custom::S3AutoDeleteObjects', { BucketName: { Ref: bucket?.id } })
   })
 
-  it('keeps the log of the function that empties the bucket in a group that ends too, with no right beyond it', () => {
+  it('gives the function that empties the bucket an expiring log group and no other log permission', () => {
     const emptier = resourcesOf(dev, 'AWS::Lambda::Function').find(({ properties }) =>
       properties.Description.includes('empties the bucket'),
     )
@@ -141,7 +141,7 @@ describe('the stage dev', () => {
 })
 
 describe('the stage prod', () => {
-  it('keeps table, bucket, channel secret and logs, but for those of a creation that failed', () => {
+  it('keeps table, bucket, channel secret and logs, except after a failed creation', () => {
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Logs::LogGroup']) {
       prod.allResources(type, { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
     }
@@ -152,7 +152,7 @@ describe('the stage prod', () => {
     expect(resourcesOf(prod, 'Custom::S3AutoDeleteObjects')).toEqual([])
   })
 
-  it('can repeat a first deployment that failed: nothing protects what CloudFormation has to take back', () => {
+  it('can repeat a failed first deployment, because CloudFormation can delete everything', () => {
     expect(stacks.prod.terminationProtection).toBe(false)
     const [table] = resourcesOf(prod, 'AWS::DynamoDB::GlobalTable')
     expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(false)
@@ -160,13 +160,13 @@ describe('the stage prod', () => {
     expect(kept.map(({ Type }) => Type).sort()).toEqual(['AWS::ApiGateway::Account', 'AWS::IAM::Role'])
   })
 
-  it('is protected against deletion, its table too, from the deployment on that says so', () => {
+  it('is protected against deletion, with its table, from the deployment that enables it', () => {
     expect(stacks.everything.terminationProtection).toBe(true)
     const [table] = resourcesOf(everything, 'AWS::DynamoDB::GlobalTable')
     expect(table?.properties.Replicas[0].DeletionProtectionEnabled).toBe(true)
   })
 
-  it('can be made again beside the logs that the last one left', () => {
+  it('can be created again beside the kept logs of its predecessor', () => {
     const names = resourcesOf(prod, 'AWS::Logs::LogGroup').flatMap(({ properties }) => properties.LogGroupName ?? [])
     expect(names).toHaveLength(2)
     for (const name of names) {
@@ -177,7 +177,7 @@ describe('the stage prod', () => {
   it.each([
     ['dev', dev],
     ['prod', prod],
-  ])('deploys as %s into a new account: no function reserves of its concurrency of 10', (_stage, template) => {
+  ])('deploys as %s into a new account, without reserving from its concurrency of 10', (_stage, template) => {
     expect(resourcesOf(template, 'AWS::Lambda::Alias')).toEqual([])
     const reserved = functionsOf(template).filter(
       ({ properties }) => properties.ReservedConcurrentExecutions !== undefined,
@@ -185,7 +185,7 @@ describe('the stage prod', () => {
     expect(reserved.map(({ folder }) => folder)).toEqual([])
   })
 
-  it('keeps the name that API Gateway gives, which then is the only one', () => {
+  it('keeps the default address of API Gateway without a custom domain', () => {
     expect(resourcesOf(prod, 'AWS::ApiGateway::DomainName')).toEqual([])
     const [api] = resourcesOf(prod, 'AWS::ApiGateway::RestApi')
     expect(api?.properties.DisableExecuteApiEndpoint).not.toBe(true)
@@ -195,10 +195,10 @@ describe('the stage prod', () => {
   })
 })
 
-describe('a name of the team’s own', () => {
+describe('a custom domain', () => {
   const [domain] = resourcesOf(everything, 'AWS::ApiGateway::DomainName')
 
-  it('leads to the API with its certificate and TLS 1.2, and is the only way to it', () => {
+  it('leads to the API with its certificate and TLS 1.2, and replaces the default address', () => {
     expect(domain?.properties).toMatchObject({
       DomainName: 'api.example.com',
       RegionalCertificateArn: API_CERTIFICATE,
@@ -216,7 +216,7 @@ describe('a name of the team’s own', () => {
     })
   })
 
-  it('is in the outputs, with the DNS records to make', () => {
+  it('is in the outputs, with the DNS records to create', () => {
     const [distribution] = resourcesOf(everything, 'AWS::CloudFront::Distribution')
     expect(distribution?.properties.DistributionConfig.ViewerCertificate.AcmCertificateArn).toBe(CDN_CERTIFICATE)
     expect(outputOf(everything, 'BaseUrl')).toBe('https://api.example.com/')
@@ -230,8 +230,8 @@ describe('a name of the team’s own', () => {
   })
 })
 
-describe('settings that are given', () => {
-  it('throttle, log and keep logs as they say', () => {
+describe('given settings', () => {
+  it('determine throttles, log level and retention', () => {
     everything.hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: Match.arrayWith([Match.objectLike({ ThrottlingRateLimit: 1000, ThrottlingBurstLimit: 500 })]),
     })
@@ -241,7 +241,7 @@ describe('settings that are given', () => {
     }
   })
 
-  it('subscribe the address to the one topic of the alarms', () => {
+  it('subscribe the address to the topic of the alarms', () => {
     const [topic] = resourcesOf(everything, 'AWS::SNS::Topic')
     expect(resourcesOf(everything, 'AWS::SNS::Subscription').map(({ properties }) => properties)).toEqual([
       { Protocol: 'email', TopicArn: { Ref: topic?.id }, Endpoint: 'oncall@example.com' },
@@ -249,7 +249,7 @@ describe('settings that are given', () => {
     expect(resourcesOf(prod, 'AWS::SNS::Subscription')).toEqual([])
   })
 
-  it('let the CDN trust the public keys that the team brings', () => {
+  it('make the CDN trust the public keys of the team', () => {
     const encoded = resourcesOf(everything, 'AWS::CloudFront::PublicKey').map(
       ({ properties }) => properties.PublicKeyConfig.EncodedKey,
     )
@@ -275,7 +275,7 @@ describe('concurrency', () => {
 
   const warmed = ROUTES.filter((route) => !('isPublic' in route))
 
-  it('is provisioned for every operation that serves tenants, on an alias of the version that is deployed', () => {
+  it('is provisioned for every operation that serves tenants, on an alias of the deployed version', () => {
     expect(aliases).toHaveLength(warmed.length)
     const warm = aliases.map(({ properties }) => {
       expect(properties).toMatchObject({
@@ -290,7 +290,7 @@ describe('concurrency', () => {
     expect(warm.sort()).toEqual(warmed.map(({ operation }) => `api/${operation}`).sort())
   })
 
-  it('is used: API Gateway calls the alias, streamed or whole, and may', () => {
+  it('is used: API Gateway can and does call the alias, streamed or buffered', () => {
     const names = aliases.map(({ id }) => id)
     const called = resourcesOf(everything, 'AWS::ApiGateway::Method')
       .filter(({ properties }) => properties.HttpMethod !== 'ANY')

@@ -20,13 +20,13 @@ describe('reelgate-stack: the reserved concurrency that docs/operate.md recommen
   const functions = resourcesOf(synthesizeStack({ settings: stageSettings(recommended) }), 'AWS::Lambda::Function')
   const reserved = functions.flatMap(({ properties }) => properties.ReservedConcurrentExecutions ?? [])
 
-  it('gives instances of their own to every function that a tenant can keep busy', () => {
+  it('reserves instances for every function that tenants can occupy', () => {
     expect(Object.keys(recommended)).toHaveLength(3)
     // All but the one that makes the CDN's keys.
     expect(reserved).toHaveLength(functions.length - 1)
   })
 
-  it('is accepted by AWS at a quota of 1,000, and comes to what the page says', () => {
+  it('fits a quota of 1,000, and adds up to the documented total', () => {
     const sum = reserved.reduce((total, own) => total + own, 0)
     expect(sum).toBeLessThanOrEqual(QUOTA - UNRESERVED_MIN)
     expect(OPERATE_PAGE).toContain(`reserves ${sum} of 1,000`)

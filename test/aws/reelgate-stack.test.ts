@@ -7,11 +7,11 @@ const stack = createStack()
 const template = Template.fromStack(stack)
 
 describe('ReelgateStack', () => {
-  it('passes every AwsSolutions rule or says why not', () => {
+  it('passes every AwsSolutions rule or gives a reason', () => {
     expect(new AwsSolutionsChecks().validateScope(stack).violations).toEqual([])
   })
 
-  it('gives a reason with every rule that it does not follow', () => {
+  it('gives a reason for every accepted finding', () => {
     const acknowledged = stack.node
       .findAll()
       .flatMap((construct) => construct.node.metadata)
@@ -29,14 +29,14 @@ describe('ReelgateStack', () => {
     expect(() => app.synth()).not.toThrow()
   })
 
-  it('shows what was left out of the configuration', () => {
+  it('shows the omissions of the configuration', () => {
     const report = jest.spyOn(console, 'error').mockImplementation(() => {})
     const warned = createStack({ warnings: ['channel p2-proxy has no upstream'] })
     Annotations.fromStack(warned).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
     report.mockRestore()
   })
 
-  it('makes the signing keys in the account: the template has none, neither half', () => {
+  it('generates the signing keys in the account, and the template contains none', () => {
     expect(resourcesOf(template, 'Custom::CdnKeyGroup')).toHaveLength(1)
     expect(JSON.stringify(template)).not.toContain('-----BEGIN')
   })
@@ -47,7 +47,7 @@ describe('ReelgateStack', () => {
     }
   })
 
-  it('tells where the service answers and where its data is', () => {
+  it('outputs the addresses of the service and of its data', () => {
     expect(Object.keys(template.toJSON().Outputs).sort()).toEqual([
       'AlarmTopicArn',
       'BaseUrl',
@@ -66,7 +66,7 @@ describe('ReelgateStack', () => {
     ['BucketName', 'AWS::S3::Bucket'],
     ['DeadLetterQueueUrl', 'AWS::SQS::Queue'],
     ['ReconcileScheduleName', 'AWS::Scheduler::Schedule'],
-  ])('has in %s what it made', (output, type) => {
+  ])('outputs its own resource as %s', (output, type) => {
     const [made, ...others] = resourcesOf(template, type)
     expect(others).toEqual([])
     expect(template.toJSON().Outputs[output].Value).toEqual({ Ref: made?.id })

@@ -30,23 +30,23 @@ function seconds(file: string, name: string): number {
 const MARGIN_SECONDS = 5
 
 describe('reelgate-stack: the time limit', () => {
-  it('of a submit ends inside its function, also when other channels were tried before', () => {
+  it('of a submit ends within its function, even after attempts on other channels', () => {
     const submit = SUBMIT_LIMITS.totalMilliseconds / 1000
     const offering = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'OFFERING_SECONDS_MAX')
     expect(offering + submit + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/submit-video-job'))
   })
 
-  it('of a claim lasts longer than the function that may still be at work under it', () => {
+  it('of a claim lasts longer than the function that may hold it', () => {
     const claim = seconds('lambdas/pipeline/submit-video-job/submit-video-job.ts', 'CLAIM_IN_FLIGHT_SECONDS')
     expect(claim).toBeGreaterThan(functionSeconds('pipeline/submit-video-job'))
   })
 
-  it('of a poll and the requests around a cancel end inside their function', () => {
+  it('of a poll and the requests around a cancellation end within their function', () => {
     const all = 2 * POLL_LIMITS.totalMilliseconds + CANCEL_LIMITS.totalMilliseconds
     expect(all / 1000 + MARGIN_SECONDS).toBeLessThanOrEqual(functionSeconds('pipeline/poll-video-job'))
   })
 
-  it('of a look at references, a transfer, a callback, a run of Reconcile and a waiting create end inside their functions', () => {
+  it('of a reference check, a transfer, a callback, a run of Reconcile and a waiting create end within their functions', () => {
     const inner = {
       'pipeline/store-video': seconds('lambdas/pipeline/store-video/transfer-video.ts', 'TRANSFER_MILLISECONDS_MAX'),
       'pipeline/check-references': seconds(
@@ -63,7 +63,7 @@ describe('reelgate-stack: the time limit', () => {
     }
   })
 
-  it('of an execution lasts for the longest queue, generation and storing that can be configured', () => {
+  it('of an execution covers the longest configurable queue, generation and store', () => {
     const [channel] = configuration.properties.channels.items.anyOf ?? configuration.properties.channels.items.oneOf
     const minutes = configuration.properties.queue_minutes.maximum + channel.properties.deadline_minutes.maximum
     const storing = seconds('lambdas/pipeline/store-video/store-video.ts', 'GIVE_UP_SECONDS')
@@ -75,7 +75,7 @@ describe('reelgate-stack: the time limit', () => {
     )
   })
 
-  it('of a silent relay ends before that of API Gateway, which is five minutes at a regional endpoint', () => {
+  it('of a silent relay ends before API Gateway’s idle timeout of five minutes', () => {
     const apiGateway = 300
     const silence = configuration.properties.answer_seconds.maximum
     const keepAlive = seconds('lambdas/relay/event-sender.ts', 'KEEP_ALIVE_MILLISECONDS')
@@ -83,13 +83,13 @@ describe('reelgate-stack: the time limit', () => {
     expect(keepAlive).toBeLessThan(silence)
   })
 
-  it('of reading on for a client that left, and settling, ends inside what a local shutdown waits', () => {
-    const reading = seconds('lambdas/relay/bound-when-gone.ts', 'ABANDONED_MILLISECONDS_MAX')
+  it('of settling after a client disconnects ends within the wait of a local shutdown', () => {
+    const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
     const shutdown = seconds('lib/local/local-host.ts', 'INVOCATIONS_END_MILLISECONDS_MAX')
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })
 
-  it('of patience with new permissions ends inside its function, whose retries end inside what CloudFormation waits', () => {
+  it('of retries for new permissions ends within the function, whose retries end within CloudFormation’s timeout', () => {
     const patience = seconds('lambdas/cdn-signing-key/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
     const answer = seconds('lambdas/cdn-signing-key/respond-to-cloudformation.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
     const once = functionSeconds('cdn-signing-key')
@@ -99,7 +99,7 @@ describe('reelgate-stack: the time limit', () => {
     expect(3 * once + 60 + 120).toBeLessThan(Number(group?.properties.ServiceTimeout))
   })
 
-  it('of API Gateway is that of the functions behind it, which is the most that it waits', () => {
+  it('of API Gateway equals that of its functions, the maximum of its integrations', () => {
     const waits = resourcesOf(template, 'AWS::ApiGateway::Method').map(({ properties }) => properties.Integration)
     const secondsOf = (mode: string | undefined) =>
       new Set(

@@ -90,14 +90,14 @@ function runbookEntries(): string[] {
 }
 
 describe('ServiceAlarms', () => {
-  it('tells the one topic when an alarm begins and when it is over', () => {
+  it('notifies one topic at the beginning and the end of an alarm', () => {
     for (const alarm of alarms) {
       expect(alarm.AlarmActions).toEqual([{ Ref: topic?.id }])
       expect(alarm.OKActions).toEqual([{ Ref: topic?.id }])
     }
   })
 
-  it('names each alarm after its stack and leads to its entry in the runbook', () => {
+  it('names each alarm after its stack and links to its runbook entry', () => {
     for (const { AlarmName, AlarmDescription } of alarms) {
       expect(AlarmName).toMatch(/^Reelgate-test-[A-Z][A-Za-z]+\d*(-[a-z0-9][a-z0-9-]+)?$/)
       const anchor = kindOf(AlarmName).replace(STACK_PREFIX, '').toLowerCase()
@@ -105,7 +105,7 @@ describe('ServiceAlarms', () => {
     }
   })
 
-  it('has for each channel an alarm of its own, which names it and watches its metric alone', () => {
+  it('has a separate alarm for each channel, which names the channel and watches its metric only', () => {
     const ofChannels = watching
       .filter(({ name }) => CHANNEL_ALARMS.includes(kindOf(name)))
       .map(({ name, watched }) => [name, watched.map(({ dimensions }) => dimensions)])
@@ -121,13 +121,13 @@ describe('ServiceAlarms', () => {
     expect(runbookEntries().toSorted()).toEqual(kinds.toSorted())
   })
 
-  it('takes missing data for silence everywhere but where silence is the fault', () => {
+  it('ignores missing data, except where missing data are the fault', () => {
     const bad = alarms.filter(({ TreatMissingData }) => TreatMissingData !== 'notBreaching')
     expect(bad.map(({ AlarmName }) => AlarmName)).toEqual([`${STACK_PREFIX}ReconcileSilent`])
     expect(bad[0]).toMatchObject({ ComparisonOperator: 'LessThanThreshold', MetricName: 'Invocations' })
   })
 
-  it('does not ring before the first run of Reconcile, and rings when runs that were there stop', () => {
+  it('does not trigger before the first run of Reconcile, and triggers when runs stop', () => {
     // A new alarm is in INSUFFICIENT_DATA: staying there is no transition, coming back from OK is one.
     const notified = alarms.filter(({ InsufficientDataActions }) => InsufficientDataActions !== undefined)
     expect(notified.map(({ AlarmName }) => AlarmName)).toEqual([`${STACK_PREFIX}ReconcileSilent`])
@@ -135,7 +135,7 @@ describe('ServiceAlarms', () => {
     expect(alarms.map(({ TreatMissingData }) => TreatMissingData)).not.toContain('breaching')
   })
 
-  it('has the DeadLetters alarm for a schedule that never got through to Reconcile', () => {
+  it('has the DeadLetters alarm for a schedule that never reached Reconcile', () => {
     const [schedule] = resourcesOf(template, 'AWS::Scheduler::Schedule')
     const [queue] = resourcesOf(template, 'AWS::SQS::Queue')
     expect(schedule?.properties.Target.DeadLetterConfig.Arn).toEqual({ 'Fn::GetAtt': [queue?.id, 'Arn'] })
@@ -144,7 +144,7 @@ describe('ServiceAlarms', () => {
     })
   })
 
-  it.each(Object.entries(PLATFORM_ALARMS))('%s looks at metrics of this stack that AWS writes', (name, expected) => {
+  it.each(Object.entries(PLATFORM_ALARMS))('%s watches AWS metrics of this stack', (name, expected) => {
     const watched = watching.filter((alarm) => kindOf(alarm.name) === name).flatMap((alarm) => alarm.watched)
     expect([...new Set(watched.map(({ namespace, name: metric }) => `${namespace} ${metric}`))]).toEqual(
       expected.metrics,
@@ -153,13 +153,13 @@ describe('ServiceAlarms', () => {
     expect([...new Set(subjects)].toSorted()).toEqual(expected.subjects.toSorted())
   })
 
-  it('has each alarm on metrics of AWS above', () => {
+  it('lists every alarm on AWS metrics above', () => {
     const isOurs = ({ watched }: WatchingAlarm) => watched.some(({ namespace }) => namespace === STACK)
     const ofAws = watching.filter((alarm) => !isOurs(alarm)).map(({ name }) => kindOf(name))
     expect([...new Set(ofAws)]).toEqual(Object.keys(PLATFORM_ALARMS))
   })
 
-  it('watches every function but Reconcile, whose events wait their turn, for throttles', () => {
+  it('watches the throttles of every function but Reconcile, whose events are queued', () => {
     const throttled = watching
       .filter(({ name }) => kindOf(name).endsWith('Throttled'))
       .flatMap(({ watched }) => watched)
@@ -170,14 +170,14 @@ describe('ServiceAlarms', () => {
     expect(functions.toSorted()).toEqual(ofService.toSorted())
   })
 
-  it('looks at no more metrics in one alarm than CloudWatch allows', () => {
+  it('has no more metrics in an alarm than CloudWatch allows', () => {
     for (const { Metrics = [] } of alarms) {
       const stats = Metrics.filter((metric: { MetricStat?: object }) => metric.MetricStat !== undefined)
       expect(stats.length).toBeLessThanOrEqual(10)
     }
   })
 
-  it('lets alarms publish, over TLS only', () => {
+  it('allows alarms to publish, over TLS only', () => {
     template.hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([

@@ -86,7 +86,7 @@ describe('the threshold of an alarm', () => {
     expect(Object.keys(WHEN).toSorted()).toEqual([...new Set(ALARMS.map(kindOf))].toSorted())
   })
 
-  it.each(Object.entries(WHEN))('%s is what its entry in the runbook says', (kind, [rings, words]) => {
+  it.each(Object.entries(WHEN))('%s matches its entry in the runbook', (kind, [rings, words]) => {
     const alarms = ALARMS.filter((alarm) => kindOf(alarm) === kind)
     expect([...new Set(alarms.map(whenOf))]).toEqual([rings])
     const [, entry = ''] = RUNBOOK.split(`\n### ${kind}\n`)

@@ -21,13 +21,13 @@ const namesOfOurs = metrics.flatMap((metric) => {
 })
 
 describe('ServiceDashboard', () => {
-  it('is one page that is named after its stack', () => {
+  it('is one page, named after its stack', () => {
     expect(dashboard?.properties.DashboardName).toEqual({
       'Fn::Join': ['', ['Reelgate-test-', { Ref: 'AWS::Region' }]],
     })
   })
 
-  it('shows every measure and nothing that is not measured or counted', () => {
+  it('shows every measure, and only existing measures and facts', () => {
     const known: readonly string[] = [...Object.keys(MEASURES), ...COUNTED_FACTS]
     expect(namesOfOurs.filter((name) => !known.includes(name))).toEqual([])
     expect(Object.keys(MEASURES).filter((name) => !namesOfOurs.includes(name))).toEqual([])
@@ -45,7 +45,7 @@ describe('ServiceDashboard', () => {
     }
   })
 
-  it('is left out where nobody draws it', () => {
+  it('is omitted on emulators', () => {
     const settings = stageSettings({ profile: 'dev', emulator: true })
     expect(resourcesOf(synthesizeStack({ settings }), 'AWS::CloudWatch::Dashboard')).toEqual([])
   })

@@ -8,11 +8,11 @@ function logGroupOf(name?: string) {
 }
 
 describe('service-log-group', () => {
-  it('keeps its events for a month and goes with the stack', () => {
+  it('keeps its events for a month and is deleted with the stack', () => {
     expect(logGroupOf()).toMatchObject({ DeletionPolicy: 'Delete', Properties: { RetentionInDays: 30 } })
   })
 
-  it('has a name only where the service that writes to it asks for one', () => {
+  it('has a name only if the writing service requires one', () => {
     expect(logGroupOf()?.Properties).not.toHaveProperty('LogGroupName')
     expect(logGroupOf('/aws/vendedlogs/x')?.Properties).toHaveProperty('LogGroupName', '/aws/vendedlogs/x')
   })

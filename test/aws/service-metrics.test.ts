@@ -23,7 +23,7 @@ describe('service-metrics', () => {
     ])
   })
 
-  it('has a share of zero below the least number that counts, and counts missing metrics as zero', () => {
+  it('has a share of zero below the least total, and counts missing metrics as zero', () => {
     const { mathExpression } = metrics
       .share('channel_refused', { of: ['channel_refused', 'overdraft'], minutes: 5, atLeast: 20 })
       .toMetricConfig()

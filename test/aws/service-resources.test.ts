@@ -29,7 +29,7 @@ describe('service-resources: the variables of a function', () => {
     ['pipeline/notify', [...signing, 'TABLE_NAME']],
     ['pipeline/reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
-  ])('of %s are what its needs ask for, and no other', (folder, names) => {
+  ])('of %s match its needs exactly', (folder, names) => {
     const variables = Object.keys(variablesOf(folder))
     expect(variables.sort()).toEqual([...common, ...names].sort())
   })

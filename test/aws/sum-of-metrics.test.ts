@@ -14,7 +14,7 @@ describe('sum-of-metrics', () => {
     expect(Object.keys(mathExpression?.usingMetrics ?? {})).toEqual(['m0', 'm1'])
   })
 
-  it('takes as many as an alarm may look at, and refuses one more', () => {
+  it('accepts the most metrics of an alarm, and throws for one more', () => {
     expect(() => sumOfMetrics(metricsOf(METRICS_MAX), PERIOD)).not.toThrow()
     expect(() => sumOfMetrics(metricsOf(METRICS_MAX + 1), PERIOD)).toThrow(RangeError)
   })

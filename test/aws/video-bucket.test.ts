@@ -18,7 +18,7 @@ describe('VideoBucket', () => {
     })
   })
 
-  it('encrypts what it stores', () => {
+  it('encrypts its objects', () => {
     expect(bucket?.properties.BucketEncryption.ServerSideEncryptionConfiguration).toEqual([
       { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
     ])
@@ -37,7 +37,7 @@ describe('VideoBucket', () => {
     denied({ NumericLessThan: { 's3:TlsVersion': 1.2 } })
   })
 
-  it('collects videos after a job has ended, and texts after its record has', () => {
+  it('deletes videos after their jobs expire, and texts after the records expire', () => {
     expect(bucket?.properties.LifecycleConfiguration.Rules).toEqual([
       { Id: 'videos', Prefix: 'v/', ExpirationInDays: 9, Status: 'Enabled' },
       { Id: 'requests', Prefix: 'requests/', ExpirationInDays: 32, Status: 'Enabled' },
@@ -50,7 +50,7 @@ describe('VideoBucket', () => {
     template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' })
   })
 
-  it('lets the CDN read nothing but videos', () => {
+  it('allows the CDN to read only videos', () => {
     template.hasResourceProperties('AWS::S3::BucketPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([

@@ -26,16 +26,16 @@ describe('VideoCdn', () => {
     expect(configuration.CacheBehaviors).toBeUndefined()
   })
 
-  it('keeps no copy at an edge: a deleted video is not served from the next request on, and no invalidation is paid', () => {
+  it('caches nothing, so that a deleted video is not served again', () => {
     // AWS's policy CachingDisabled: all three lifetimes are 0. With a lifetime of 1 s or more even `private` is kept so long.
     expect(configuration.DefaultCacheBehavior.CachePolicyId).toBe('4135ea2d-6df8-44a3-9df3-4b5a84be39ad')
   })
 
-  it('answers over https only', () => {
+  it('serves https only', () => {
     expect(configuration.DefaultCacheBehavior.ViewerProtocolPolicy).toBe('https-only')
   })
 
-  it('reads the bucket with signed requests of its own', () => {
+  it('reads the bucket with its own signed requests', () => {
     const [control] = resourcesOf(template, 'AWS::CloudFront::OriginAccessControl')
     expect(control?.properties.OriginAccessControlConfig).toMatchObject({
       OriginAccessControlOriginType: 's3',
@@ -46,7 +46,7 @@ describe('VideoCdn', () => {
     expect(configuration.Origins[0].OriginAccessControlId).toEqual({ 'Fn::GetAtt': [control?.id, 'Id'] })
   })
 
-  it('forbids browsers to guess a content type', () => {
+  it('forbids browsers to guess content types', () => {
     const [policy] = resourcesOf(template, 'AWS::CloudFront::ResponseHeadersPolicy')
     expect(policy?.properties.ResponseHeadersPolicyConfig.SecurityHeadersConfig.ContentTypeOptions).toEqual({
       Override: true,
@@ -54,7 +54,7 @@ describe('VideoCdn', () => {
     expect(configuration.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({ Ref: policy?.id })
   })
 
-  it('demands TLS 1.2 on a domain of its own', () => {
+  it('requires TLS 1.2 on a custom domain', () => {
     const certificateArn = 'arn:aws:acm:us-east-1:111111111111:certificate/0198b3a0'
     const ownDomain = configurationOf(synthesizeCdn({ domainName: 'videos.example.com', certificateArn }))
     expect(ownDomain.Aliases).toEqual(['videos.example.com'])

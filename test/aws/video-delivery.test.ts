@@ -22,7 +22,7 @@ function variablesOf(folder: string): Record<string, unknown> {
 }
 
 describe('the stack on an emulator', () => {
-  it('has no CDN and nothing that only a CDN needs', () => {
+  it('has no CDN and no resource that only a CDN needs', () => {
     expect(
       resources.map(({ Type }) => Type).filter((type) => /CloudFront|^Custom::|CustomResource/.test(type)),
     ).toEqual([])
@@ -33,20 +33,20 @@ describe('the stack on an emulator', () => {
     expect(told.filter((name) => /^CDN_|DISTRIBUTION/.test(name))).toEqual([])
   })
 
-  it('has no alarm, no graph and no streamed answer, which emulators cannot make', () => {
+  it('has no alarms, graphs or streamed responses, which emulators do not support', () => {
     expect(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::CloudWatch::'))).toEqual([])
     const handlers = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => properties.Handler)
     expect(new Set(handlers)).toEqual(new Set(['index.handler']))
   })
 
   it.each(['api/get-video-job', 'api/list-video-jobs', 'pipeline/notify'])(
-    'lets %s presign urls of the bucket',
+    'allows %s to presign urls of the bucket',
     (folder) => {
       expect(variablesOf(folder)).toMatchObject({ VIDEO_DELIVERY: 'bucket', BUCKET_NAME: expect.anything() })
     },
   )
 
-  it('lets only those that presign read videos', () => {
+  it('allows only functions that presign to read videos', () => {
     const readers = resourcesOf(template, 'AWS::IAM::Policy').filter(({ properties }) =>
       properties.PolicyDocument.Statement.some(
         ({ Action, Resource }: { Action: string | string[]; Resource: unknown }) =>
@@ -57,21 +57,21 @@ describe('the stack on an emulator', () => {
     expect(names.sort()).toEqual(['GetVideoJob', 'ListVideoJobs', 'Webhook'])
   })
 
-  it('hands the endpoint of a single service to every function, and never a credential', () => {
+  it('passes the endpoint of a single service to every function, and never a credential', () => {
     for (const { properties } of resourcesOf(template, 'AWS::Lambda::Function')) {
       expect(properties.Environment.Variables).toMatchObject({ AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566' })
       expect(Object.keys(properties.Environment.Variables).join()).not.toMatch(/AWS_ENDPOINT_URL,|SECRET_ACCESS/)
     }
   })
 
-  it('says where the emulator serves the API', () => {
+  it('outputs the address of the API on the emulator', () => {
     const [, parts] = template.toJSON().Outputs.BaseUrl.Value['Fn::Join']
     expect(parts[0]).toBe('http://127.0.0.1:4566/_aws/execute-api/')
     expect(parts.at(-1)).toBe('/live/')
   })
 })
 
-it('trusts the downloads of the upstreams that an emulator deployment names, and of no other stage', () => {
+it('trusts the downloads of the upstreams of an emulator deployment, and of no other stage', () => {
   const { config } = emulatorStackProps(shippedConfiguration.config, {})
   expect(config.trusted_origins).toEqual([
     'https://p1.example.com',

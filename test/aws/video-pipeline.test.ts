@@ -22,17 +22,17 @@ function functionOf(resource: string | undefined) {
 }
 
 describe('VideoPipeline', () => {
-  it.each(tasks)('%s names a function of the stack, which ends before its task does', (_name, state) => {
+  it.each(tasks)('%s has a function of the stack, which ends before its task', (_name, state) => {
     expect(functionOf(state.Resource)).toBeDefined()
     expect(functionOf(state.Resource).Timeout).toBeLessThan(state.TimeoutSeconds ?? 0)
   })
 
-  it('fills in a name for every task and no name that is not used', () => {
+  it('substitutes exactly the names in the definition', () => {
     const used = tasks.map(([, state]) => state.Resource?.slice(2, -1))
     expect(Object.keys(machine?.properties.DefinitionSubstitutions).sort()).toEqual([...new Set(used)].sort())
   })
 
-  it('keeps the names by which open executions find their functions', () => {
+  it('keeps the names of functions for open executions', () => {
     const ids = resourcesOf(template, 'AWS::Lambda::Function').map(({ id }) => id)
     expect(ids).toEqual(
       expect.arrayContaining([
@@ -48,7 +48,7 @@ describe('VideoPipeline', () => {
     expect(machine?.id).toBe('VideoPipelineStateMachineB50FF8E8')
   })
 
-  it('may invoke its tasks and nothing else', () => {
+  it('can invoke only its tasks', () => {
     const roleId = machine?.properties.RoleArn['Fn::GetAtt'][0]
     const statements = resourcesOf(template, 'AWS::IAM::Policy')
       .filter(({ properties }) => properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
@@ -60,14 +60,14 @@ describe('VideoPipeline', () => {
     expect(invoked.flatMap(({ Resource }) => Resource)).toHaveLength(tasks.length)
   })
 
-  it('is a Standard machine that is traced and logs what goes wrong, without what the jobs hold', () => {
+  it('is a traced Standard machine that logs errors, without execution data', () => {
     expect(machine?.properties.StateMachineType).toBe('STANDARD')
     expect(machine?.properties.TracingConfiguration).toEqual({ Enabled: true })
     expect(machine?.properties.LoggingConfiguration).toMatchObject({ Level: 'ERROR', IncludeExecutionData: false })
     expect(machine?.properties.LoggingConfiguration.Destinations).toHaveLength(1)
   })
 
-  it('ends even when a state never does', () => {
+  it('ends even if a state never ends', () => {
     expect(definition.TimeoutSeconds).toBeGreaterThan(0)
   })
 

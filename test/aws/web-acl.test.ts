@@ -25,14 +25,14 @@ const rules: Rule[] = acl?.properties.Rules
 const managed = rules.flatMap(({ Statement }) => Statement.ManagedRuleGroupStatement ?? [])
 
 describe('WebAcl', () => {
-  it('stands before the one stage, and lets in what no rule stops', () => {
+  it('protects the stage, and allows requests by default', () => {
     expect(acl?.properties).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } })
     expect(resourcesOf(template, 'AWS::WAFv2::WebACLAssociation').map(({ properties }) => properties)).toEqual([
       { ResourceArn: STAGE_ARN, WebACLArn: { 'Fn::GetAtt': [acl?.id, 'Arn'] } },
     ])
   })
 
-  it('blocks what the rule groups of AWS block', () => {
+  it('uses the blocking rules of AWS’s groups', () => {
     expect(managed.map(({ VendorName, Name }) => `${VendorName} ${Name}`)).toEqual([
       'AWS AWSManagedRulesAmazonIpReputationList',
       'AWS AWSManagedRulesKnownBadInputsRuleSet',
@@ -44,7 +44,7 @@ describe('WebAcl', () => {
     expect(new Set(rules.map(({ Priority }) => Priority)).size).toBe(rules.length)
   })
 
-  it('only counts what the rules find in bodies, where prompts, images and urls lie, and clients without a name', () => {
+  it('only counts matches in bodies, which have prompts, images and urls, and of clients without a user agent', () => {
     const overrides = managed.flatMap(({ RuleActionOverrides }) => RuleActionOverrides)
     expect(overrides.every(({ ActionToUse }) => JSON.stringify(ActionToUse) === '{"Count":{}}')).toBe(true)
     expect(overrides.map(({ Name }) => Name).sort()).toEqual([
@@ -60,7 +60,7 @@ describe('WebAcl', () => {
     ])
   })
 
-  it('stops floods from one address with a 429 that OpenAI clients read and wait for', () => {
+  it('blocks floods from one address with a 429 and Retry-After in the error shape of OpenAI', () => {
     const flood = rules.find(({ Name }) => Name === 'Flood')
     expect(flood?.Statement.RateBasedStatement).toEqual({
       Limit: 2000,
@@ -83,7 +83,7 @@ describe('WebAcl', () => {
     })
   })
 
-  it('shows no key in the requests that it samples', () => {
+  it('shows no key in sampled requests', () => {
     expect(acl?.properties.DataProtectionConfig.DataProtections).toEqual([
       { Field: { FieldType: 'SINGLE_HEADER', FieldKeys: ['authorization'] }, Action: 'SUBSTITUTION' },
     ])

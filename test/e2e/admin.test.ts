@@ -26,7 +26,7 @@ describe('npm run admin, against a running local host', () => {
     })
   }
 
-  it('makes a tenant, grants to it, and shows it in decimal credits without trailing zeros', async () => {
+  it('creates a tenant, grants credits, and shows decimal credits without trailing zeros', async () => {
     const made = Object(await gateway.admin('tenant', 'create', '--name', 'Acme', '--credits', '10.00'))
     expect(made).toEqual({
       id: expect.any(String),
@@ -55,7 +55,7 @@ describe('npm run admin, against a running local host', () => {
     })
   })
 
-  it('makes a key that works at once, lists it without showing it, and revokes it', async () => {
+  it('creates a key that works at once, lists it without its secret, and revokes it', async () => {
     const made = Object(await gateway.admin('key', 'create', '--tenant', 'demo', '--models', 'famB-1.1-t2v, famA-2'))
     expect(made).toEqual({
       id: expect.stringMatching(/^\w{8}$/),
@@ -79,7 +79,7 @@ describe('npm run admin, against a running local host', () => {
     expect(plain('--help').stdout).toMatch(/\n {2}tenant create +create a tenant/)
   })
 
-  it('finds a running job by its id, cancels it, and its client sees it failed and its money back', async () => {
+  it('finds a running job by its id and cancels it: it fails and releases its credits', async () => {
     const { json: created } = await gateway.api.create({ model: 'famB-1.1-t2v', prompt: 'a boat' })
     const job = String(created.id)
     expect(await gateway.admin('job', 'find', '--job', job)).toMatchObject({ id: job, tenant: 'demo' })
@@ -101,7 +101,7 @@ describe('npm run admin, against a running local host', () => {
     )
   })
 
-  it('finds the host healthy and tells its configuration from the shipped one', async () => {
+  it('reports the host as healthy and the differences of its configuration', async () => {
     expect(await gateway.admin('health')).toMatchObject({ ok: true })
     const { status, stdout } = plain('catalogue', 'diff', '--config', SHIPPED_FILE)
     expect(status).toBe(1)
@@ -110,7 +110,7 @@ describe('npm run admin, against a running local host', () => {
     expect(new Set(differences?.map((line) => line.replace(/channels\.[\w-]+\./, '')))).toEqual(new Set(['~ poll']))
   })
 
-  it('says so when its answer cannot be written', () => {
+  it('reports output that cannot be written', () => {
     const full = openSync('/dev/full', 'w')
     const parameters = ['--import', './bin/require-node.mjs', 'bin/admin.ts', 'key', 'list', '--json', '--local']
     const { status, stderr } = spawnSync(process.execPath, [...parameters, '--data-dir', gateway.dataDirectory], {
@@ -136,7 +136,7 @@ describe('npm run admin, against a running local host', () => {
     [2, ['tenant', 'create', '--name', 'x', '--credits=-1'], /"-1" is not an amount/],
     [1, ['key', 'create', '--tenant', 'nobody'], /no tenant nobody/],
     [1, ['key', 'revoke', '--key', 'nothing', '--json'], /^\{"error":"no key nothing"\}\n$/],
-  ])('exits %i for %j with a sentence and no stack, and prints no answer', (code, command, message) => {
+  ])('exits %i for %j with one sentence on stderr, without a stack or output', (code, command, message) => {
     const { status, stdout, stderr } = plain(...command)
     expect(status).toBe(code)
     expect(stderr).toMatch(message)

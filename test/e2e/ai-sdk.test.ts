@@ -21,14 +21,14 @@ afterAll(async () => {
 })
 
 describe('the AI SDK, with nothing but base url and key', () => {
-  it('generates a text and counts its tokens', async () => {
+  it('generates text with its usage', async () => {
     const { text, usage, finishReason } = await generateText({ model: provider('chat-default'), prompt: 'Say hi' })
     expect(text.length).toBeGreaterThan(0)
     expect(finishReason).toBe('stop')
     expect(usage.outputTokens).toBeGreaterThan(0)
   })
 
-  it('streams a text piece by piece, with its usage at the end', async () => {
+  it('streams text in pieces, with its usage at the end', async () => {
     const result = streamText({ model: provider('chat-default'), prompt: 'Tell me a story' })
     const pieces: string[] = []
     for await (const piece of result.textStream) {
@@ -59,7 +59,7 @@ describe('the AI SDK, with nothing but base url and key', () => {
     expect(text.length).toBeGreaterThan(0)
   })
 
-  it('embeds texts', async () => {
+  it('embeds strings', async () => {
     const model = provider.embeddingModel('text-embedding-3-small')
     const { embeddings } = await embedMany({ model, values: ['a city', 'a night', 'a city'] })
     expect(embeddings.map((each) => each.length)).toStrictEqual([1536, 1536, 1536])
@@ -67,7 +67,7 @@ describe('the AI SDK, with nothing but base url and key', () => {
     expect(embeddings[1]).not.toStrictEqual(embeddings[0])
   })
 
-  it('makes an image', async () => {
+  it('generates an image', async () => {
     // As bytes: the SDK fetches no url on loopback, which is where the simulated upstream keeps its images.
     const { image } = await generateImage({
       model: provider.imageModel('image-v3'),
@@ -77,7 +77,7 @@ describe('the AI SDK, with nothing but base url and key', () => {
     expect(image.mediaType).toBe('image/png')
   })
 
-  it('tells an error with its message, and does not try a refusal again', async () => {
+  it('throws errors with their messages, and does not retry a refusal', async () => {
     const failing = generateText({ model: provider('nothing'), prompt: 'hi', maxRetries: 2 })
     const error = await failing.then(
       () => undefined,

@@ -30,14 +30,14 @@ async function misbehave(gateway: Gateway): Promise<void> {
   }
 }
 
-describe('misbehaviours of a simulated upstream, one after the other in a suite', () => {
-  it('open the breaker of its channel as it is shipped, and what comes next is a 503', async () => {
+describe('consecutive faults of a simulated upstream', () => {
+  it('open the breaker with the shipped settings, and the next request is a 503', async () => {
     const gateway = await start((yaml) => yaml)
     await misbehave(gateway)
     expect(await chat(gateway, 'hello')).toBe(503)
   })
 
-  it('change nothing for what comes next where the breaker is off, as the testing page has it', async () => {
+  it('do not affect the next request with the breaker off, as documented in the testing page', async () => {
     const gateway = await start((yaml) => yaml.replace('breaker: { failures: 5,', 'breaker: { failures: 0,'))
     await misbehave(gateway)
     expect(await chat(gateway, 'hello')).toBe(200)

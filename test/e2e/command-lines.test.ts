@@ -14,14 +14,14 @@ function demo(...parameters: string[]) {
 }
 
 describe('npm run demo', () => {
-  it.each(['--help', '-h'])('with %s says what it does, and does nothing', (option) => {
+  it.each(['--help', '-h'])('with %s prints its help and does nothing else', (option) => {
     const { status, stdout, stderr } = demo(option)
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toMatch(/^npm run demo\n/)
     expect(stdout).not.toContain('listens on')
   })
 
-  it('refuses an option that it does not have, and does nothing', () => {
+  it('refuses an unknown option and does nothing', () => {
     const { status, stdout, stderr } = demo('--port', '1')
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     expect(stderr).toMatch(/^Unknown option '--port'/)
@@ -32,7 +32,7 @@ describe('npm start', () => {
   let gateway: Gateway | undefined
   afterAll(() => gateway?.kill())
 
-  it('warns of an OpenAI-style upstream whose base url has no version, and starts', async () => {
+  it('warns of an OpenAI-style base url without a version, and starts', async () => {
     const environment = { RELAY_BASE_URL: 'http://127.0.0.1:9', RELAY_API_KEY: 'key' }
     gateway = await startGateway({ environment })
     expect(gateway.output()).toContain(

@@ -48,14 +48,14 @@ describe('deleting a job in any state, over HTTP', () => {
     expect(receiver.received.filter(({ body }) => body.includes(id))).toEqual([])
   }
 
-  it('cancels a task that has not begun, and releases all of its reservation', async () => {
+  it('cancels a queued task and releases its whole reservation', async () => {
     const id = await create('[queue:30] not begun')
     expect((await gateway.api.delete(id)).status).toBe(200)
     expect(await resolution(id)).toMatchObject({ kind: 'release', actual: null })
     await expectGone(id)
   })
 
-  it('bills a task that runs and cannot be cancelled, and keeps no file of it', async () => {
+  it('bills a running task that cannot be cancelled, and keeps none of its files', async () => {
     const id = await create('a cat runs on grass')
     await eventually(
       async () => JSON.stringify((await gateway.api.get(id)).json),
@@ -66,7 +66,7 @@ describe('deleting a job in any state, over HTTP', () => {
     await expectGone(id)
   })
 
-  it('releases a job that was still waiting for a channel', async () => {
+  it('releases a job that waits for a channel', async () => {
     const busy = await Promise.all(Array.from({ length: 4 }, () => create('a cat runs on grass')))
     const waiting = await create('a cat runs on grass')
     expect((await gateway.api.get(waiting)).json.status).toBe('queued')
@@ -76,7 +76,7 @@ describe('deleting a job in any state, over HTTP', () => {
     await Promise.all(busy.map((id) => gateway.api.until(id, 'succeeded')))
   })
 
-  it('leaves no invariant of the ledger broken', async () => {
+  it('breaks no invariant of the ledger', async () => {
     expect(await gateway.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
     expect(await gateway.admin('tenant', 'show', '--tenant', 'demo')).toMatchObject({ held: '0' })
   })

@@ -151,7 +151,7 @@ describe('a video job of every kind, over HTTP against npm start', () => {
     },
   )
 
-  it('a reference outside the limits of its model fails its job with a sentence, unbilled and called back once', async () => {
+  it('a reference outside the limits of its model fails its job with a message, without a bill and with one callback', async () => {
     const image_url = `${files.origin}/flat.png?signature=secret`
     const callback_url = `${receiver.origin}/cb`
     const created = await gateway.api.create({ model: 'famB-1.1-i2v', prompt: 'a cat', image_url, callback_url })
@@ -168,7 +168,7 @@ describe('a video job of every kind, over HTTP against npm start', () => {
     expect(files.ranges).toContain('/flat.png?signature=secret bytes=0-65535')
   })
 
-  it('leaves every invariant of the ledger whole', async () => {
+  it('breaks no invariant of the ledger', async () => {
     expect(await gateway.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
   })
 })

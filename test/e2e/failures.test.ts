@@ -59,7 +59,7 @@ describe('upstream faults, over HTTP', () => {
   }
 
   it.concurrent.each(FAILURES)(
-    '%s fails the job, releases its reservation and is told in one callback',
+    '%s fails the job, releases its reservation and causes one callback',
     async (_, prompt, error) => {
       const job = await finish(prompt)
       expect(job).toMatchObject({
@@ -85,13 +85,13 @@ describe('upstream faults, over HTTP', () => {
     expect(JSON.stringify(steps)).not.toMatch(/e2e-key|Signature/)
   })
 
-  it.concurrent.each(SUCCESSES)('%s still ends well and is billed right', async (_, prompt, actual) => {
+  it.concurrent.each(SUCCESSES)('%s does not affect the result or the bill', async (_, prompt, actual) => {
     const job = await finish(prompt)
     expect(job).toMatchObject({ status: 'succeeded', duration_secs: 5 })
     expect(await resolutionOf(job.id)).toEqual([{ kind: 'settle', actual }])
   })
 
-  it('leaves every invariant of the ledger whole', async () => {
+  it('breaks no invariant of the ledger', async () => {
     expect(await gateway.admin('ledger', 'verify')).toEqual({ ok: true, broken: [] })
   })
 })

@@ -34,7 +34,7 @@ describe('the local host as an operator meets it', () => {
     await Promise.all(running.splice(0).map((gateway) => gateway.kill()))
   })
 
-  it('stops with status 0 on SIGTERM, and no engine is left behind', async () => {
+  it('exits with status 0 on SIGTERM, and stops every engine', async () => {
     const gateway = await start()
     expect(enginesOf(gateway.dataDirectory).length).toBeGreaterThan(0)
     expect(await gateway.stop()).toBe(0)
@@ -45,7 +45,7 @@ describe('the local host as an operator meets it', () => {
   })
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'npm start ends with status 0 on %s to npm itself, with everything that it started',
+    'npm start exits with status 0 on %s to npm itself, and stops every child process',
     async (signal) => {
       const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
       const npm = spawn('npm', ['start', '--', '--port', '0', '--data-dir', data, '--config', SHIPPED_FILE], {
@@ -65,7 +65,7 @@ describe('the local host as an operator meets it', () => {
     },
   )
 
-  it('goes on serving when nobody reads its log any more', async () => {
+  it('continues to serve after the reader of its log disconnects', async () => {
     const gateway = await start({ environment: { LOG_LEVEL: 'INFO' } })
     gateway.process.stdout?.destroy()
     gateway.process.stderr?.destroy()
@@ -75,7 +75,7 @@ describe('the local host as an operator meets it', () => {
     expect(await gateway.stop()).toBe(0)
   })
 
-  it('lets a submit in flight be recorded before it stops, so that the job goes on after the restart', async () => {
+  it('records a running submit before it stops, so that the job continues after the restart', async () => {
     const first = await start()
     const creating = first.api.create({ ...GOOD, prompt: '[late:3] a cat' }).catch(() => undefined)
     await eventually(
@@ -89,7 +89,7 @@ describe('the local host as an operator meets it', () => {
     expect((await second.api.until(id, 'succeeded', 'failed')).status).toBe('succeeded')
   })
 
-  it('killed in the middle, it finishes its jobs after the restart, submits none twice, and the ledger verifies', async () => {
+  it('finishes its jobs after a kill and a restart, with one submit each and a valid ledger', async () => {
     const first = await start()
     const created = await Promise.all(Array.from({ length: 6 }, () => first.api.create(GOOD)))
     const ids = created.map(({ json }) => String(json.id))
@@ -114,7 +114,7 @@ describe('the local host as an operator meets it', () => {
     expect((await fetch(String(jobs[0]?.url))).status).toBe(200)
   })
 
-  it('starts right after a kill, over state files that were emptied or cut, and serves as before', async () => {
+  it('starts after a kill with empty or truncated state files', async () => {
     const first = await start()
     const { dataDirectory, configFile } = first
     await first.kill()
@@ -144,7 +144,7 @@ describe('the local host as an operator meets it', () => {
     expect((await left.api.until(id, 'succeeded')).status).toBe('succeeded')
   })
 
-  it('refuses a data directory that another host uses, in one sentence', async () => {
+  it('refuses a data directory in use, in one sentence', async () => {
     const { dataDirectory, configFile } = await start()
     const second = runLocal(['--port', '0', '--data-dir', dataDirectory, '--config', configFile])
     expect(second.status).toBe(1)
@@ -158,7 +158,7 @@ describe('the local host as an operator meets it', () => {
     ['a port that is none', ['--port', 'x'], 2, /--port x: use a number/],
     ['an unknown option', ['--prot', '1'], 2, /Unknown option '--prot'/],
     ['credits that are no amount', ['--credits', '1.2345678'], 1, /"1\.2345678" is not an amount/],
-  ])('says what to mend about %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
+  ])('explains %s and exits 1, or 2 for a mistyped command', (_, parameters, code, message) => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
     const { status, stderr } = runLocal(['--data-dir', data, ...parameters])
     expect(status).toBe(code)
@@ -166,7 +166,7 @@ describe('the local host as an operator meets it', () => {
     expect(stderr).not.toMatch(/\n\s+at /)
   })
 
-  it('has no upstream key to send when a channel of a real upstream lacks one, and says so before it listens', () => {
+  it('reports a missing key of a real upstream before it listens', () => {
     const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
     const { status, stderr } = runLocal(['--data-dir', data, '--config', SHIPPED_FILE], {
       P1_BASE_URL: 'http://127.0.0.1:9',

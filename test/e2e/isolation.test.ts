@@ -58,8 +58,8 @@ const nowSeconds = () => Math.trunc(Date.now() / 1000)
 const listedIds = ({ json }: Answer): string[] => Object(json).data.map(({ id }: { id: string }) => id)
 const rowsOf = (image: TableImage, tenantId: string) => new Map([...image].filter(([key]) => key.includes(tenantId)))
 
-describe('an id that is no visible job of the caller', () => {
-  it('gets one answer, byte for byte, from get and from delete, and changes nothing for anybody', async () => {
+describe('an id of another tenant or of no job', () => {
+  it('gets the same bytes from get and delete, and changes nothing', async () => {
     const before = await takeImage(house.table)
     const expected = visibleOf(await left.api.get(uuidv7()))
     expect(expected).toMatchObject({ status: 404, text: '{"error":"video job not found"}' })
@@ -98,7 +98,7 @@ describe('an id that is no visible job of the caller', () => {
 })
 
 describe('an own job', () => {
-  it('that has expired reads so without its video, is listed, and is deleted once', async () => {
+  it('that has expired is read and listed without its video, and is deleted once', async () => {
     const { status, json } = await right.api.get(right.expiredId)
     expect({ status, json }).toMatchObject({ status: 200, json: { id: right.expiredId, status: 'expired' } })
     expect(Object.keys(json).filter((name) => /^(url|duration_secs|error)$/.test(name))).toEqual([])
@@ -107,7 +107,7 @@ describe('an own job', () => {
     expect(listedIds(await right.api.list())).toEqual([right.finished.id])
   })
 
-  it('is in no list but its owner’s, whatever is asked for', async () => {
+  it('is listed only for its owner, whatever the query', async () => {
     for (const query of ['', '?limit=100', '?offset=1', '?limit=1&offset=1', `?after=${right.finished.id}`]) {
       const ids = listedIds(await left.api.list(query))
       expect(ids.filter((id) => ![left.finished.id, left.expiredId].includes(id))).toEqual([])
@@ -130,7 +130,7 @@ describe('an own job', () => {
 })
 
 describe('a signed url', () => {
-  it('opens its own video with a range and a HEAD, and every change of it opens nothing', async () => {
+  it('opens its video, with a range and with HEAD, and any changed url opens nothing', async () => {
     const ways = [{}, { headers: { range: 'bytes=0-9' } }, { method: 'HEAD' }]
     const own = await Promise.all(ways.map((init) => fetch(left.finished.url, init)))
     expect(own.map(({ status }) => status)).toEqual([200, 206, 200])

@@ -43,7 +43,7 @@ async function listBucket(secretAccessKey: string) {
 }
 
 describe('the ports of the local host, which every user of the machine reaches', () => {
-  it('of the bucket and the state machine answer nobody without the secret of this start', async () => {
+  it('of the bucket and the state machine refuse requests without the secret of this start', async () => {
     const { s3Endpoint, bucketName, awsEndpoint, credentials } = host()
     expect((await fetch(`${s3Endpoint}/${bucketName}?list-type=2`)).status).toBe(403)
     await expect(listBucket('S3RVER')).rejects.toMatchObject({ name: 'AccessDenied' })
@@ -53,7 +53,7 @@ describe('the ports of the local host, which every user of the machine reaches',
     expect(await answer.json()).toMatchObject({ __type: 'AccessDeniedException' })
   })
 
-  it('of the simulated upstreams answer nobody without the key of this start', async () => {
+  it('of the simulated upstreams refuse requests without the key of this start', async () => {
     const ports: Record<string, number> = JSON.parse(
       readFileSync(join(gateway.dataDirectory, 'simulator-ports.json'), 'utf8'),
     )
@@ -65,7 +65,7 @@ describe('the ports of the local host, which every user of the machine reaches',
     }
   })
 
-  it('are told, with the secret, to the owner of the data directory alone', () => {
+  it('are readable, with the secret, only by the owner of the data directory', () => {
     const modeOf = (path: string) => statSync(path).mode & 0o777
     expect(modeOf(gateway.dataDirectory)).toBe(0o700)
     for (const name of ['host.json', 'table.sqlite', 'simulator-p1-main.json', 'bucket']) {

@@ -90,12 +90,12 @@ describe('the official SDK, with nothing but base url and key', () => {
     expect(await gateway.balance(id)).toMatchObject({ held: '0', spent: settle?.actual })
   })
 
-  it('gives as many choices as were asked for', async () => {
+  it('returns the requested number of choices', async () => {
     const { choices } = await client.chat.completions.create({ model: MODEL, messages: say('Hi'), n: 3 })
     expect(choices.map(({ index }) => index)).toStrictEqual([0, 1, 2])
   })
 
-  it('streams the same words, with the usage only if asked for', async () => {
+  it('streams the same words, with the usage only on request', async () => {
     const body = { model: MODEL, messages: say('Tell me a story'), max_tokens: 20 } as const
     const whole = await client.chat.completions.create(body)
     const plain = await readStream(await client.chat.completions.create({ ...body, stream: true }))
@@ -107,7 +107,7 @@ describe('the official SDK, with nothing but base url and key', () => {
     expect(withUsage).toMatchObject({ text: plain.text, usage: whole.usage })
   })
 
-  it('streams and bills the same as it does whole', async () => {
+  it('bills a stream like a whole response', async () => {
     const { id, key } = await gateway.tenant('1')
     const body = { model: MODEL, messages: say('Count the money'), max_tokens: 20 } as const
     await clientOf(key).chat.completions.create(body)
@@ -127,7 +127,7 @@ describe('the official SDK, with nothing but base url and key', () => {
     expect(settle?.actual).toBe(settle?.amount)
   })
 
-  it('hands over tool calls and takes their results, whole and streamed', async () => {
+  it('relays tool calls and their results, whole and streamed', async () => {
     const tools = [
       {
         type: 'function' as const,
@@ -185,7 +185,7 @@ describe('the official SDK, with nothing but base url and key', () => {
     }
   })
 
-  it('decodes vectors of an upstream that does not know base64', async () => {
+  it('decodes vectors of an upstream without base64', async () => {
     const body = { model: 'text-embedding-3-small', input: '[ignore-encoding] a city', dimensions: 8 }
     const floats = await client.embeddings.create({ ...body, encoding_format: 'float' })
     const [decoded] = (await client.embeddings.create(body)).data
@@ -214,7 +214,7 @@ describe('the official SDK, with nothing but base url and key', () => {
   })
 })
 
-describe('an error is the class that the SDK has for it', () => {
+describe('errors as classes of the SDK', () => {
   it.each<[string, () => PromiseLike<unknown>, new (...parameters: never) => Error, object]>([
     [
       'create-chat-completion 400: a parameter out of its range',
@@ -304,13 +304,13 @@ describe('an error is the class that the SDK has for it', () => {
     expect(await gateway.balance(id)).toMatchObject({ available: '0.000001', held: '0', spent: '0' })
   })
 
-  it('a timeout after which the upstream may be at work is not tried again by the SDK', async () => {
+  it('the SDK does not retry a timeout after which the upstream may still work', async () => {
     sent = 0
     await errorOf(clientOf('e2e-key', 2).chat.completions.create({ model: MODEL, messages: say('[hang]') }))
     expect(sent).toBe(1)
   })
 
-  it('a rate limit is tried again by the SDK when the header says', async () => {
+  it('the SDK retries a rate limit after Retry-After', async () => {
     sent = 0
     const words = `[error-once:429] ${crypto.randomUUID()}`
     await clientOf('e2e-key', 2).chat.completions.create({ model: MODEL, messages: say(words) })
@@ -338,7 +338,7 @@ describe('an error is the class that the SDK has for it', () => {
     expect(await errorOf(read)).toMatchObject({ code: 'upstream_error' })
   })
 
-  it('nothing that failed was billed', async () => {
+  it('failed requests are not billed', async () => {
     const { id, key } = await gateway.tenant('1')
     const failing = ['[error:400]', '[error:429]', '[error:500]', '[hang]', '[html]', '[reset]']
     await Promise.all(
@@ -349,8 +349,8 @@ describe('an error is the class that the SDK has for it', () => {
   })
 })
 
-describe('a model whose price is nothing', () => {
-  it('is relayed without a reservation, for an empty balance too', async () => {
+describe('a free model', () => {
+  it('is relayed without a reservation, even with an empty balance', async () => {
     const { id, key } = await gateway.tenant('0')
     const answer = await clientOf(key).chat.completions.create({ model: FREE_MODEL, messages: say('hi') })
     expect(answer.model).toBe(FREE_MODEL)

@@ -23,7 +23,7 @@ describe('every status of every video route, over HTTP', () => {
     await gateway.stop()
   })
 
-  it('create-video-job 201: carries the submit answer of the upstream and the injected members', async () => {
+  it('create-video-job 201: has the submit reply of the upstream and the gateway fields', async () => {
     const { status, json } = await gateway.api.create(GOOD)
     expect(status).toBe(201)
     expect(json).toMatchObject({
@@ -36,7 +36,7 @@ describe('every status of every video route, over HTTP', () => {
     expect(json).not.toHaveProperty('url')
   })
 
-  it('create-video-job 201: names the fields that it ignored, also where an idempotency key finds the job again', async () => {
+  it('create-video-job 201: names ignored fields, also for a repeated idempotency key', async () => {
     const ignored = 'durration, seconds, %C5%BFize'
     const body = { ...GOOD, durration: 5, seconds: '5', ſize: '720x1280' }
     for (let count = 0; count < 2; count += 1) {
@@ -56,7 +56,7 @@ describe('every status of every video route, over HTTP', () => {
     ['a wrong duration', JSON.stringify({ ...GOOD, duration: 16 })],
     ['an unknown model', JSON.stringify({ ...GOOD, model: 'famC' })],
     ['a callback host that is not allowed', JSON.stringify({ ...GOOD, callback_url: 'https://evil.example/' })],
-  ])('create-video-job 400: %s is told apart in details', async (_, body) => {
+  ])('create-video-job 400: %s is in the details', async (_, body) => {
     const { status, json } = await gateway.api.create(body)
     expect(status).toBe(400)
     expect(json.error).toBe('invalid request body')
@@ -79,7 +79,7 @@ describe('every status of every video route, over HTTP', () => {
     }
   })
 
-  it('create-video-job 402: one millionth too little is too little, and nothing is locked', async () => {
+  it('create-video-job 402: a balance one microcredit too low reserves nothing', async () => {
     const { status, text } = await gateway.api.withKey(poor.key).create({ ...GOOD, duration: 5 })
     expect({ status, json: JSON.parse(text) }).toStrictEqual({
       status: 402,
@@ -108,7 +108,7 @@ describe('every status of every video route, over HTTP', () => {
     }
   })
 
-  it('create-video-job 429: a tenant with as many open jobs as it may have, whose accepted creates can be repeated', async () => {
+  it('create-video-job 429: a tenant at its limit of open jobs, whose accepted creates can be repeated', async () => {
     const tenant = Object(await gateway.admin('tenant', 'create', '--name', 'Limited', '--credits', '10'))
     const { key } = Object(await gateway.admin('key', 'create', '--tenant', tenant.id))
     await gateway.admin('tenant', 'limit', '--tenant', tenant.id, '--open-jobs', '1')
@@ -150,14 +150,14 @@ describe('every status of every video route, over HTTP', () => {
     expect(huge.json).toMatchObject({ error: { message: 'request body too large' } })
   })
 
-  it('get-video-job 200: the upstream answer with the injected members', async () => {
+  it('get-video-job 200: the upstream reply with the gateway fields', async () => {
     const { status, json, headers } = await gateway.api.get(jobId)
     expect(status).toBe(200)
     expect(json).toMatchObject({ id: jobId, object: 'video.generation', output: { task_id: expect.any(String) } })
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('get-video-job 404, delete-video-job 404: foreign, unknown, malformed and upper-case ids answer the same bytes', async () => {
+  it('get-video-job 404, delete-video-job 404: foreign, unknown, malformed and upper-case ids return the same bytes', async () => {
     const foreign = gateway.api.withKey(poor.key)
     const answers = await Promise.all([
       foreign.get(jobId),
@@ -176,7 +176,7 @@ describe('every status of every video route, over HTTP', () => {
     expect((await gateway.api.get(jobId)).status).toBe(200)
   })
 
-  it('list-video-jobs 200: newest first, in pages, and only the own ones', async () => {
+  it('list-video-jobs 200: only the jobs of the caller, newest first, in pages', async () => {
     const { status, json } = await gateway.api.list('?limit=1')
     expect(status).toBe(200)
     expect(json).toMatchObject({ object: 'list', has_more: true, data: [{ object: 'video.generation' }] })
@@ -186,19 +186,19 @@ describe('every status of every video route, over HTTP', () => {
     expect(none.text).toBe('{"object":"list","data":[],"has_more":false,"last_id":null}')
   })
 
-  it('list-video-jobs 400: an offset beyond 10,000 and a cursor that is no UUID', async () => {
+  it('list-video-jobs 400: an offset above 10,000 and a cursor that is not a UUID', async () => {
     expect((await gateway.api.list('?offset=10001')).status).toBe(400)
     expect((await gateway.api.list('?after=x')).json.error).toBe('invalid request body')
   })
 
-  it('delete-video-job 200: once; the second is 404', async () => {
+  it('delete-video-job 200: once; a second call is 404', async () => {
     const id = String((await gateway.api.create(GOOD)).json.id)
     expect((await gateway.api.delete(id)).text).toBe('{"deleted":true}')
     expect((await gateway.api.delete(id)).text).toBe(NOT_FOUND)
     expect((await gateway.api.list('?limit=100')).text).not.toContain(id)
   })
 
-  it('answers unknown paths and methods in the shape of their family', async () => {
+  it('returns the error shape of the route family for unknown paths and methods', async () => {
     const text = async (method: string, path: string) => (await gateway.api.send(method, path)).text
     expect(await text('GET', '/v1/video/nothing')).toBe('{"error":"not found"}')
     expect(await text('PATCH', '/v1/video/generations')).toBe('{"error":"method not allowed"}')

@@ -43,7 +43,7 @@ async function deploy(environment: Environment, { stage = 'dev', context = {} }:
 }
 
 describe('deploy-to-emulator', () => {
-  it('bundles once, bootstraps, deploys, and says what comes next', async () => {
+  it('bundles once, bootstraps, deploys, and prints the next commands', async () => {
     const { phases, text } = await deploy({ AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' })
     expect(phases.map(({ name }) => name)).toEqual(['synth', 'bootstrap', 'deploy'])
     expect(phases[0]?.parameters).toEqual(expect.arrayContaining(['emulator=true', 'stage=dev', `config=${CONFIG}`]))
@@ -54,7 +54,7 @@ describe('deploy-to-emulator', () => {
     expect(text).toContain(`REELGATE_API_KEY=KEY npm run smoke -- --base-url ${OUTPUTS.BaseUrl}`)
   })
 
-  it('says of a stage with a name of its own that nobody depends on it, and names it in the commands', async () => {
+  it('uses the dev profile for other stage names, and includes the name in the commands', async () => {
     const { phases, text } = await deploy(
       { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' },
       { stage: 'try' },
@@ -63,7 +63,7 @@ describe('deploy-to-emulator', () => {
     expect(text).toContain('key create --tenant ID --stage try')
   })
 
-  it('hands context settings on to the synth, so that an upgrade can be tried with the settings of a stage', async () => {
+  it('passes context settings to the synth, so that an upgrade can be tested with the settings of a stage', async () => {
     const environment = { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }
     const context = readContext(['retainData=true', 'table=reelgate-restored', 'logLevel=INFO'])
     const { phases } = await deploy(environment, { context })
@@ -71,7 +71,7 @@ describe('deploy-to-emulator', () => {
     expect(phases[0]?.parameters).toEqual(expect.arrayContaining(['emulator=true', 'stage=dev']))
   })
 
-  it('keeps a profile that is given for a stage with a name of its own', async () => {
+  it('keeps a given profile of another stage name', async () => {
     const environment = { AWS_ENDPOINT_URL: endpoint, P1_BASE_URL: 'http://127.0.0.1:9700' }
     const { phases } = await deploy(environment, { stage: 'try', context: { profile: 'dev' } })
     expect(phases[0]?.parameters.filter((each) => each.startsWith('profile='))).toEqual(['profile=dev'])
@@ -91,13 +91,13 @@ describe('deploy-to-emulator', () => {
     await expect(deployed).rejects.toThrow('npm run simulators')
   })
 
-  it('refuses when nothing answers, before it bundles', async () => {
+  it('refuses an unreachable endpoint before it bundles', async () => {
     const environment = { AWS_ENDPOINT_URL: 'http://127.0.0.1:1', P1_BASE_URL: 'http://127.0.0.1:9700' }
     await expect(deploy(environment)).rejects.toThrow('no response from')
   })
 })
 
-it('finds the variable of every channel that a deployment can be given', () => {
+it('upstream-variables: finds the variable of every channel with a simulator', () => {
   expect(Object.fromEntries(upstreamVariables(SAMPLE_FILE))).toEqual({
     'p1-main': 'P1_BASE_URL',
     'p2-direct': 'P2_DIRECT_BASE_URL',

@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/terminal/usage-error.ts'
 
 const ENDPOINT = { AWS_ENDPOINT_URL: 'http://127.0.0.1:4566' }
 
-describe('the environment of a deployment to an emulator', () => {
+describe('emulator-environment', () => {
   it.each([
     [{}, 'AWS_ENDPOINT_URL is not set'],
     [{ AWS_ENDPOINT_URL: '' }, 'AWS_ENDPOINT_URL is not set'],
@@ -19,12 +19,12 @@ describe('the environment of a deployment to an emulator', () => {
     expect(() => emulatorEnvironment(environment)).toThrow(reason)
   })
 
-  it('takes an endpoint whose name only looks like that of AWS', () => {
+  it('accepts an endpoint whose name only resembles AWS', () => {
     const endpoint = 'http://amazonaws.com.localhost:4566'
     expect(emulatorEnvironment({ AWS_ENDPOINT_URL: endpoint }).AWS_ENDPOINT_URL).toBe(endpoint)
   })
 
-  it('has test credentials and a region where the terminal has none', () => {
+  it('has test credentials and a region by default', () => {
     expect(emulatorEnvironment({ ...ENDPOINT, HOME: '/home' })).toEqual({
       ...ENDPOINT,
       HOME: '/home',
@@ -34,13 +34,13 @@ describe('the environment of a deployment to an emulator', () => {
     })
   })
 
-  it('never sends what AWS issued: keys, profiles, roles and session tokens stay behind', () => {
+  it('never uses keys, profiles, roles or session tokens of AWS', () => {
     const account = { AWS_ACCESS_KEY_ID: `ASIA${'X'.repeat(16)}`, AWS_SECRET_ACCESS_KEY: 'real' }
     const ways = { AWS_SESSION_TOKEN: 'real', AWS_PROFILE: 'real', AWS_WEB_IDENTITY_TOKEN_FILE: 'real' }
     expect(JSON.stringify(emulatorEnvironment({ ...ENDPOINT, ...account, ...ways }))).not.toMatch(/real|ASIA/)
   })
 
-  it('keeps credentials and a region that were chosen for the emulator', () => {
+  it('keeps credentials and a region for the emulator', () => {
     const chosen = { AWS_ACCESS_KEY_ID: '111111111111', AWS_SECRET_ACCESS_KEY: 'mine', AWS_REGION: 'eu-west-1' }
     expect(emulatorEnvironment({ ...ENDPOINT, ...chosen })).toEqual({ ...ENDPOINT, ...chosen })
   })

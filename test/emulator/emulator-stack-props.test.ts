@@ -14,7 +14,7 @@ describe('emulator-stack-props', () => {
     expect(new Set(trusted_origins).size).toBe(trusted_origins.length)
   })
 
-  it('hands on the endpoint of a single service, and no other variable', () => {
+  it('passes on the endpoint of a single service, and no other variable', () => {
     const { functionEnvironment } = emulatorStackProps(config, {
       AWS_ENDPOINT_URL: 'http://127.0.0.1:4566',
       AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566',
@@ -24,7 +24,7 @@ describe('emulator-stack-props', () => {
     expect(functionEnvironment).toEqual({ AWS_ENDPOINT_URL_S3: 'http://s3.localhost:4566' })
   })
 
-  it('has the endpoint of the emulator where there is one', () => {
+  it('has the endpoint of the emulator if set', () => {
     expect(emulatorStackProps(config, { AWS_ENDPOINT_URL: 'http://e' })).toHaveProperty('emulatorEndpoint', 'http://e')
     expect(emulatorStackProps(config, {})).not.toHaveProperty('emulatorEndpoint')
   })

@@ -13,7 +13,7 @@ describe('read-context', () => {
     expect(() => readContext([given])).toThrow(reason)
   })
 
-  it('takes an equals sign in a value, and each setting once', () => {
+  it('accepts an equals sign in a value, and each setting once', () => {
     expect(readContext(['@aws-cdk/core:flag=a=b'])).toEqual({ '@aws-cdk/core:flag': 'a=b' })
     expect(() => readContext(['logLevel=INFO', 'logLevel=WARN'])).toThrow('-c logLevel is given twice')
   })

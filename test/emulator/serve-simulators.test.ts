@@ -9,8 +9,8 @@ import { SAMPLE_FILE } from '../config/edited-config.ts'
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-simulators-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-describe('the simulated upstreams of a deployment', () => {
-  it('answer at the addresses that their variables name, whatever the terminal has set', async () => {
+describe('serve-simulators', () => {
+  it('serves at the addresses of the variables, regardless of the environment', async () => {
     process.env.P1_BASE_URL = 'https://upstream.example'
     const { variables, close } = await serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory })
     const addresses = new Map(variables.map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]))
@@ -27,7 +27,7 @@ describe('the simulated upstreams of a deployment', () => {
     await expect(fetch(`${addresses.get('RELAY_BASE_URL')}/models`)).rejects.toThrow()
   })
 
-  it('do not move to another port when theirs is taken: the deployment has been told', async () => {
+  it('rejects if a port is taken, because the deployment already uses its address', async () => {
     const taken = await listen(() => {}, 0)
     const started = serveSimulators({ configFile: SAMPLE_FILE, dataDirectory: directory, portBase: taken.port })
     await expect(started).rejects.toMatchObject({ code: 'EADDRINUSE' })

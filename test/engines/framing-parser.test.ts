@@ -4,8 +4,8 @@ import { FramingError, parseFraming } from './framing-parser.ts'
 const framed = (metadata: string, nuls: number, body: string) => Buffer.from(`${metadata}${'\0'.repeat(nuls)}${body}`)
 const GOOD = '{"statusCode":200,"headers":{"Content-Type":"text/plain"}}'
 
-describe('the checker of the framing', () => {
-  it('reads what is right', () => {
+describe('framing-parser', () => {
+  it('reads a valid response', () => {
     expect(parseFraming(framed(GOOD, 8, 'body'))).toEqual({
       statusCode: 200,
       headers: { 'content-type': 'text/plain' },
@@ -34,7 +34,7 @@ describe('the checker of the framing', () => {
     expect(() => parseFraming(framed(metadata, nuls, body))).toThrow(FramingError)
   })
 
-  it('takes a short body from a reader who left', () => {
+  it('accepts a truncated body after the reader disconnects', () => {
     const raw = framed('{"statusCode":200,"headers":{"content-length":"5"}}', 8, 'body')
     expect(parseFraming(raw, { isCut: true }).body.toString()).toBe('body')
   })

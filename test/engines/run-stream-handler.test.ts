@@ -26,8 +26,8 @@ function writing(...lines: readonly string[]) {
   return { streamHandler, facts }
 }
 
-describe('a streaming handler in this process', () => {
-  it('is seen as a client sees it, with what it does behind its answer', async () => {
+describe('run-stream-handler', () => {
+  it('returns the response of a client, and waits for the work after it', async () => {
     const { streamHandler, facts } = writing('one ', 'two')
     const run = await runStreamHandler({ streamHandler, event: {} })
     expect(run).toMatchObject({ ...HEAD, text: 'one two', hasLeft: false })
@@ -36,7 +36,7 @@ describe('a streaming handler in this process', () => {
     expect(facts).toEqual(['finished', 'settled'])
   })
 
-  it('waits for a client that reads slowly', async () => {
+  it('applies the backpressure of a slow client', async () => {
     const { streamHandler, facts } = writing('one ', 'two ', 'three')
     const read = () => new Promise<void>(setImmediate)
     const run = await runStreamHandler({ streamHandler, event: {}, client: { highWaterMark: 4, read } })
@@ -44,20 +44,23 @@ describe('a streaming handler in this process', () => {
     expect(facts).toContain('waited')
   })
 
-  it.each([0, 5])('hears of a client that leaves after %i bytes, and goes on', async (leavesAfterBytes) => {
-    const { streamHandler, facts } = writing('one ', 'two ', 'three')
-    const run = await runStreamHandler({ streamHandler, event: {}, client: { leavesAfterBytes } })
-    expect(run.hasLeft).toBe(true)
-    expect(run.text).toBe(leavesAfterBytes === 0 ? '' : 'one two ')
-    expect(facts).toEqual(['gone', 'settled'])
-  })
+  it.each([0, 5])(
+    'reports a client that disconnects after %i bytes, and the handler continues',
+    async (leavesAfterBytes) => {
+      const { streamHandler, facts } = writing('one ', 'two ', 'three')
+      const run = await runStreamHandler({ streamHandler, event: {}, client: { leavesAfterBytes } })
+      expect(run.hasLeft).toBe(true)
+      expect(run.text).toBe(leavesAfterBytes === 0 ? '' : 'one two ')
+      expect(facts).toEqual(['gone', 'settled'])
+    },
+  )
 
-  it('is told what is wrong with its framing', async () => {
+  it('reports invalid framing', async () => {
     const unframed = awslambda.streamifyResponse(async (_event, responseStream) => void responseStream.end('body'))
     await expect(runStreamHandler({ streamHandler: unframed, event: {} })).rejects.toThrow(FramingError)
   })
 
-  it('is told when it leaves its answer open, or is not wrapped', async () => {
+  it('reports an unfinished response, and an unwrapped handler', async () => {
     const open = awslambda.streamifyResponse(async (_event, responseStream) => void responseStream.write('body'))
     await expect(runStreamHandler({ streamHandler: open, event: {} })).rejects.toThrow('left its answer open')
     await expect(runStreamHandler({ streamHandler: async () => {}, event: {} })).rejects.toThrow('#local/awslambda.ts')

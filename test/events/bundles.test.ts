@@ -86,7 +86,7 @@ describe('sample events', () => {
 })
 
 describe('the deployed API', () => {
-  it('creates a job through the deployed state machine and answers with the upstream’s submit answer', async () => {
+  it('creates a job through the deployed state machine and returns the upstream’s submit reply', async () => {
     const { statusCode, body } = await request('api-create-video-job')
     expect(statusCode).toBe(201)
     expect(body).toMatchObject({
@@ -128,7 +128,7 @@ describe('the deployed API', () => {
     await expect(service.headVideo(videoKey)).rejects.toMatchObject({ name: 'NotFound' })
   })
 
-  it('tells whoever asks that it is up, and gives the document that lies beside its code', async () => {
+  it('returns its health, and the OpenAPI document beside its code', async () => {
     await expect(request('api-get-health')).resolves.toMatchObject({ statusCode: 200, body: { status: 'ok' } })
     const { statusCode, body } = await request('api-get-openapi-document')
     expect(statusCode).toBe(200)
@@ -138,7 +138,7 @@ describe('the deployed API', () => {
     expect(body).toEqual({ ...document, servers: [{ ...servers[0], url: server.url }] })
   })
 
-  it('answers an unknown path below /v1/video in the video error shape', async () => {
+  it('returns the video error shape for an unknown path below /v1/video', async () => {
     await expect(request('api-fallback')).resolves.toEqual({ statusCode: 404, body: { error: 'not found' } })
   })
 })
@@ -153,7 +153,7 @@ describe('the deployed relay', () => {
     })
   })
 
-  it('streams a chat completion with the usage that was asked for, to its end', async () => {
+  it('streams a complete chat completion with the requested usage', async () => {
     const { statusCode, contentType, text } = await stream('api-create-chat-completion')
     expect({ statusCode, contentType }).toEqual({
       statusCode: 200,
@@ -171,19 +171,19 @@ describe('the deployed relay', () => {
     ['api-create-completion', { object: 'text_completion', choices: [expect.objectContaining({ index: 0 })] }],
     ['api-create-embedding', { object: 'list', data: [{ index: 0 }, { index: 1 }] }],
     ['api-create-image', { data: [expect.objectContaining({ url: expect.any(String) })] }],
-  ])('answers %s in one piece through its stream', async (name, expected) => {
+  ])('returns %s in one piece through its stream', async (name, expected) => {
     const { statusCode, contentType, text } = await stream(name)
     expect({ statusCode, contentType }).toEqual({ statusCode: 200, contentType: 'application/json' })
     expect(JSON.parse(text)).toMatchObject(expected)
   })
 
-  it('answers whole where answers cannot be streamed, without the global of Lambda’s runtime', async () => {
+  it('responds without streaming, and without the global of Lambda’s runtime', async () => {
     const name = 'api-create-embedding'
     const result = await service.functions.invoke(TARGETS[name] ?? '', readEvent(name), 'handler')
     expect(result).toMatchObject({ statusCode: 200, body: expect.stringMatching(/^\{"object":\s*"list"/) })
   })
 
-  it('refuses in the same framing', async () => {
+  it('uses the same framing for refusals', async () => {
     const { statusCode, text } = await stream('api-create-chat-completion', { headers: {}, multiValueHeaders: {} })
     expect(statusCode).toBe(401)
     expect(JSON.parse(text)).toMatchObject({ error: { code: 'invalid_api_key' } })
@@ -192,10 +192,13 @@ describe('the deployed relay', () => {
   it.each([
     [8_000, 200],
     [8_200, 400],
-  ])('counts %i tokens of a long text with the vocabulary beside its code, and answers %i', async (tokens, status) => {
-    const body = JSON.stringify({ model: 'text-embedding-3-small', input: ' paper'.repeat(tokens) })
-    expect((await stream('api-create-embedding', { body })).statusCode).toBe(status)
-  })
+  ])(
+    'counts %i tokens of a long string with the vocabulary beside its code, and returns %i',
+    async (tokens, status) => {
+      const body = JSON.stringify({ model: 'text-embedding-3-small', input: ' paper'.repeat(tokens) })
+      expect((await stream('api-create-embedding', { body })).statusCode).toBe(status)
+    },
+  )
 })
 
 describe('the deployed state machine', () => {
@@ -209,7 +212,7 @@ describe('the deployed state machine', () => {
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'processing', channelId: 'p1-main' })
   })
 
-  it('looks at the references of a job, of which this one has none', async () => {
+  it('checks the references of a job without any', async () => {
     const { jobId } = readEvent('pipeline-check-references')
     await service.jobs.make({ jobId, stage: 'queued' })
     await expect(invoke('pipeline-check-references')).resolves.toBeNull()
@@ -236,14 +239,14 @@ describe('the deployed state machine', () => {
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'succeeded' })
   })
 
-  it('fails a job that no channel took', async () => {
+  it('fails a job without a channel', async () => {
     const { jobId } = readEvent('pipeline-fail-video-job')
     await service.jobs.make({ jobId, stage: 'queued' })
     await expect(invoke('pipeline-fail-video-job')).resolves.toEqual({ step: 'done' })
     await expect(service.jobs.read(jobId)).resolves.toMatchObject({ status: 'failed', error: 'no upstream capacity' })
   })
 
-  it('sends the callback of a job that has ended', async () => {
+  it('sends the callback of an ended job', async () => {
     const { jobId } = readEvent('pipeline-notify')
     await service.jobs.make({ jobId, stage: 'succeeded', callbackUrl: `${service.receiver.origin}/hook` })
     await expect(invoke('pipeline-notify')).resolves.toBeNull()
@@ -254,7 +257,7 @@ describe('the deployed state machine', () => {
 })
 
 describe('a deployed function that fails', () => {
-  it('throws the error name that the state machine matches, whatever minifying did to its class', async () => {
+  it('throws the error name that the state machine matches, despite minification', async () => {
     const unknown = { tenantId: 'demo', jobId: uuidv7() }
     const invocation = service.functions.invoke('pipeline/settle-video-job', unknown)
     await expect(invocation).rejects.toMatchObject({ name: 'JobRecordMissingError' })
@@ -262,14 +265,14 @@ describe('a deployed function that fails', () => {
 })
 
 describe('the deployed Reconcile', () => {
-  it('starts the execution of a job that has none, every minute', async () => {
+  it('starts missing executions, every minute', async () => {
     const twoMinutesAgo = Math.trunc(Date.now() / 1000) - 120
     const { jobId } = await service.jobs.make({ jobId: uuidv7(), stage: 'queued', createdAt: twoMinutesAgo })
     await expect(invoke('pipeline-reconcile-schedule')).resolves.toBeNull()
     expect(service.machine.find(jobId)).toBeDefined()
   })
 
-  it('looks after a job whose execution ended badly, at once', async () => {
+  it('handles a failed execution at once', async () => {
     const { name: jobId } = readEvent('pipeline-reconcile-execution-status').detail
     await service.jobs.make({ jobId, stage: 'queued' })
     await expect(invoke('pipeline-reconcile-execution-status')).resolves.toBeNull()
@@ -280,7 +283,7 @@ describe('the deployed Reconcile', () => {
 describe('the deployed function of the signing keys', () => {
   const SECRET = 'signing-key-secret'
 
-  it('makes the first key for CloudFormation, and only its public half leaves the secret', async () => {
+  it('creates the first key for CloudFormation, whose private key stays in the secret', async () => {
     const before = service.secrets.get(SECRET) ?? ''
     service.secrets.set(SECRET, '{}')
     const ResponseURL = `${service.receiver.origin}/answer`

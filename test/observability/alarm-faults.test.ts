@@ -62,13 +62,13 @@ function isEmitted(emitted: readonly EmittedMetric[], { namespace, name, dimensi
   )
 }
 
-describe('an alarm on what the functions count', () => {
-  it('has a fault that is made below, and each fault has an alarm', () => {
+describe('alarms on counted facts', () => {
+  it('have a fault below, and each fault has an alarm', () => {
     expect(Object.keys(ALARM_FAULTS).toSorted()).toEqual(alarms.map(({ name }) => name).toSorted())
   })
 
   it.each(alarms)(
-    '$name watches what its fault emits, under the name and dimensions of the template',
+    '$name watches the metric of its fault, with the name and dimensions of the template',
     async (alarm) => {
       const count = metrics.emitted().length
       await ALARM_FAULTS[alarm.name]?.(stage)
@@ -80,20 +80,20 @@ describe('an alarm on what the functions count', () => {
     },
   )
 
-  it('looks at nothing that is never emitted', () => {
+  it('watch only emitted metrics', () => {
     const emitted = metrics.emitted()
     const missing = alarms.flatMap(({ watched }) => watched.filter((metric) => !isEmitted(emitted, metric)))
     expect(missing).toEqual([])
   })
 })
 
-describe('what the functions count', () => {
-  it('is never about a tenant, a key, a request or a job', () => {
+describe('emitted metrics', () => {
+  it('have no dimension for a tenant, a key, a request or a job', () => {
     const names = new Set(metrics.emitted().flatMap(({ dimensions }) => Object.keys(dimensions)))
     expect([...names].toSorted()).toEqual(['channel', 'model', 'reason', 'service'])
   })
 
-  it('is there for the whole service and, beside it, for what it is about', () => {
+  it('exist for the whole service and for their own dimensions', () => {
     const failed = metrics.emitted().filter(({ name }) => name === 'jobs_failed')
     const service = POWERTOOLS_SERVICE_NAME
     expect(failed).toContainEqual(expect.objectContaining({ dimensions: { service } }))
@@ -103,10 +103,10 @@ describe('what the functions count', () => {
   })
 })
 
-describe('a fault that a metric of AWS shows', () => {
+describe('faults in AWS metrics', () => {
   const nobody = { tenantId: 'nobody', jobId: 'nothing' }
 
-  it('makes Settle, Fail and Notify throw, which Lambda counts as their errors', async () => {
+  it('make Settle, Fail and Notify throw, which Lambda counts as errors', async () => {
     const { context } = await stage.engines.pipeline()
     const openUrlSigner = () => Promise.reject(new Error('not asked'))
     await expect(settleVideoJob(nobody, context)).rejects.toThrow('no record')
@@ -114,13 +114,13 @@ describe('a fault that a metric of AWS shows', () => {
     await expect(sendJobCallback(nobody, { ...context, openUrlSigner })).rejects.toThrow('no record')
   })
 
-  it('makes Reconcile throw when the table is out of reach', async () => {
+  it('make Reconcile throw if the table is unavailable', async () => {
     const { context } = await stage.engines.pipeline()
     const table = tableWithClient({ ...context.table, name: 'no-such-table' })
     await expect(reconcile({ ...context, table }, { all: false })).rejects.toThrow()
   })
 
-  it('ends an execution as failed when Fail cannot do its work', async () => {
+  it('end an execution as failed if Fail fails', async () => {
     const pipeline = await stage.engines.pipeline()
     const broken = () => Promise.reject(new Error('broken'))
     const machine = createVideoMachine(pipeline, { interpose: { Submit: broken, Fail: broken } })

@@ -63,8 +63,8 @@ function valuesOf(name: string, of = emitted): readonly number[] {
     .map(({ value }) => value)
 }
 
-describe('a video job', () => {
-  it('is counted once when it is submitted and has succeeded', () => {
+describe('measures of a video job', () => {
+  it('count a submitted and a succeeded job once', () => {
     const names = ['jobs_submitted', 'jobs_succeeded', 'jobs_failed']
     expect(names.map((name) => [name, valuesOf(name)])).toEqual([
       ['jobs_submitted', [1]],
@@ -73,7 +73,7 @@ describe('a video job', () => {
     ])
   })
 
-  it('is counted once when it is created and has failed, refused by its upstream, and not as a success', () => {
+  it('count a created, refused and failed job once, and not as a success', () => {
     const names = ['jobs_created', 'jobs_submitted', 'jobs_succeeded', 'jobs_failed']
     expect(names.map((name) => [name, valuesOf(name, failed)])).toEqual([
       ['jobs_created', [1]],
@@ -83,7 +83,7 @@ describe('a video job', () => {
     ])
   })
 
-  it('has the time of each of its phases measured once, however often a phase was tried', () => {
+  it('include the time of each phase once, however often a phase was retried', () => {
     for (const name of ['queue_seconds', 'first_poll_seconds', 'generation_seconds', 'detection_lag_seconds']) {
       expect(valuesOf(name)).toEqual([expect.any(Number)])
       expect(valuesOf(name)[0]).toBeGreaterThan(0)
@@ -93,19 +93,19 @@ describe('a video job', () => {
     expect(whole).toBeGreaterThan(queue)
   })
 
-  it('has its video, its tokens and its bill measured', () => {
+  it('include the video, the tokens and the bill', () => {
     expect(valuesOf('stored_bytes')).toEqual([CLIP.length])
     expect(valuesOf('store_bytes_per_second')[0]).toBeCloseTo(CLIP.length / (valuesOf('store_seconds')[0] ?? 0), 0)
     expect(valuesOf('billed_credits')).toEqual([0.42])
     expect(valuesOf('output_tokens')).toEqual([1000])
   })
 
-  it('writes one line for the numbers that belong together', () => {
+  it('are one log line per group', () => {
     // Submitted, first poll, finished, stored, tokens, ended, and the callback.
     expect(lines).toBe(7)
   })
 
-  it('is found by the id of its request in each of its lines', () => {
+  it('have the creating request id in every line', () => {
     expect(logged.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         'channel busy',
@@ -118,7 +118,7 @@ describe('a video job', () => {
     expect(logged.filter(({ requestId }) => requestId !== REQUEST_ID)).toEqual([])
   })
 
-  it('tells its receiver the id of its request', () => {
+  it('include the creating request id in the callback', () => {
     expect(receiver.received.map(({ headers }) => headers['x-request-id'])).toEqual([REQUEST_ID])
   })
 })

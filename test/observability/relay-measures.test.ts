@@ -28,8 +28,8 @@ function isDetailed({ dimensions }: EmittedMetric): boolean {
   return Object.keys(dimensions).length > 1
 }
 
-describe('a relayed request', () => {
-  it('that succeeds is one line: its first byte, its tokens and its bill', async () => {
+describe('measures of a relayed request', () => {
+  it('are one line with the first byte, the tokens and the bill after a success', async () => {
     expect(await measured(BODY)).toEqual({
       values: {
         relay_succeeded: 1,
@@ -42,17 +42,17 @@ describe('a relayed request', () => {
     })
   })
 
-  it('that an upstream fails has no first byte and no bill, and says whose failure it was', async () => {
+  it('have no first byte and no bill after an upstream failure, and count it as an upstream error', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, {}, 500))
     expect(await measured(BODY)).toEqual({ values: { upstream_server_error: 1, relay_failed: 1 }, lines: 2 })
   })
 
-  it('that an upstream refuses is no failure', async () => {
+  it('do not count a refusal by an upstream as a failure', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, { error: { message: 'bad' } }, 400))
     expect(await measured(BODY)).toMatchObject({ values: { upstream_client_error: 1, relay_rejected: 1 } })
   })
 
-  it('whose stream breaks off has failed although it began', async () => {
+  it('count an incomplete stream as a failure', async () => {
     rig.upstreams[0]?.answerWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(word('Hi'), () => response.destroy())
@@ -62,13 +62,13 @@ describe('a relayed request', () => {
     })
   })
 
-  it('that is answered with what is no chat counts as an odd body, once', async () => {
+  it('count a reply that is not a chat completion as an odd body, once', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, '[]'))
     expect(await measured(BODY)).toMatchObject({ values: { upstream_odd_body: 1, relay_failed: 1 } })
     rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
   })
 
-  it('that names no model we know is measured by nothing', async () => {
+  it('are empty for an unknown model', async () => {
     expect(await measured({ ...BODY, model: 'unknown' })).toEqual({ values: {}, lines: 0 })
   })
 })

@@ -28,7 +28,7 @@ describe('gateway-client: json', () => {
     })
   })
 
-  it('fails for what is no JSON object', async () => {
+  it('fails for a body that is not a JSON object', async () => {
     answers = { 'GET /v1/things': { status: 200, body: '<html>', type: 'text/html' } }
     await expect(client().json('/v1/things', { status: 200 })).rejects.toThrow('did not return a JSON object: <html>')
   })
@@ -44,7 +44,7 @@ describe('gateway-client: download', () => {
   })
 })
 
-describe('gateway-client: an address that does not answer', () => {
+describe('gateway-client: an unreachable address', () => {
   it('is named with the reason', async () => {
     await expect(client(undefined, 'http://127.0.0.1:1').send('/v1/models', { status: 200 })).rejects.toMatchObject({
       message: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1\/v1\/models cannot be reached: /),
@@ -52,7 +52,7 @@ describe('gateway-client: an address that does not answer', () => {
     })
   })
 
-  it('is out of time when the whole test is', async () => {
+  it('reports the time limit of the whole test', async () => {
     await expect(client(AbortSignal.abort()).send('/v1/models', { status: 200 })).rejects.toThrow(
       'the time limit of the whole test is over',
     )

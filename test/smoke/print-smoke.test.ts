@@ -11,7 +11,7 @@ describe('print-smoke: lineOf', () => {
       { ...step, verdict: 'failed' as const, lookAt: 'the key' },
       `FAIL models      2 models  (12 ms)\n${' '.repeat(17)}look at: the key`,
     ],
-  ])('has verdict, name, finding and time, and where to look (%#)', (verdict, line) => {
+  ])('has the verdict, the name, the result, the time and where to look (%#)', (verdict, line) => {
     expect(lineOf(verdict)).toBe(line)
   })
 })

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { outOfTime, SmokeFailure } from '../../lib/smoke/smoke-failure.ts'
 
 describe('smoke-failure', () => {
-  it('has a place to look at where there is one', () => {
+  it('has an optional place to look at', () => {
     expect(new SmokeFailure('no video', 'the bucket').lookAt).toBe('the bucket')
     expect(new SmokeFailure('no video').lookAt).toBeUndefined()
   })
 
-  it('names the option that gives more time', () => {
+  it('names the option for more time', () => {
     expect(outOfTime()).toMatchObject({ name: 'SmokeFailure', lookAt: expect.stringContaining('--timeout-seconds') })
   })
 })
