@@ -23,19 +23,19 @@ import { writeInSlices } from './write-in-slices.ts'
 /** API Gateway's own limit. */
 const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
-/** An answer that is not worth being counted, as a connection has one at a time. */
+/** Smaller responses are not counted, because a connection has only one at a time. */
 const SMALL_ANSWER_BYTES = 16 * 1024
 
-/** A request on its way; the id is API Gateway's, the same in the event, in the logs and on the answer. */
+/** A request under way. The id is API Gateway's: the same in the event, in the logs and on the response. */
 type Exchange = {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly requestId: string
-  /** Counts an answer of so many bytes until its client has it, or has left. */
+  /** Counts the bytes of a response until its client has received it, or has left. */
   readonly hold: (bytes: number) => HeldAnswer
 }
 
-/** What the requests of one process share. */
+/** State that the requests of one process share. */
 type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadAnswers }
 
 /** Finds the function of a request. */
@@ -57,7 +57,7 @@ export class ApiFront {
     this.#unread = unread
   }
 
-  /** Answers one request, and resolves when its function has ended; never rejects. */
+  /** Responds to one request, and resolves when its function has ended; never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomUUID()
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
@@ -80,7 +80,7 @@ export class ApiFront {
     return held
   }
 
-  /** Resolves when no function runs any more, or after the given time: one may go on behind its answer. */
+  /** Resolves when no function runs any more, or after the given time: a function may go on after its response. */
   async invocationsEnded(millisecondsMax: number): Promise<void> {
     await this.#running.settled(millisecondsMax)
   }
@@ -114,7 +114,7 @@ function isProxyResult(result: unknown): result is APIGatewayProxyResult {
   return typeof result === 'object' && result !== null && 'statusCode' in result && 'body' in result
 }
 
-/** The function goes on when the client leaves, and hears of it by its stream's `close`. */
+/** When the client leaves, the function goes on, and its stream emits `close`. */
 async function answerAsItComes(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {
   const { response, requestId, hold } = exchange
   const answer = new StreamedResponse(response, { requestId, hold })

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
 
-/** One HTTP request as API Gateway (REST, Lambda proxy) would hand it over. */
+/** One HTTP request as API Gateway (REST, Lambda proxy) would pass it on. */
 export type GatewayRequest = {
   readonly request: IncomingMessage
   readonly requestId: string
@@ -13,7 +13,7 @@ export type GatewayRequest = {
   readonly body: Buffer
 }
 
-/** Built for every request before anything else is done, hence by plain loops. */
+/** Uses plain loops, because every request needs the event first. */
 export function toGatewayEvent(gatewayRequest: GatewayRequest): APIGatewayProxyEvent {
   const { request, url, resource, pathParameters, body } = gatewayRequest
   const headers = new ValuesByName()
@@ -22,7 +22,7 @@ export function toGatewayEvent(gatewayRequest: GatewayRequest): APIGatewayProxyE
     headers.add(rawHeaders[index - 1] ?? '', rawHeaders[index] ?? '')
   }
   const query = url.search === '' ? undefined : readQuery(url.searchParams)
-  // Bytes that are no UTF-8 travel as base64, so that the handler can see and refuse them.
+  // Invalid UTF-8 is passed as base64, so that the handler can refuse it.
   const isBase64Encoded = !isUtf8(body)
   return {
     resource,
@@ -77,7 +77,7 @@ const NO_IDENTITY = {
   userArn: null,
 }
 
-/** Values in both of API Gateway's forms. Without a prototype, because a client may name a value `__proto__`. */
+/** Values in both of API Gateway's forms. Without a prototype, because a client may send a name such as `__proto__`. */
 class ValuesByName {
   readonly last: Record<string, string> = Object.create(null)
   readonly all: Record<string, string[]> = Object.create(null)
@@ -93,7 +93,7 @@ class ValuesByName {
   }
 }
 
-/** Undefined when the query has no member, as after a lone question mark. */
+/** Undefined if the query is empty, as after a single question mark. */
 function readQuery(parameters: URLSearchParams): ValuesByName | undefined {
   const query = new ValuesByName()
   for (const [name, value] of parameters) {

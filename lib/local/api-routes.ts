@@ -3,7 +3,7 @@ import { matchPath, methodsOf, ROUTES, type Route } from '#core/contract/routes.
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { LocalFunction } from './lambda-runtime.ts'
 
-/** What API Gateway knows of one method of one resource. */
+/** One method of one resource in API Gateway. */
 type Endpoint = {
   /** The path template. */
   readonly resource: string
@@ -11,7 +11,7 @@ type Endpoint = {
   readonly streams: boolean
 }
 
-/** The endpoint that answers a request, and what its path names. */
+/** The endpoint of a request, with the parameters of its path. */
 export type RoutedRequest = Endpoint & { readonly pathParameters: Record<string, string> | null }
 
 const ENDPOINTS = ROUTES.flatMap((route: Route) => {
@@ -19,7 +19,7 @@ const ENDPOINTS = ROUTES.flatMap((route: Route) => {
   return methodsOf(route).map((method) => ({ method, endpoint }))
 })
 
-/** Endpoints whose path names nothing, by method and path. */
+/** Endpoints without path parameters, by method and path. */
 const FIXED: ReadonlyMap<string, RoutedRequest> = new Map(
   ENDPOINTS.filter(({ endpoint }) => !endpoint.resource.includes('{')).map(({ method, endpoint }) => [
     `${method} ${endpoint.resource}`,
@@ -43,7 +43,7 @@ function apiFunction(operation: string, streams: boolean): LocalFunction {
   }
 }
 
-/** Finds the route's function as API Gateway would, or the fallback for unknown paths and methods. */
+/** Finds the function of a route as API Gateway would, or the fallback for unknown paths and methods. */
 export function routeRequest(method: string, path: string): RoutedRequest {
   const fixed = FIXED.get(`${method} ${path}`)
   if (fixed !== undefined) {

@@ -6,21 +6,20 @@ import type S3rver from 's3rver'
 
 type Store = S3rver['store']
 
-/** Beside the buckets, as a bucket that no request can name. */
+/** A directory beside the buckets that no request can name as a bucket. */
 const STAGING = '.staging'
 
-/** The object comes last: without it the other two are nothing. */
+/** The object comes last: without it, the other two files do not count. */
 const RESOURCES = ['object.md5', 'metadata.json', 'object'] as const
 
-/** The bytes of an object did not come to lie in its file. */
+/** The bytes of an object did not reach its file. */
 class UnfinishedWriteError extends Error {
   override readonly name = 'UnfinishedWriteError'
 }
 
 /**
- * S3 shows an object when it is whole. s3rver writes into the object itself, so that a host which is killed in the middle
- * leaves half a video behind, which the next conditional write takes for a stored one. Here objects grow in a place
- * of their own and are renamed.
+ * S3 shows only complete objects. s3rver writes into the object itself, so a host that is killed during a write leaves half a video,
+ * which the next conditional write takes for a stored one. Here objects are written to a staging directory and renamed.
  */
 export function makeWritesAtomic(store: Store): void {
   const write = store.putObject.bind(store)
@@ -37,7 +36,7 @@ export function makeWritesAtomic(store: Store): void {
   }
 }
 
-/** Objects and uploads that an earlier process did not finish: nobody will. */
+/** Deletes objects and uploads that an earlier process did not finish. */
 export async function discardUnfinishedWrites(directory: string, bucketName: string): Promise<void> {
   const unfinished = [join(directory, STAGING), join(directory, bucketName, '._S3rver_uploads')]
   await Promise.all(unfinished.map((path) => rm(path, { recursive: true, force: true })))
@@ -46,7 +45,7 @@ export async function discardUnfinishedWrites(directory: string, bucketName: str
 const LOOK_MILLISECONDS = 2
 const LOOKS_MAX = 5000
 
-/** s3rver answers when it has read the last bytes, a moment before they are in the file. */
+/** s3rver responds when it has read the last bytes, shortly before they are in the file. */
 async function untilWritten(file: string, size: number): Promise<void> {
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     const found = await stat(file).catch(() => undefined)
@@ -55,5 +54,5 @@ async function untilWritten(file: string, size: number): Promise<void> {
     }
     await delay(LOOK_MILLISECONDS)
   }
-  throw new UnfinishedWriteError(`${file} did not come to ${size} bytes`)
+  throw new UnfinishedWriteError(`${file} did not reach ${size} bytes`)
 }

@@ -16,12 +16,12 @@ const JSON_TYPE = { 'content-type': 'application/x-amz-json-1.0' }
 /** Step Functions refuses larger inputs. */
 const REQUEST_BYTES_MAX = 1_000_000
 
-/** What of the engine is reached over the wire. */
+/** The operations of the engine that are available over HTTP. */
 type Executions = Pick<StepFunctionsEngine, 'start' | 'find' | 'stop'>
 
 const MACHINE_ARN_PREFIX = 'arn:aws:states:local:000000000000:'
 
-/** The name by which the local state machine is known to every function. */
+/** The name of the local state machine in every function. */
 export const LOCAL_STATE_MACHINE_ARN = `${MACHINE_ARN_PREFIX}stateMachine:video-job`
 const EXECUTION_ARN_PREFIX = `${MACHINE_ARN_PREFIX}execution:video-job:`
 
@@ -29,9 +29,9 @@ const startInput = z.object({ name: z.string(), input: z.string() })
 const executionInput = z.object({ executionArn: z.string() })
 
 /**
- * Speaks as much of the Step Functions wire as the handlers use, so that they run with the real SDK client:
- * `StartExecution`, `DescribeExecution` and `StopExecution`.
- * What is not signed with the credentials is refused: other users of the machine reach this port too.
+ * Serves the operations of Step Functions that the handlers use, so that they run with the real SDK client: `StartExecution`,
+ * `DescribeExecution` and `StopExecution`. Requests that are not signed with the credentials are refused, because other users of the
+ * machine can reach this port.
  */
 export function startAwsFront(engine: Executions, credentials: EngineCredentials): Promise<LocalServer> {
   return listen((request, response) => {

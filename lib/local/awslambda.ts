@@ -2,20 +2,20 @@ import type { StreamifyHandler } from 'aws-lambda'
 import type { ResponseStream } from './response-stream.ts'
 
 /**
- * Defines the global `awslambda` as Lambda's runtime has it. Import this before any module that names the global:
- * handlers wrap themselves when they are loaded.
+ * Defines the global `awslambda` like Lambda's runtime. Import this before any module that uses the global, because handlers wrap
+ * themselves when they are loaded.
  */
 
-/** NUL bytes between the metadata and the body of a streamed answer. */
+/** NUL bytes between the metadata and the body of a streamed response. */
 const DELIMITER_BYTES = 8
 
-/** The members of a stream by which an answer is framed. */
+/** The parts of a stream that frame a response. */
 type Framed = Pick<ResponseStream, 'setContentType' | '_onBeforeFirstWrite'>
 
-/** The mark by which Lambda's runtime knows a handler that streams. */
+/** Marks a streaming handler for Lambda's runtime. */
 const STREAMING = Symbol.for('aws.lambda.runtime.handler.streaming')
 
-/** Whether a handler was wrapped with `awslambda.streamifyResponse`; Lambda gives any other one no stream. */
+/** Whether a handler was wrapped with `awslambda.streamifyResponse`; Lambda passes a stream to no other handler. */
 export function isStreaming(handler: unknown): handler is StreamifyHandler {
   return typeof handler === 'function' && STREAMING in handler
 }
@@ -28,12 +28,12 @@ function streamifyResponse<Handler extends object>(handler: Handler): Handler {
 const HttpResponseStream = {
   /**
    * @param metadata statusCode, headers, multiValueHeaders and cookies, all optional.
-   * @returns the stream itself, whose first write is preceded by the metadata and the delimiter.
-   * @throws ContentTypeTooLateError when something was written already.
+   * @returns the stream itself; the metadata and the delimiter precede its first write.
+   * @throws ContentTypeTooLateError after the first write.
    */
   from<Stream extends Framed>(stream: Stream, metadata: Record<string, unknown>): Stream {
     stream.setContentType('application/vnd.awslambda.http-integration-response')
-    // JSON text has no NUL, because it escapes control characters: the first one begins the delimiter.
+    // JSON escapes control characters, so the first NUL begins the delimiter.
     const prelude = JSON.stringify(metadata)
     stream._onBeforeFirstWrite = (write) => {
       write(prelude)
@@ -43,7 +43,7 @@ const HttpResponseStream = {
   },
 }
 
-// Libraries of a handler may have put something of theirs there already.
+// A library of a handler may have defined the global already.
 Object.assign(globalThis, {
   awslambda: { ...Reflect.get(globalThis, 'awslambda'), streamifyResponse, HttpResponseStream },
 })

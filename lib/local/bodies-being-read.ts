@@ -1,29 +1,29 @@
-/** What of unfinished request bodies may be held in memory. */
+/** The memory for unfinished request bodies. */
 export type BodyBounds = {
   readonly bytesMax: number
-  /** How often the bodies are looked at while they are above the bound. */
+  /** The interval of checks while the bodies are above the bound. */
   readonly lookMilliseconds: number
 }
 
 const BODY_BOUNDS: BodyBounds = { bytesMax: 64 * 1024 * 1024, lookMilliseconds: 250 }
 
 /**
- * A body that has not come on at so many looks in a row is not coming. Looks and no clock, because a process that is busy
- * reads nothing either, and does not look.
+ * A body without progress for this many consecutive checks has stalled. Checks are counted instead of time, because a busy process
+ * neither reads nor checks.
  */
 const IDLE_LOOKS_MAX = 8
 
-/** The first bytes of a body are always taken, so that a small request never waits for large ones. */
+/** The first bytes of a body are always read, so that a small request never waits for large ones. */
 const SMALL_BODY_BYTES = 65_536
 
-/** While bodies wait for each other, less than this is no progress. */
+/** While bodies wait for each other, fewer bytes than this per check do not count as progress. */
 const PROGRESS_BYTES = 32_768
 
-/** Who sends a body, as far as reading goes. */
+/** The sender of a body. */
 export type BodySource = {
   pause(): void
   resume(): void
-  /** The body is not read on: it came too slowly while others waited. */
+  /** Stops reading: the body came too slowly while others waited. */
   giveUp(): void
 }
 
@@ -31,16 +31,16 @@ type Body = { readonly source: BodySource; bytes: number; isPaused: boolean; idl
 
 /** One body that is being read. */
 export type BodyBeingRead = {
-  /** So many bytes more are held. */
+  /** Counts further bytes in memory. */
   add(bytes: number): void
-  /** It has ended, however it did; may be said twice. */
+  /** The body has ended in any way; may be called twice. */
   end(): void
 }
 
 /**
- * The bytes of all request bodies that are being read. Above the bound the oldest body is read on and the others wait, so that
- * one after the other comes to its end; those that do not come on are given up. So little of a bound is no
- * limit to honest clients: their bodies arrive in a moment.
+ * Counts the bytes of all request bodies that are being read. Above the bound, only the oldest body is read and the others wait, so that
+ * one after the other completes; stalled bodies are dropped. The small bound does not limit honest clients, whose bodies arrive
+ * quickly.
  */
 export class BodiesBeingRead {
   readonly #bounds: BodyBounds
@@ -53,7 +53,7 @@ export class BodiesBeingRead {
     this.#bounds = bounds
   }
 
-  /** Begins to count a body. */
+  /** Starts to count a body. */
   begin(source: BodySource): BodyBeingRead {
     const body = { source, bytes: 0, isPaused: false, idleLooks: 0, progressBytes: 0 }
     this.#bodies.add(body)
@@ -76,7 +76,7 @@ export class BodiesBeingRead {
       body.source.pause()
     }
     this.#timer ??= setInterval(() => this.#look(), this.#bounds.lookMilliseconds).unref()
-    // So many small bodies that their first bytes are too much: no time is left to wait for any.
+    // The first bytes of many small bodies alone exceed the bound: there is no time to wait.
     if (this.#bytes > 2 * this.#bounds.bytesMax && oldest !== undefined) {
       this.#giveUp(oldest)
     }
@@ -89,7 +89,7 @@ export class BodiesBeingRead {
     }
   }
 
-  /** The oldest always; the others while there is room. */
+  /** The oldest body always, the others while there is room. */
   #readOn(): void {
     let isOldest = true
     for (const body of this.#bodies) {

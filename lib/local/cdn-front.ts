@@ -13,18 +13,18 @@ type CdnOptions = {
   readonly unread?: UnreadAnswers
 }
 
-/** What a video takes of memory on its way: the buffers of both connections. */
+/** The memory of one transfer: the buffers of both connections. */
 const TRANSFER_BYTES = 256 * 1024
 
-/** More than the budget of unread bytes lets wait at a time, so that clients who do not read keep nobody from the bucket. */
+/** More than the budget of unread bytes allows, so that clients who do not read block no others from the bucket. */
 const CONNECTIONS_MAX = 2_048
 
-/** Videos are served below this path, as object keys begin. */
+/** Videos are served below this path, the prefix of their object keys. */
 export const CDN_PATH_PREFIX = '/v/'
 
 /**
  * Serves stored videos as the CDN would: signed urls only, byte ranges, and one refusal for everything else
- * (CloudFront tells a missing object from a forbidden one no more than this).
+ * (like CloudFront, it does not distinguish a missing object from a forbidden one).
  */
 export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadAnswers() }: CdnOptions) {
   const client = new S3Client({ requestHandler: { httpAgent: { maxSockets: CONNECTIONS_MAX } } })
@@ -66,8 +66,8 @@ async function getObject(
 }
 
 /**
- * One range as the local engine reads it right. It takes `bytes=-50` for the first bytes, where S3 and every CDN give the
- * last fifty (a player looks for an index there); several ranges and ranges that make no sense are ignored, as by S3.
+ * One range in the form that the local engine reads correctly. The engine serves the first bytes for `bytes=-50`, where S3 and every CDN
+ * serve the last fifty (players look for an index there). Several ranges and invalid ranges are ignored, as in S3.
  */
 async function absoluteRange(client: S3Client, { Bucket, Key, Range }: ObjectRequest): Promise<string | undefined> {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(Range ?? '') ?? []
@@ -94,7 +94,7 @@ async function send(object: GetObjectCommandOutput, request: IncomingMessage, re
     response.end()
     return
   }
-  // A client that goes away in the middle is no fault of ours.
+  // A client may leave during the transfer.
   await pipeline(object.Body, response).catch(() => undefined)
 }
 

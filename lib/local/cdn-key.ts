@@ -4,14 +4,14 @@ import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 import { SIGNING_KEY_BITS } from '#core/cdn/signing-keys.ts'
 import { replaceFile } from '../config/replace-file.ts'
 
-/** The key pair behind signed video urls: on AWS a CloudFront key group, here a file of the data directory. */
+/** The key pair that signs video urls: a CloudFront key group on AWS, a file of the data directory here. */
 export type CdnKey = { readonly keyPairId: string; readonly privateKeyPem: string; readonly publicKeyPem: string }
 
 const LOCAL_KEY_PAIR_ID = 'K1LOCALKEYPAIR'
 
 /**
- * Reads the key pair of a data directory, or makes one: urls stay valid over a restart. A file that holds no key is told on
- * stderr and replaced, which ends the urls that were signed before.
+ * Reads the key pair of a data directory, or creates one, so that urls stay valid over a restart. A file without a key is reported on
+ * stderr and replaced, which invalidates earlier urls.
  */
 export function openCdnKey(file: string): CdnKey {
   const kept = existsSync(file) ? readKey(file) : undefined
@@ -23,7 +23,7 @@ function readKey(file: string): CdnKey | undefined {
   try {
     return keyOf(text)
   } catch {
-    // What is wrong may quote the key.
+    // The error may quote the key.
     console.error(`${file} holds no key: it is made anew, and urls of videos that were signed before are refused`)
     return undefined
   }

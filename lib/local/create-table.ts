@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
 
-/** The table as `lib/aws/job-table.ts` deploys it, for the local engine. An existing table stays as it is. */
+/** Creates the table of `lib/aws/job-table.ts` in the local engine. An existing table stays as it is. */
 export async function createTable(tableName: string, client = new DynamoDBClient({})): Promise<void> {
   try {
     await client.send(

@@ -9,17 +9,17 @@ class DataDirectoryInUseError extends Error {
   override readonly name = 'DataDirectoryInUseError'
 }
 
-/** It cannot be made, or not be held, so that nobody knows whether another host lives in it. */
+/** The directory cannot be created or locked, so it is unknown whether another host uses it. */
 class DataDirectoryUnusableError extends Error {
   override readonly name = 'DataDirectoryUnusableError'
 }
 
-/** A file of the directory is empty, cut or not what this version writes. */
+/** A file of the directory is empty, truncated or in another form than this version writes. */
 class BrokenStateFileError extends Error {
   override readonly name = 'BrokenStateFileError'
 }
 
-/** What other commands need to reach a running host; it lies in the data directory while the host runs. */
+/** What other commands need to reach a running host; kept in the data directory while the host runs. */
 const runningHost = z.object({
   pid: z.number(),
   url: z.string().optional(),
@@ -30,32 +30,32 @@ const runningHost = z.object({
   /** Step Functions. */
   awsEndpoint: z.string().optional(),
   stateMachineArn: z.string().optional(),
-  /** What requests to the engines are signed with, until the host stops; left out where the environment has a pair of its own. */
+  /** The credentials of the engines until the host stops; left out if the environment provides credentials. */
   credentials: z.object({ accessKeyId: z.string(), secretAccessKey: z.string() }).optional(),
 })
-/** A host that is running: its process, and where its engines answer. */
+/** A running host: its process, and the addresses of its engines. */
 export type RunningHost = z.infer<typeof runningHost>
 
-/** The owner alone enters: the table holds prompts and balances, and what lies beside it is written with the modes of others. */
+/** Only the owner has access: the table holds prompts and balances, and engines write their files with other modes. */
 const OWNER_ONLY = 0o700
 
-/** Files too, for some directories are not ours to close. */
+/** Files are private too, because some directories are shared. */
 const OWNER_READS = 0o600
 
-/** On a directory that many people share, as a system has for temporary files: the owner of one file keeps it from others. */
+/** The sticky bit of shared directories, such as the one for temporary files: only owners may delete their files. */
 const STICKY = 0o1000
 
 const ANOTHER_PLACE = 'choose a --data-dir on a local disk that this user may write to'
 
-/** Where a running host is announced. */
+/** The file that announces a running host. */
 const HOST_FILE = 'host.json'
 
-/** Everything that outlives a restart, in one directory, closed to other users of the machine. */
+/** Everything that survives a restart, in one directory, closed to other users of the machine. */
 export class DataDirectory {
   readonly path: string
   #lock: DirectoryLock | undefined
 
-  /** @throws DataDirectoryUnusableError where none can be made. */
+  /** @throws DataDirectoryUnusableError if it cannot be created. */
   constructor(path: string) {
     try {
       mkdirSync(path, { recursive: true, mode: OWNER_ONLY })
@@ -72,8 +72,8 @@ export class DataDirectory {
   }
 
   /**
-   * Takes the directory for this process, until `release` or the end of the process, whatever ends it.
-   * @throws DataDirectoryInUseError while another host lives in it; DataDirectoryUnusableError where no lock can be held.
+   * Locks the directory for this process, until `release` or any end of the process.
+   * @throws DataDirectoryInUseError while another host uses it; DataDirectoryUnusableError if it cannot be locked.
    */
   lock(): void {
     try {
@@ -81,7 +81,7 @@ export class DataDirectory {
     } catch (error) {
       throw this.#lockRefusal(error)
     }
-    // What a host that was killed has announced is true no more.
+    // The announcement of a killed host is out of date.
     this.announce({ pid: process.pid })
   }
 
@@ -95,12 +95,12 @@ export class DataDirectory {
     this.#lock?.release()
   }
 
-  /** Replaces a file as a whole: a reader sees the old or the new one. */
+  /** Replaces a file atomically: a reader sees the old or the new one. */
   writeJson(name: string, value: unknown): void {
     replaceFile(this.file(name), JSON.stringify(value, null, 2), OWNER_READS)
   }
 
-  /** What a file holds; undefined when there is none. What is broken is told on stderr, and counts as none: it is made anew. */
+  /** The content of a file; undefined if there is none. A broken file is reported on stderr and counts as none, so it is written again. */
   readJson<Value>(name: string, schema: z.ZodType<Value>): Value | undefined {
     try {
       return readState(this.file(name), schema)
@@ -126,7 +126,7 @@ export class DataDirectory {
     return error
   }
 
-  /** Whoever holds the lock may not have announced itself yet. */
+  /** The holder of the lock may not have announced itself yet. */
   #announced(): RunningHost | undefined {
     try {
       return readRunningHost(this.path)
@@ -137,8 +137,8 @@ export class DataDirectory {
 }
 
 /**
- * Reads what a host announced; undefined when none has, or it has stopped in good order.
- * @throws BrokenStateFileError, with what to do, for a file that no host has written like this.
+ * Reads the announcement of a host; undefined if there is none, as after an orderly stop.
+ * @throws BrokenStateFileError, with what to do, for a file that no host has written.
  */
 export function readRunningHost(path: string): RunningHost | undefined {
   try {
@@ -153,7 +153,7 @@ export function readRunningHost(path: string): RunningHost | undefined {
   }
 }
 
-/** What a state file holds; undefined when it is not there. @throws BrokenStateFileError. */
+/** The content of a state file; undefined if there is none. @throws BrokenStateFileError. */
 export function readState<Value>(file: string, schema: z.ZodType<Value>): Value | undefined {
   if (!existsSync(file)) {
     return undefined
@@ -168,7 +168,7 @@ export function readState<Value>(file: string, schema: z.ZodType<Value>): Value 
   }
 }
 
-/** One of an earlier version may be open. A directory that is shared, or somebody else's, is not ours to close. */
+/** An earlier version may have left the directory open. A shared directory, or one of another user, stays as it is. */
 function closeToOthers(path: string): void {
   const { uid, mode } = statSync(path)
   if (uid === process.getuid?.() && (mode & STICKY) === 0) {

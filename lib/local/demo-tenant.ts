@@ -8,18 +8,18 @@ import type { Microcredits } from '#core/money/money.ts'
 import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-/** A key that could never be used. */
+/** A key that no request could use. */
 class InvalidLocalKeyError extends Error {
   override readonly name = 'InvalidLocalKeyError'
 }
 
-/** The tenant that every local host has. */
+/** The tenant of every local host. */
 const DEMO_TENANT_ID = 'demo'
 
-/** The demo tenant, and a key of it that is valid. */
+/** The demo tenant with a valid key. */
 export type DemoAccess = { readonly tenant: Tenant; readonly key: string }
 
-/** Makes the demo tenant at the first start, and a key for it: the given one, or one that stays the same over restarts. */
+/** Creates the demo tenant at the first start, with the given key, or with one that stays the same over restarts. */
 export async function openDemoTenant(
   table: Table,
   { credits, apiKey, data }: { credits: Microcredits; apiKey: string | undefined; data: DataDirectory },
@@ -37,7 +37,7 @@ export async function openDemoTenant(
   return { tenant: await getTenant(table, DEMO_TENANT_ID), key }
 }
 
-/** Every request would be refused with a key that no header can carry, or whose checksum is wrong. */
+/** A key with a wrong checksum, or with characters that a header cannot carry, would be refused in every request. */
 function requireUsable(key: string): void {
   if (bearerKey(`Bearer ${key}`) !== key) {
     throw new InvalidLocalKeyError('--api-key: use visible ASCII characters without spaces, at most 512')
@@ -49,7 +49,7 @@ function requireUsable(key: string): void {
   }
 }
 
-/** A file that was emptied or cut holds no key that would be taken: then a new one is made. */
+/** A new key is created if the file was emptied or truncated. */
 function keptKey(file: string): string {
   const kept = existsSync(file) ? readFileSync(file, 'utf8') : ''
   if (keyIdOf(kept) !== undefined && isPlausibleKey(kept)) {

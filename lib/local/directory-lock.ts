@@ -6,23 +6,23 @@ export class LockHeldError extends Error {
   override readonly name = 'LockHeldError'
 }
 
-/** The lock cannot be taken here, by whomever. */
+/** No process can take the lock here. */
 export class LockUnusableError extends Error {
   override readonly name = 'LockUnusableError'
 }
 
-/** Result codes of SQLite (https://sqlite.org/rescode.html); the bits above say more than is asked for here. */
+/** Result codes of SQLite (https://sqlite.org/rescode.html); the higher bits have details that are not needed. */
 const SQLITE_BUSY = 5
 const SQLITE_NOTADB = 26
 const PRIMARY_CODE_BITS = 0xff
 
-/** Of many who begin at once one must win: whoever looks at the file for a moment is waited for. */
+/** Waits for processes that hold the file briefly, so that one of many concurrent starts wins. */
 const WAIT_MILLISECONDS = 2_000
 
 /**
- * A lock that dies with its process, whatever ends it: an exclusive transaction on an empty SQLite file, which the system
- * keeps as a lock on the file's bytes. No id of a process can go stale, a child process does not inherit it, and the
- * length of the path does not matter, as it would for a socket.
+ * A lock that ends with its process in any case: an exclusive transaction on an empty SQLite file, which is a lock of the operating
+ * system on the file. There is no process id that could go stale, child processes do not inherit the lock, and unlike for a socket, the
+ * length of the path does not matter.
  */
 export class DirectoryLock {
   readonly #database: DatabaseSync
@@ -31,7 +31,7 @@ export class DirectoryLock {
     this.#database = database
   }
 
-  /** @throws LockHeldError while another process holds it; LockUnusableError where it cannot be held at all. */
+  /** @throws LockHeldError while another process holds it; LockUnusableError if no process can hold it. */
   static take(file: string): DirectoryLock {
     try {
       return new DirectoryLock(beginExclusive(file))
@@ -44,8 +44,8 @@ export class DirectoryLock {
   }
 
   /**
-   * Nothing is ever written into the file, so what is in it is worth nothing. It is emptied and not replaced: of two who
-   * find it so, both must go on to lock one file.
+   * The file never has content, so any content is worthless. The file is emptied and not replaced, because two processes that find content
+   * must both lock the same file.
    */
   static #takeDamaged(file: string): DirectoryLock {
     try {
@@ -56,7 +56,7 @@ export class DirectoryLock {
     }
   }
 
-  /** Gives it back before the process ends. */
+  /** Releases the lock before the process ends. */
   release(): void {
     if (this.#database.isOpen) {
       this.#database.close()
@@ -71,7 +71,7 @@ function beginExclusive(file: string): DatabaseSync {
   }
   const database = new sqlite.DatabaseSync(file, { timeout: WAIT_MILLISECONDS })
   try {
-    // Without this a journal would lie beside the file, and outlive a kill.
+    // Otherwise a journal beside the file would survive a kill.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
     return database
   } catch (error) {

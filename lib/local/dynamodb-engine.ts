@@ -7,23 +7,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../config/environment.ts'
 import { findFreePort } from './free-port.ts'
 
-/** A running DynamoDB engine, or one that somebody else runs. */
+/** A DynamoDB engine, started here or external. */
 export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
 
-/** No engine for this machine. The message says every way out. */
+/** There is no engine for this machine. The message says every option. */
 class NoDynamoDbEngineError extends Error {
   override readonly name = 'NoDynamoDbEngineError'
 }
 
-/** The engine answers within tens of milliseconds; a machine under load may need longer. */
+/** The engine responds within tens of milliseconds; a machine under load may need longer. */
 const START_MILLISECONDS_MAX = 10_000
 
-/** Another process may take a port that was free a moment ago; that it happens thrice is something else. */
+/** Another process may take a port that was just free; three times in a row has another cause. */
 const PORTS_MAX = 3
 
 /**
- * Starts dynoxide (bundled for Linux x64, else the one on PATH) over a file, or uses the endpoint that the environment names.
- * @throws NoDynamoDbEngineError where there is none of them, or it does not start.
+ * Starts dynoxide (bundled for Linux x64, otherwise from PATH) over a file, or uses the endpoint in the environment.
+ * @throws NoDynamoDbEngineError if there is neither, or the engine does not start.
  */
 export async function startDynamoDbEngine(databaseFile: string, environment: Environment): Promise<DynamoDbEngine> {
   const endpoint = environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL
@@ -74,17 +74,17 @@ function isExecutable(file: string): boolean {
 }
 
 /**
- * Runs the engine so that it never outlives this process: a shell holds it and our pipe; when the pipe closes,
- * by `close` or because this process was killed, the shell ends the engine. Its own session keeps a Ctrl-C
- * in the terminal from ending it before the last requests are done.
+ * Runs the engine so that it never outlives this process: a shell holds the engine and our pipe, and ends the engine when the pipe closes,
+ * by `close` or because this process was killed. In a session of its own, a Ctrl-C in the terminal does not end the engine before the
+ * last requests are done.
  */
 const TETHER =
   'exec 3<&0; "$0" "$@" </dev/null & engine=$!; (cat <&3 >/dev/null; kill "$engine" 2>/dev/null) & wait "$engine"'
 
-/** Of what the engine says the end alone is kept: why it stopped. */
+/** Only the end of the engine's output is kept: the reason for its stop. */
 const WORDS_MAX = 2_000
 
-/** How long an engine that answers is waited for to say so itself: of another version it may say nothing. */
+/** How long to wait for the ready message of an engine that responds; another version may not print one. */
 const SILENT_MILLISECONDS_MAX = 500
 
 /** One process of the engine on one port. */
@@ -105,7 +105,7 @@ class EngineProcess {
     })
   }
 
-  /** The last line that it wrote. */
+  /** The last line of its output. */
   get lastWords(): string {
     return this.#said.trim().split('\n').at(-1) ?? ''
   }
@@ -114,7 +114,7 @@ class EngineProcess {
     return /already in use/i.test(this.#said)
   }
 
-  /** False when it ended, or took too long. */
+  /** False if the engine ended or took too long. */
   async isAnswering(): Promise<boolean> {
     const giveUpAt = Date.now() + START_MILLISECONDS_MAX
     let answeredAt: number | undefined
@@ -122,7 +122,7 @@ class EngineProcess {
       if (answeredAt === undefined && (await isReachable(this.url))) {
         answeredAt = Date.now()
       }
-      // Somebody else's engine may answer there, who took the port first: then ours is about to end.
+      // Another process's engine may have taken the port and respond there; then ours is about to end.
       if (answeredAt !== undefined && (this.#saysThatItListens || Date.now() - answeredAt > SILENT_MILLISECONDS_MAX)) {
         return true
       }

@@ -1,26 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import type { Environment } from '../config/environment.ts'
 
-/** What requests to the engines are signed with. */
+/** Credentials that sign requests to the engines. */
 export type EngineCredentials = { readonly accessKeyId: string; readonly secretAccessKey: string }
 
-/** The same at every start: some DynamoDB-compatible engines keep a table for each id. */
+/** The same at every start, because some DynamoDB-compatible engines keep separate tables for each id. */
 const ACCESS_KEY_ID = 'S3RVER'
 
 const SECRET_BYTES = 32
 
 const SIMULATOR_KEY_VARIABLE = 'REELGATE_SIMULATOR_KEY'
 
-/** Endpoints of engines that somebody else runs. */
+/** Endpoints of external engines. */
 const ENDPOINT_VARIABLES = ['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_DYNAMODB', 'AWS_ENDPOINT_URL_S3'] as const
 
-/** Other sources of credentials, which would come before the pair or with it. */
+/** Other sources of credentials, which would take precedence over the pair or mix with it. */
 const OTHER_SOURCES = ['AWS_SESSION_TOKEN', 'AWS_PROFILE'] as const
 
 /**
- * The pair that the engines of this start take: a secret that is made now and known to nobody else, so that other users of
- * the machine find closed ports.
- * @returns `isGiven` where the environment has a pair for an engine that somebody else runs: it is used for all.
+ * The credentials that the engines of this start accept: a new secret, so that other users of the machine cannot use the ports.
+ * @returns `isGiven` if the environment has credentials for an external engine; they are used for all.
  */
 export function engineCredentials(environment: Environment): EngineCredentials & { readonly isGiven: boolean } {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
@@ -30,7 +29,7 @@ export function engineCredentials(environment: Environment): EngineCredentials &
   return { accessKeyId: ACCESS_KEY_ID, secretAccessKey: newSecret(), isGiven: false }
 }
 
-/** A key that the simulated upstreams of this start take, put where the gateway looks for the keys of upstreams. */
+/** A key that the simulated upstreams of this start accept, set where the gateway looks for upstream keys. */
 export function giveSimulatorKey(): { readonly name: string; readonly value: string } {
   const value = newSecret()
   process.env[SIMULATOR_KEY_VARIABLE] = value
@@ -41,7 +40,7 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
-/** Makes the AWS clients of this process sign with a pair, and with nothing else that the environment may name. */
+/** Makes the AWS clients of this process sign with these credentials only, whatever the environment has. */
 export function signWith({ accessKeyId, secretAccessKey }: EngineCredentials): void {
   Object.assign(process.env, { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey })
   for (const name of OTHER_SOURCES) {

@@ -4,17 +4,17 @@ import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS } from '../config/object-lifetimes.t
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000
 
-/** Where s3rver keeps the parts of uploads. */
+/** The directory in which s3rver keeps the parts of uploads. */
 const UPLOADS = '._S3rver_uploads'
 
 /**
- * Deletes what the lifecycle rules of the bucket delete on AWS, now and once a day: without it the disk of a host keeps every
- * video for good.
- * @param bucketDirectory the files of the bucket, as s3rver lays them out: one directory per part of a key.
- * @returns ends it, and resolves when nothing is at work any more.
+ * Deletes the objects that the bucket's lifecycle rules delete on AWS, now and once a day. Without this, a host would keep every video
+ * forever.
+ * @param bucketDirectory the bucket in the layout of s3rver: one directory per part of a key.
+ * @returns a function that ends the sweeps and resolves when none runs any more.
  */
 export function startSweeping(bucketDirectory: string): () => Promise<void> {
-  // What cannot be deleted today is met again tomorrow.
+  // The next sweep tries again.
   const sweep = () => sweepExpiredObjects(bucketDirectory, Date.now()).catch(() => undefined)
   let sweeping = sweep()
   const timer = setInterval(() => {
@@ -27,14 +27,14 @@ export function startSweeping(bucketDirectory: string): () => Promise<void> {
   }
 }
 
-/** Deletes every object and every unfinished upload that is older than its prefix allows. */
+/** Deletes every object and unfinished upload that is older than its prefix allows. */
 export async function sweepExpiredObjects(bucketDirectory: string, nowMilliseconds: number): Promise<void> {
   for (const [folder, days] of Object.entries({ ...OBJECT_DAYS, [UPLOADS]: ABANDONED_UPLOAD_DAYS })) {
     await sweepFolder(join(bucketDirectory, folder), nowMilliseconds - days * DAY_MILLISECONDS)
   }
 }
 
-/** The files of one object are written together, so each goes by its own age. */
+/** Each file is judged by its own age, because the files of one object are written together. */
 async function sweepFolder(path: string, writtenBefore: number): Promise<void> {
   const folder = await opendir(path).catch(ignoreAbsence)
   if (folder === undefined) {
@@ -54,12 +54,12 @@ async function sweepFolder(path: string, writtenBefore: number): Promise<void> {
     }
   }
   if (isSwept) {
-    // Not when something else lies there.
+    // Fails if the directory is not empty.
     await rmdir(path).catch(() => undefined)
   }
 }
 
-/** A request deletes objects at the same time. */
+/** Requests may delete objects at the same time. */
 function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') {
     throw error

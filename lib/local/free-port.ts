@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** A TCP port on loopback that was free a moment ago. */
+/** A TCP port on loopback that was free when checked. */
 export async function findFreePort(): Promise<number> {
   const server = createServer()
   return await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 
-/** An answer that API Gateway makes itself. */
+/** A response that API Gateway makes itself. */
 export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
 
 /** API Gateway refuses larger requests. */
@@ -10,19 +10,19 @@ export const REQUEST_TOO_LARGE: GatewayError = {
   code: 'request_body_too_large',
 }
 
-/** No HTTP, or not enough of it; the text is API Gateway's for whatever has none of its own (`DEFAULT_4XX`). */
+/** Malformed or incomplete HTTP. The message is API Gateway's default (`DEFAULT_4XX`). */
 export const BAD_REQUEST: GatewayError = { status: 400, message: 'request refused', code: null }
 
-/** The rest of a request did not come in time. */
+/** The rest of a request did not arrive in time. */
 export const REQUEST_TIMEOUT: GatewayError = { ...BAD_REQUEST, status: 408 }
 
-/** The rest of a body came too slowly, and others waited for its memory. */
+/** The rest of a body came too slowly while others waited for its memory. */
 export const BODY_TOO_SLOW: GatewayError = {
   ...REQUEST_TIMEOUT,
   message: 'the body came too slowly while others waited to be read: send the request again',
 }
 
-/** More requests than `max` stand in line on one connection. */
+/** More than `max` requests are queued on one connection. */
 export function tooManyRequestsAtOnce(max: number): GatewayError {
   const message = `too many requests wait on one connection: at most ${max} may; read responses, or use more connections`
   return { status: 429, message, code: 'rate_limit_exceeded' }
@@ -31,22 +31,22 @@ export function tooManyRequestsAtOnce(max: number): GatewayError {
 /** An `Expect` other than `100-continue` (RFC 9110, 10.1.1). */
 export const EXPECTATION_FAILED: GatewayError = { ...BAD_REQUEST, status: 417 }
 
-/** More headers than Node takes. */
+/** More headers than Node accepts. */
 export const HEADERS_TOO_LARGE: GatewayError = { ...BAD_REQUEST, status: 431 }
 
 /** A function failed. */
 export const INTERNAL_ERROR: GatewayError = { status: 500, message: 'internal error', code: null }
 
-/** What a function answered is no answer. */
+/** A function returned a malformed response. */
 export const BAD_ANSWER: GatewayError = { ...INTERNAL_ERROR, status: 502 }
 
-/** What API Gateway itself refuses has one shape, the OpenAI one, under the request's id; the rest of a refused body is not read. */
+/** Sends an error in the OpenAI shape with the request's id. The rest of a refused body is not read. */
 export function sendGatewayError(response: ServerResponse, requestId: string, error: GatewayError): void {
   const { headers, body } = answerOf(requestId, error)
   response.writeHead(error.status, headers).end(body)
 }
 
-/** The same as the bytes of an answer, for a request that is none for Node. */
+/** The same error as raw bytes, for a request that Node cannot parse. */
 export function gatewayErrorBytes(requestId: string, error: GatewayError): string {
   const { headers, body } = answerOf(requestId, error)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -4,7 +4,7 @@ import type { CdnKey } from './cdn-key.ts'
 
 const OPENAPI_FILE = join(import.meta.dirname, '..', '..', 'openapi.json')
 
-/** Where a started host has what its functions need. */
+/** The addresses and files of a started host that its functions need. */
 export type HostEnvironment = {
   readonly tableName: string
   readonly bucketName: string
@@ -16,7 +16,7 @@ export type HostEnvironment = {
   readonly ranksFile: string
 }
 
-/** What the stack gives its functions, pointed at the local engines. */
+/** The environment that the stack gives its functions, with the addresses of the local engines. */
 export function setEnvironment({
   tableName,
   bucketName,

@@ -7,13 +7,13 @@ import { closeStalledConnections } from './stalled-connections.ts'
 /** An HTTP server on loopback. */
 export type LocalServer = { readonly port: number; close(): Promise<void> }
 
-/** A client that takes nothing of an answer for so long does not read it; API Gateway's own bound of silence. */
+/** A client that reads nothing of a response for this long is dropped; the same as API Gateway's idle limit. */
 const STALLED_MILLISECONDS = 300_000
 
 /**
- * Listens on a port (0 takes a free one). What is no request is refused here as API Gateway would, under an id of its own;
- * the listener gets paths alone, even of an absolute target (RFC 9112, 3.2.2), and of each connection one request at a time.
- * @throws when the port is taken.
+ * Listens on a port (0 picks a free one). Malformed requests are refused like by API Gateway, under a new id. The listener gets only the
+ * path, even of an absolute target (RFC 9112, 3.2.2), and one request at a time from each connection.
+ * @throws if the port is in use.
  */
 export async function listen(
   listener: RequestListener,
@@ -21,7 +21,7 @@ export async function listen(
   stalledMilliseconds = STALLED_MILLISECONDS,
 ): Promise<LocalServer> {
   const open = new OpenAnswers()
-  // Node refuses a request without a host by itself, and says nothing.
+  // Node would refuse a request without a host with an empty response.
   const server = createServer({ keepAliveTimeout: 65_000, requireHostHeader: false }, (request, response) => {
     open.add(request.socket, response, () => {
       if (request.httpVersion === '1.1' && request.headers.host === undefined) {
@@ -50,7 +50,7 @@ export async function listen(
   }
 }
 
-/** With the query. */
+/** The path with the query. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   if (url.startsWith('/')) {
     return url
@@ -73,5 +73,5 @@ async function close(server: Server): Promise<void> {
   clearTimeout(force)
 }
 
-/** How long a request in flight may hold up a shutdown. */
+/** How long a request in flight may delay a shutdown. */
 const CLOSE_MILLISECONDS = 2_000

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Context } from 'aws-lambda'
-// First of all, because handlers that stream name the global when they are loaded.
+// Comes first, because streaming handlers use the global when they are loaded.
 import { isStreaming } from './awslambda.ts'
 import { type ResponseStream, streamForHandler } from './response-stream.ts'
 
-/** A function as the local host runs it: the handlers that AWS would run, loaded when first invoked. */
+/** A function of the local host: the handlers that AWS would run, loaded at the first invocation. */
 export type LocalFunction = {
   readonly name: string
   readonly timeoutSeconds: number
@@ -13,8 +13,8 @@ export type LocalFunction = {
 }
 
 /**
- * What Lambda reports of a failed invocation: the error's own name, and a cause that is JSON text
- * (`errorType`, `errorMessage`, `trace`), as Step Functions hands it to Catch.
+ * A failed invocation as Lambda reports it: the name of the error, and a cause in JSON (`errorType`, `errorMessage`, `trace`), as Step
+ * Functions passes it to Catch.
  */
 export class FunctionError extends Error {
   override readonly name: string
@@ -25,8 +25,8 @@ export class FunctionError extends Error {
 }
 
 /**
- * Invokes a function as Lambda would: JSON in, JSON out, ended at its timeout. A handler that is past its timeout is
- * no longer waited for; unlike on AWS its code may run on in this process, where every write that it makes is conditional.
+ * Invokes a function like Lambda: JSON in, JSON out, ended at its timeout. After the timeout the handler is not awaited any more. Unlike
+ * on AWS, its code may run on in this process, where all of its writes are conditional.
  * @throws FunctionError with the handler's error name, or `Sandbox.Timedout`.
  */
 export async function invokeFunction(target: LocalFunction, event: unknown): Promise<unknown> {
@@ -42,10 +42,10 @@ export async function invokeFunction(target: LocalFunction, event: unknown): Pro
 }
 
 /**
- * Invokes a function with a stream for its answer. The invocation lasts until the handler's promise has resolved and
- * the stream has ended, or nobody reads it any more: what a handler does after the end of its answer belongs to it.
- * The event is handed over as it is, so it must be this invocation's own.
- * @throws FunctionError like `invokeFunction`; what was written until then was sent.
+ * Invokes a function with a stream for its response. The invocation lasts until the handler's promise has resolved and the stream has
+ * ended or lost its reader, because work after the response belongs to the invocation. The event is passed without a copy, so no other
+ * invocation may use it.
+ * @throws FunctionError like `invokeFunction`; bytes that were written before were sent.
  */
 export async function invokeStreamingFunction(
   target: LocalFunction,
@@ -68,7 +68,7 @@ export async function invokeStreamingFunction(
 
 type Invocation = { readonly target: LocalFunction; readonly context: Context }
 
-/** @throws FunctionError when the work throws or has not ended at the function's timeout. */
+/** @throws FunctionError if the work throws, or has not ended at the function's timeout. */
 async function runInTime<Result>({ target, context }: Invocation, work: () => Promise<Result>): Promise<Result> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

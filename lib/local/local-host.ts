@@ -28,40 +28,40 @@ const BUCKET_NAME = 'reelgate-videos'
 const RECONCILE_MILLISECONDS = 60_000
 
 /**
- * How long a shutdown waits for functions whose clients are gone: longer than they read their upstream to its usage,
- * for then they settle. What takes longer is left to the next start, as after a crash.
+ * How long a shutdown waits for functions whose clients have left: longer than they read on to the upstream's usage, after which they
+ * settle. Anything longer is left to the next start, as after a crash.
  */
 const INVOCATIONS_END_MILLISECONDS_MAX = 40_000
 
-/** What `npm start` lets one choose. */
+/** The options of `npm start`. */
 export type LocalHostOptions = {
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
   readonly configFile: string
   readonly dataDirectory: string
-  /** Made valid for the demo tenant, exactly as it is. */
+  /** Accepted as a key of the demo tenant, unchanged. */
   readonly apiKey: string | undefined
-  /** Granted to the demo tenant when it is first made. */
+  /** The first grant of the demo tenant. */
   readonly credits: Microcredits
 }
 
-/** A running host; `close` resolves when everything that it started has ended. */
+/** A running host. `close` resolves when everything that it started has ended. */
 export type LocalHost = DemoAccess & {
   readonly url: string
-  /** A sentence for each thing in the configuration that is valid and most likely not meant. */
+  /** A sentence for each setting that is valid and probably a mistake. */
   readonly warnings: readonly string[]
   close(): Promise<void>
 }
 
 /**
- * The whole gateway on one machine: the deployed handlers and state machine over local engines.
- * It speaks to the handlers as a deployment does, by environment variables, so there is one host per process.
- * @throws GatewayConfigError, NoDynamoDbEngineError, DataDirectoryInUseError with a sentence for a person.
+ * Starts the whole gateway on one machine: the deployed handlers and state machine over local engines. It configures the handlers by
+ * environment variables, like a deployment, so there is one host per process.
+ * @throws GatewayConfigError, NoDynamoDbEngineError, DataDirectoryInUseError with a sentence for the operator.
  */
 export async function startLocalHost(options: LocalHostOptions): Promise<LocalHost> {
   const { config, warnings } = loadGatewayConfig({ file: options.configFile, environment: process.env, mode: 'local' })
   requireCredentials(config)
-  // Table, bucket and journals hold prompts and balances: of what this process and its engines write, others read nothing.
+  // Table, bucket and journals hold prompts and balances, so other users may not read any file of this process and its engines.
   process.umask(0o077)
   const data = new DataDirectory(options.dataDirectory)
   data.lock()
@@ -80,7 +80,7 @@ export async function startLocalHost(options: LocalHostOptions): Promise<LocalHo
   }
 }
 
-/** A channel of a real upstream without its key would refuse every job: better said now. */
+/** A channel of a real upstream without its key would refuse every job, so the start is refused instead. */
 function requireCredentials(config: GatewayConfig): void {
   for (const channel of config.channels) {
     const name = credentialName(channel)
@@ -106,7 +106,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
   data.writeJson('gateway.json', upstreams.config)
-  // It lies beside the state, as it does beside the code of a deployed function.
+  // In the data directory, as beside the code of a deployed function.
   const ranksFile = data.file('cl100k_base.json')
   keepTokenizerRanks(ranksFile)
   if (!isGiven) {
@@ -141,7 +141,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     bucketName: BUCKET_NAME,
     awsEndpoint: awsUrl,
     stateMachineArn: LOCAL_STATE_MACHINE_ARN,
-    // A pair of the environment is nothing to be written down.
+    // Credentials of the environment are not written to a file.
     ...(isGiven ? {} : { credentials }),
   })
   return { ...access, url }
@@ -164,10 +164,10 @@ async function serve({ port, cdnKey, apiFront }: ServeOptions): Promise<LocalSer
   return server
 }
 
-/** Nothing that was reserved before this can still be at work. Unix time in milliseconds. */
+/** Work that was reserved before this has ended. Unix time in milliseconds. */
 const PROCESS_STARTED_AT = Math.trunc(performance.timeOrigin)
 
-/** Reconciles everything now, because every execution ended with the last process, then each minute. */
+/** Reconciles everything now, because every execution ended with the last process, and then every minute. */
 function startReconciling(): () => Promise<void> {
   const run = (all: boolean) =>
     invokeFunction(RECONCILE, {

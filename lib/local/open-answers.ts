@@ -11,29 +11,29 @@ import {
   tooManyRequestsAtOnce,
 } from './gateway-error.ts'
 
-/** Requests that may stand in line on one connection. Hardly any client sends a second one before its first is answered. */
+/** Requests that may be queued on one connection. Few clients send a second one before the first response. */
 const REQUESTS_PER_CONNECTION_MAX = 64
 
-/** By the codes of Node; anything else that its parser refuses is a bad request. */
+/** By Node's error codes; any other refusal of its parser is a bad request. */
 const ERROR_OF_CODE: ReadonlyMap<string, GatewayError> = new Map([
   ['HPE_HEADER_OVERFLOW', HEADERS_TOO_LARGE],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', REQUEST_TOO_LARGE],
   ['ERR_HTTP_REQUEST_TIMEOUT', REQUEST_TIMEOUT],
 ])
 
-/** A request whose turn has not come, or whose answer is under way. */
+/** A request that is queued, or whose response is under way. */
 type Turn = { readonly answer: ServerResponse; readonly begin: () => void }
 
 /**
- * The answers under way on each connection, so that a refusal of what follows on it ends up in none of them. The requests of
- * a connection are begun one after the other, each when the answer before it has been handed over, so that who reads
- * nothing has one answer made, however many requests it sends.
+ * The responses under way on each connection, so that a refusal never lands inside one of them. The requests of a connection start one
+ * after the other, each after the previous response has been handed over, so a client that reads nothing causes one response, however
+ * many requests it sends.
  */
 export class OpenAnswers {
   readonly #turns = new WeakMap<Duplex, Set<Turn>>()
   readonly #refused = new WeakSet<Duplex>()
 
-  /** Begins a request when it is its turn. One too many on its connection ends them all. */
+  /** Starts a request when it is its turn. One request too many on a connection ends them all. */
   add(socket: Duplex, answer: ServerResponse, begin: () => void): void {
     if (this.#refused.has(socket)) {
       return
@@ -51,7 +51,7 @@ export class OpenAnswers {
     }
   }
 
-  /** Says, behind the answers to whole requests, why nothing more is read from a connection, and closes it. */
+  /** After the responses to complete requests, sends the reason why the connection is not read any more, and closes it. */
   refuse(socket: Duplex, error: Error & { readonly code?: string }): void {
     const refusal = refusalOf(error.code)
     if (refusal === undefined) {
@@ -62,7 +62,7 @@ export class OpenAnswers {
     }
   }
 
-  /** The next request begins a turn of the event loop later: other connections come first, however soon this one's are answered. */
+  /** The next request starts one turn of the event loop later, so that other connections come first. */
   #endTurn(socket: Duplex, turn: Turn): void {
     setImmediate(() => {
       const turns = this.#turns.get(socket)
@@ -74,7 +74,7 @@ export class OpenAnswers {
     })
   }
 
-  /** Nothing is read any more: each further request, answered or not, would be kept as long as its connection. */
+  /** Stops reading, because each further request would stay in memory as long as its connection. */
   #endFlood(socket: Duplex, turns: Set<Turn>): void {
     const [underWay] = turns
     this.#refused.add(socket)
@@ -93,7 +93,7 @@ export class OpenAnswers {
     if (last?.req.complete) {
       last.once('close', () => say(socket, refusal))
     } else if (last === undefined || (open.length === 1 && !last.headersSent)) {
-      // It is no request that is refused, or the body of the only one.
+      // The refused bytes are not a request, or belong to the body of the only one.
       say(socket, refusal)
     } else {
       socket.destroy()
@@ -109,7 +109,7 @@ function say(socket: Duplex, refusal: GatewayError): void {
   }
 }
 
-/** Undefined where the connection itself broke. */
+/** Undefined if the connection itself broke. */
 function refusalOf(code = ''): GatewayError | undefined {
   return ERROR_OF_CODE.get(code) ?? (code.startsWith('HPE_') ? BAD_REQUEST : undefined)
 }

@@ -11,15 +11,15 @@ export class BodyTooSlowError extends Error {
   override readonly name = 'BodyTooSlowError'
 }
 
-/** The client left before it had sent all of its body. */
+/** The client left before it had sent its whole body. */
 class BodyCutError extends Error {
   override readonly name = 'BodyCutError'
 }
 
 /**
- * Reads a request body whole. By events, which costs a small body less than iteration.
- * @param bodies what all bodies share; without it this one is bounded alone.
- * @throws BodyTooLargeError above `bytesMax`, BodyTooSlowError, BodyCutError when the connection ends first.
+ * Reads a whole request body. Uses events, which are cheaper than iteration for a small body.
+ * @param bodies the shared budget; without it, only the bound of this body applies.
+ * @throws BodyTooLargeError above `bytesMax`, BodyTooSlowError, BodyCutError if the connection ends first.
  */
 export function readBody(request: IncomingMessage, bytesMax: number, bodies?: BodiesBeingRead): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { EngineCredentials } from './engine-credentials.ts'
 
-/** A request as it came in; the path with its query. */
+/** An incoming request; the path includes the query. */
 export type SignedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>
 
 /** The parts of a signature, from a header or from the query of a presigned url. */
@@ -22,9 +22,8 @@ const UNSIGNED_BODY = 'UNSIGNED-PAYLOAD'
 
 /**
  * Whether a request was signed with these credentials, by AWS Signature Version 4 (IAM user guide, "Create a signed AWS API
- * request"): in its header or in its query. The body counts by the digest that was signed, whatever comes: nobody but the
- * signer reads or changes what goes over loopback. Nor does the age of the header matter; that of a presigned url is left
- * to who serves it.
+ * request"), in the header or in the query. The body is not compared with its signed digest, because no one else can change traffic on
+ * loopback. The age of a header does not matter; the server of a presigned url checks the url's age.
  */
 export function isSignedWith(request: SignedRequest, { accessKeyId, secretAccessKey }: EngineCredentials): boolean {
   const claim = headerClaim(request) ?? queryClaim(request)
@@ -91,7 +90,7 @@ function canonicalRequest(request: SignedRequest, { signedHeaders, bodyDigest }:
   return [request.method, path, query, headers, signedHeaders.join(';'), bodyDigest].join('\n')
 }
 
-/** By code units: what is compared is ASCII. */
+/** By code units, because the strings are ASCII. */
 function order(left: string, right: string): number {
   return left < right ? -1 : Number(left > right)
 }
@@ -100,7 +99,7 @@ function queryOf({ url = '/' }: SignedRequest): [string, string][] {
   return [...new URLSearchParams(url.split('?').slice(1).join('?').replaceAll('+', '%2B'))]
 }
 
-/** As RFC 3986 has it, which leaves fewer characters alone than `encodeURIComponent`. */
+/** By RFC 3986, which escapes more characters than `encodeURIComponent`. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
@@ -108,14 +107,14 @@ function encode(text: string): string {
   )
 }
 
-/** Blanks around a value, and more than one inside it, do not count. */
+/** Trims a value and collapses spaces inside it. */
 function canonicalValue(value: string | string[] | undefined): string {
   return String(value ?? '')
     .trim()
     .replaceAll(/\s+/g, ' ')
 }
 
-/** By digests, which are of one length whatever they are made of: the time tells nothing. */
+/** Compares digests, which have one length, so that the time reveals nothing. */
 function isSame(left: string, right: string): boolean {
   return timingSafeEqual(hash('sha256', left, 'buffer'), hash('sha256', right, 'buffer'))
 }

@@ -1,23 +1,23 @@
 import * as z from 'zod'
 
-/** Status and headers of a streamed answer. A name occurs once, as it was first written. */
+/** Status and headers of a streamed response. Each header name occurs once, in its first spelling. */
 export type ResponseHead = {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string | string[]>>
 }
 
-/** What came is no answer: not JSON of the documented form, or without its delimiter in time. */
+/** The prelude is not JSON of the documented form, or its delimiter is missing. */
 export class MalformedPreludeError extends Error {
   override readonly name = 'MalformedPreludeError'
 }
 
-/** API Gateway looks for the delimiter in the first 16 KB of a stream, and the delimiter is inside them too. */
+/** API Gateway expects the metadata and the delimiter within the first 16 KB of a stream. */
 const PRELUDE_BYTES_MAX = 16 * 1024
 const DELIMITER = Buffer.alloc(8)
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
-/** API Gateway documents these members and no other; each may be left out. */
+/** The fields that API Gateway documents; each is optional. */
 const metadata = z.strictObject({
   statusCode: z.int().min(200).max(599).default(200),
   headers: z.record(z.string(), value).default({}),
@@ -26,21 +26,21 @@ const metadata = z.strictObject({
 })
 
 /**
- * Reads the framing of a streamed Lambda answer as API Gateway does: metadata as JSON, eight NUL bytes, and the body.
- * Bytes may come cut anywhere.
+ * Reads the framing of a streamed Lambda response like API Gateway: metadata in JSON, eight NUL bytes, and the body. Chunks may be split
+ * anywhere.
  */
 export class ResponseFraming {
   #held: Buffer | undefined
   #head: ResponseHead | undefined
 
-  /** Undefined until the whole prelude has come. */
+  /** Undefined until the whole prelude has arrived. */
   get head(): ResponseHead | undefined {
     return this.#head
   }
 
   /**
-   * @returns the bytes among these that belong to the body, without a copy.
-   * @throws MalformedPreludeError; what comes after that has no meaning.
+   * @returns the part of the bytes that belongs to the body, without a copy.
+   * @throws MalformedPreludeError; later bytes are meaningless.
    */
   push(bytes: Buffer): Buffer {
     if (this.#head !== undefined) {
@@ -58,7 +58,7 @@ export class ResponseFraming {
   }
 }
 
-/** Where the delimiter begins; undefined while it may still come. @throws MalformedPreludeError */
+/** The position of the delimiter; undefined while it may still arrive. @throws MalformedPreludeError */
 function findDelimiter(bytes: Buffer): number | undefined {
   const start = bytes.subarray(0, PRELUDE_BYTES_MAX).indexOf(0)
   const end = (start === -1 ? bytes.length : start) + DELIMITER.length
@@ -86,7 +86,7 @@ function readHead(text: string): ResponseHead {
   return { statusCode, headers: isPlain ? headers : mergeHeaders(headers, multiValueHeaders, cookies) }
 }
 
-/** Undefined, which is no metadata either, for what is no JSON. */
+/** Undefined for invalid JSON, which is not valid metadata either. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -95,7 +95,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** One list of both kinds, whatever the case of a name; a value of both kinds counts once. */
+/** Merges both kinds of headers, ignoring the case of names; a value in both kinds counts once. */
 function mergeHeaders(
   single: Record<string, string>,
   multiple: Record<string, string[]>,

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 
-/** Where the bytes of a streamed answer go. */
+/** The destination of a streamed response. */
 export interface ResponseSink {
-  /** Takes bytes, and calls back, once and at any time, when it has room for more. */
+  /** Takes bytes, and calls back once, at any time, when there is room for more. */
   take(bytes: Buffer, taken: () => void): void
   /** All bytes have been taken. */
   end(): void
@@ -10,31 +10,31 @@ export interface ResponseSink {
 
 type WriteCallback = (error?: Error | null) => void
 
-/** Writes straight to the stream, before the first write of the handler. */
+/** Writes directly to the stream, before the first write of the handler. */
 type BeforeFirstWrite = (write: (chunk: string | Uint8Array) => void) => void
 
-/** Thrown where Lambda's runtime client throws: the content type belongs to the head, which the first write sends. */
+/** Thrown as by Lambda's runtime client: the content type belongs to the head, which the first write sends. */
 export class ContentTypeTooLateError extends Error {
   override readonly name = 'Runtime.InvalidStreamingOperation'
 }
 
 /**
- * The stream of one streamed answer, as Lambda's runtime client makes it (`aws-lambda-ric` 4, where it is the request that
- * carries the answer to the platform). The first `write` sends the prelude, even a write of nothing, and an `end` without
- * any write sends none, not even with bytes of its own. Every error of the stream also rejects a promise that nobody
- * awaits, which ends the process unless it is caught: a `destroy`, a write after the end, a connection that breaks.
- * `test/lambda-runtime` holds the client, and `test/local` this class, to the same list of facts.
- * Unlike there, a handler hears when nobody reads its answer any more ({@link abandon}).
+ * The stream of one response, like that of Lambda's runtime client (`aws-lambda-ric` 4, where the stream is the request that carries the
+ * response to the platform). The first `write` sends the prelude, even if it is empty; an `end` without a previous `write` sends no
+ * prelude, even if the `end` has bytes. Every error of the stream also rejects a promise that no one awaits, which ends the process unless
+ * it is caught: a `destroy`, a write after the end, a broken connection.
+ * `test/lambda-runtime` and `test/local` hold the client and this class to the same list of facts.
+ * Unlike the client, this class tells the handler when its reader has left ({@link abandon}).
  */
 export class ResponseStream extends Writable {
   readonly #sink: ResponseSink
-  /** Set by `awslambda.HttpResponseStream.from`, under the name that it has there. */
+  /** Set by `awslambda.HttpResponseStream.from`, under the same name. */
   _onBeforeFirstWrite: BeforeFirstWrite | undefined
   #hasBegun = false
   #pending: WriteCallback | undefined
   readonly #taken = () => this.#settle()
 
-  /** @param highWaterMark bytes that may wait before `write` answers false; Node's own default when left out. */
+  /** @param highWaterMark bytes that may be buffered before `write` returns false; default: Node's. */
   constructor(sink: ResponseSink, highWaterMark?: number) {
     super(highWaterMark === undefined ? {} : { highWaterMark })
     this.#sink = sink
@@ -59,12 +59,12 @@ export class ResponseStream extends Writable {
     return typeof second === 'string' ? super.write(bytes, second, third) : super.write(bytes, second)
   }
 
-  /** An answer that is destroyed before its end breaks the connection, which is an error of the stream. */
+  /** Destroying a response before its end breaks the connection, which is an error of the stream. */
   override destroy(error?: Error): this {
     return super.destroy(error ?? (this.writableFinished || this.destroyed ? undefined : new HungUpError()))
   }
 
-  /** Nobody reads the answer any more: the stream emits `close` before `finish`, and no error. */
+  /** The reader has left: the stream emits `close` before `finish`, and no error. */
   abandon(): void {
     super.destroy()
   }
@@ -79,7 +79,7 @@ export class ResponseStream extends Writable {
     callback()
   }
 
-  /** The write under way is called back too, or its writer would wait for ever. */
+  /** Also calls back the write under way; otherwise its writer would wait forever. */
   override _destroy(error: Error | null, callback: WriteCallback): void {
     if (this.#pending !== undefined) {
       this.#settle(new Error('nobody reads the answer any more'))
@@ -94,7 +94,7 @@ export class ResponseStream extends Writable {
   }
 }
 
-/** As Node says it of a request that ends without its response. */
+/** Node's error for a request that ends without a response. */
 class HungUpError extends Error {
   readonly code = 'ECONNRESET'
   constructor() {
@@ -102,7 +102,7 @@ class HungUpError extends Error {
   }
 }
 
-/** All that a handler has of its stream on Lambda, which is no `Writable`: there is no `closed`, no `errored`, no `pipe`. */
+/** The interface of a handler's stream on Lambda, which is not a full `Writable`: it has no `closed`, `errored` or `pipe`. */
 const METHODS = [
   ...['write', 'end', 'cork', 'uncork', 'destroy', 'setContentType', 'emit', 'on', 'once', 'off'],
   ...['addListener', 'prependListener', 'prependOnceListener', 'removeListener', 'removeAllListeners'],
@@ -114,7 +114,7 @@ const CONSTANTS = [
   ...['writableNeedDrain', 'writableObjectMode'],
 ]
 
-/** @returns the stream as its handler gets it. */
+/** @returns the stream with the interface for its handler. */
 export function streamForHandler(stream: ResponseStream): awslambda.HttpResponseStream {
   const seen = Object.create(Object.prototype)
   for (const name of METHODS) {

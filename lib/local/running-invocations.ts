@@ -1,9 +1,9 @@
-/** How many invocations run, for a shutdown that lets them finish what the client no longer sees. */
+/** Counts running invocations, so that a shutdown lets them finish their work after the response. */
 export class RunningInvocations {
   #count = 0
   readonly #waiting = new Set<() => void>()
 
-  /** Counts a running invocation until it ends, however it ends. */
+  /** Counts an invocation until it ends in any way. */
   async track<Result>(invocation: Promise<Result>): Promise<Result> {
     this.#count += 1
     try {
@@ -18,7 +18,7 @@ export class RunningInvocations {
     }
   }
 
-  /** Resolves when none runs any more, or after the given time. */
+  /** Resolves when no invocation runs any more, or after the given time. */
   async settled(millisecondsMax: number): Promise<void> {
     if (this.#count === 0) {
       return

@@ -9,20 +9,19 @@ import type { EngineCredentials } from './engine-credentials.ts'
 import { startSweeping } from './expired-objects.ts'
 import { isSignedWith } from './request-signature.ts'
 
-/** A running S3 engine, or one that somebody else runs. */
+/** An S3 engine, started here or external. */
 export type S3Engine = { readonly endpoint: string; close(): Promise<void> }
 
 type BucketPlace = {
   readonly directory: string
   readonly bucketName: string
-  /** The pair that requests are signed with; nothing else is answered. */
+  /** The credentials that requests must be signed with. */
   readonly credentials: EngineCredentials
 }
 
 /**
- * Starts s3rver over a directory, in process, or uses the endpoint that the environment names.
- * Added to it is what S3 does and s3rver does not: signatures are checked, objects are whole or not there,
- * `If-None-Match: *`, giving up a multipart upload, and the lifecycle rules of the bucket.
+ * Starts s3rver over a directory, in process, or uses the endpoint in the environment. Adds what s3rver lacks: a check of signatures,
+ * atomic writes, `If-None-Match: *`, the abort of a multipart upload, and the lifecycle rules of the bucket.
  */
 export async function startS3Engine(
   { directory, bucketName, credentials }: BucketPlace,
@@ -43,7 +42,7 @@ export async function startS3Engine(
     configureBuckets: existsSync(join(directory, bucketName)) ? [] : [{ name: bucketName }],
   })
   makeWritesAtomic(server.store)
-  // It knows one pair by itself; which one it is has been checked before it looks.
+  // s3rver checks the signature too, by its own account, so that account gets the credentials.
   account.DUMMY_ACCOUNT.createKeyPair(credentials.accessKeyId, credentials.secretAccessKey)
   server.middleware.unshift(requireSignature(credentials), abortUpload(directory), refuseOverwrite(directory))
   const { port } = await server.run()
@@ -59,7 +58,7 @@ export async function startS3Engine(
 
 type Middleware = S3rver['middleware'][number]
 
-/** Otherwise it lists and serves everything to everybody who does not sign at all. */
+/** s3rver itself serves every request without a signature. */
 function requireSignature(credentials: EngineCredentials): Middleware {
   return async (context, next) => {
     if (isSignedWith(context.req, credentials)) {
@@ -71,10 +70,10 @@ function requireSignature(credentials: EngineCredentials): Middleware {
   }
 }
 
-/** As s3rver makes them; nothing else may become part of a path. */
+/** The form of s3rver's upload ids; nothing else may become part of a path. */
 const UPLOAD_ID = /^[0-9a-f]{32}$/
 
-/** Throws the parts of an upload away that will not be completed. */
+/** Deletes the parts of an aborted upload. */
 function abortUpload(directory: string): Middleware {
   return async (context, next) => {
     const uploadId = context.query.uploadId ?? ''
@@ -93,7 +92,7 @@ const ACCESS_DENIED =
 const PRECONDITION_FAILED =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>PreconditionFailed</Code><Message>At least one of the pre-conditions you specified did not hold</Message></Error>'
 
-/** Answers 412 to a conditional write of an object that exists, and lets conditional writes of one key through one by one. */
+/** Responds 412 to a conditional write of an existing object, and lets conditional writes of one key through one at a time. */
 function refuseOverwrite(directory: string): Middleware {
   const writing = new Map<string, Promise<unknown>>()
   return async (context, next) => {

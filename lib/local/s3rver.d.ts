@@ -1,4 +1,4 @@
-/** The part of s3rver (a Koa application) that the local host uses; the package brings no types of its own. */
+/** The part of s3rver (a Koa application) that the local host uses; the package has no types. */
 declare module 's3rver' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 
@@ -37,7 +37,7 @@ declare module 's3rver' {
   }
 }
 
-/** The accounts whose requests it takes for signed ones. */
+/** The accounts whose signatures s3rver accepts. */
 declare module 's3rver/lib/models/account.js' {
   const account: { readonly DUMMY_ACCOUNT: { createKeyPair(accessKeyId: string, secretAccessKey: string): void } }
   export default account

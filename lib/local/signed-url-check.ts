@@ -4,9 +4,9 @@ import type { CdnKey } from './cdn-key.ts'
 const MEMBERS = ['Expires', 'Signature', 'Key-Pair-Id'] as const
 
 /**
- * CloudFront's own check of a url with a canned policy: known key, signature over exactly this resource and end, not ended yet.
- * Of a member that is there twice nobody can say which one counts, so each must be there once.
- * @param requestUrl the whole url as the client sent it.
+ * CloudFront's check of a url with a canned policy: a known key, a signature over exactly this resource and expiry, and not expired. A
+ * repeated parameter would be ambiguous, so each must occur once.
+ * @param requestUrl the whole url as sent by the client.
  */
 export function isSignedUrlValid(requestUrl: string, key: CdnKey, nowSeconds: number): boolean {
   const url = new URL(requestUrl)
@@ -28,14 +28,14 @@ function onlyValue(url: URL, name: string): string | undefined {
   return others.length === 0 ? value : undefined
 }
 
-/** Base64 in CloudFront's letters; undefined for any other way to write the same bytes. */
+/** Base64 in CloudFront's alphabet; undefined for any other encoding of the same bytes. */
 function decode(signature: string): Buffer | undefined {
   const base64 = signature.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/')
   const bytes = Buffer.from(base64, 'base64')
   return bytes.toString('base64') === base64 ? bytes : undefined
 }
 
-/** What was signed: the url with every query member but those of the signature itself, in their order. */
+/** The signed resource: the url with every query parameter except those of the signature, in order. */
 function resourceOf(requestUrl: string): string {
   const [path = '', query = ''] = requestUrl.split('?')
   const members = query.split('&').filter((member) => !/^(Expires|Signature|Key-Pair-Id)=/.test(member))

@@ -1,18 +1,18 @@
 import type { Server, Socket } from 'node:net'
 
-/** How often the connections are looked at. */
+/** The interval of checks. */
 const LOOK_MILLISECONDS_MAX = 15_000
 
-/** Looks that a connection has to stand still for: time alone would blame a client for a process that was busy itself. */
+/** Consecutive checks without progress after which a connection has stalled. Time alone would blame clients for a busy process. */
 const LOOKS_MIN = 8
 
-/** What a connection had sent when it last went on, and the looks at it since then. */
+/** The bytes that a connection had sent at its last progress, and the checks since then. */
 type Progress = { readonly sentBytes: number; readonly looks: number }
 
 /**
- * Closes each connection that takes nothing of what waits for it for so long. A slow reader is no such one, and neither is a
- * client that waits for an answer.
- * @returns what ends the watch.
+ * Closes connections that read nothing of their pending bytes for this long. Slow readers and clients that wait for a response are left
+ * alone.
+ * @returns a function that ends the checks.
  */
 export function closeStalledConnections(server: Server, stalledMilliseconds: number): () => void {
   const progressOf = new Map<Socket, Progress>()

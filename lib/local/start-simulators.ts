@@ -14,27 +14,27 @@ const SIMULATOR = 'simulator'
 const PORTS_FILE = 'simulator-ports.json'
 const ports = z.record(z.string(), z.int().min(1).max(65_535))
 
-/** Simulated upstreams that are running. */
+/** Running simulated upstreams. */
 export type SimulatedUpstreams = {
-  /** The configuration with every simulator's real address in it, and its results trusted. */
+  /** The configuration with the address of every simulator, whose results are trusted. */
   readonly config: GatewayConfig
   readonly simulators: readonly Simulator[]
 }
 
-/** Where simulated upstreams listen. */
+/** The addresses and the key of simulated upstreams. */
 export type SimulatorPlace = {
-  /** Address of this machine that the gateway reaches; 127.0.0.1 unless said. */
+  /** Address of this machine that the gateway can reach; default: 127.0.0.1. */
   readonly host?: string
-  /** Port of the first channel, the next one for each further; without it free ports, those of the last time if possible. */
+  /** Port of the first channel; further channels get the next ports. Default: free ports, the previous ones if possible. */
   readonly portBase?: number
-  /** The one key that they take, and the variable of the environment in which the gateway finds it; without it any will do. */
+  /** The only accepted key, and the environment variable in which the gateway finds it; without it, any key is accepted. */
   readonly apiKey?: { readonly name: string; readonly value: string }
 }
 
 /**
- * Starts a separate HTTP server for every channel that asks for one. Ports and tasks outlive a restart,
- * so that jobs in flight find their upstream again.
- * @throws the server's error when a port of `portBase` is taken; the servers that had begun are closed.
+ * Starts a separate HTTP server for every simulated channel. Ports and tasks survive a restart, so that jobs in flight find their upstream
+ * again.
+ * @throws the server's error if a port from `portBase` on is in use; servers that have started are closed.
  */
 export async function startSimulators(
   config: GatewayConfig,
@@ -63,7 +63,7 @@ export async function startSimulators(
     simulators.push(simulator)
     lastPorts[channel.id] = simulator.port
     if (channel.provider !== 'openai') {
-      // Videos are downloaded from their upstream; what is relayed holds its own bytes.
+      // Only videos are downloaded from their upstream; relayed replies contain their bytes.
       trusted.push(simulator.baseUrl)
     }
     return { ...channel, base_url: simulator.baseUrl, api_key: apiKey === undefined ? '' : `\${${apiKey.name}}` }
@@ -73,7 +73,7 @@ export async function startSimulators(
   return { config: { ...config, channels, trusted_origins: [...config.trusted_origins, ...trusted] }, simulators }
 }
 
-/** A server that is left open would keep the process alive. */
+/** An open server would keep the process alive. */
 async function allOrNone<Value>(starts: readonly Promise<Value>[], simulators: readonly Simulator[]): Promise<Value[]> {
   const ends = await Promise.allSettled(starts)
   const failure = ends.find((end) => end.status === 'rejected')
@@ -98,7 +98,7 @@ function start(channel: Channel, options: StartOptions): Promise<Simulator> {
     case 'p2':
       return channel.route === 'proxy' ? startP2ProxySimulator(options) : startP2Simulator(options)
     case 'openai':
-      // It keeps nothing, so it needs no state file.
+      // It is stateless, so it needs no state file.
       return startOpenAiSimulator(withoutState(options))
     default:
       return channel satisfies never

@@ -7,21 +7,21 @@ import { SLICE_BYTES, writeInSlices } from './write-in-slices.ts'
 
 type Options = {
   readonly requestId: string
-  /** Counts bytes that the function holds until their client has them. */
+  /** Counts the bytes that the function holds until its client has received them. */
   readonly hold: (bytes: number) => HeldAnswer
 }
 
 /**
- * Carries a function's stream to the client as API Gateway does: status and headers come out of the prelude, the body
- * follows as it comes. Without a proper prelude the answer is 502; an answer that breaks after it is cut, with its
- * connection, so that no client takes the part for the whole.
+ * Passes a function's stream to the client like API Gateway: status and headers from the prelude, then the body as it arrives. Without a
+ * valid prelude the response is a 502. A response that breaks after the prelude is cut together with its connection, so that no client
+ * takes a part for the whole.
  */
 export class StreamedResponse implements ResponseSink {
   readonly #response: ServerResponse
   readonly #requestId: string
   readonly #hold: Options['hold']
   readonly #framing = new ResponseFraming()
-  /** A function that announces a length has the whole of it already. */
+  /** A function that sends a content-length has the whole body already. */
   #heldWhole: HeldAnswer | undefined
   /** Bytes that the head's content-length still promises. */
   #promised: number | undefined
@@ -34,7 +34,7 @@ export class StreamedResponse implements ResponseSink {
     this.#hold = hold
   }
 
-  /** The client's pace is the handler's: bytes count as taken when the connection has room again. */
+  /** The client sets the handler's pace: bytes count as taken when the connection has room again. */
   take(bytes: Buffer, taken: () => void): void {
     const body = this.#isOver() ? undefined : this.#read(bytes)
     if (body === undefined || body.length === 0 || !this.#mayFollow(body)) {
@@ -57,7 +57,7 @@ export class StreamedResponse implements ResponseSink {
     }
   }
 
-  /** The function failed: an answer that has not ended never will. */
+  /** The function failed: an unfinished response is cut. */
   fail(): void {
     if (this.#isOver()) {
       return
@@ -73,7 +73,7 @@ export class StreamedResponse implements ResponseSink {
     return this.#isCut || this.#response.writableEnded || this.#response.destroyed
   }
 
-  /** The body's part of these bytes; undefined when they broke the framing. */
+  /** The part of the bytes that belongs to the body; undefined if the framing is broken. */
   #read(bytes: Buffer): Buffer | undefined {
     const isOpen = this.#framing.head !== undefined
     try {
@@ -83,13 +83,13 @@ export class StreamedResponse implements ResponseSink {
       }
       return body
     } catch {
-      // A prelude that is none, or a name, value or status that HTTP does not have.
+      // The prelude is malformed, or has a name, value or status that HTTP does not allow.
       this.#refuse()
       return undefined
     }
   }
 
-  /** The head waits for the body of the same turn, so that both leave in one packet. */
+  /** The head waits for the body of the same turn, so that both are sent in one packet. */
   #open({ statusCode, headers }: ResponseHead): void {
     this.#response.writeHead(statusCode, headers)
     this.#promised = contentLengthOf(headers)
@@ -103,7 +103,7 @@ export class StreamedResponse implements ResponseSink {
     })
   }
 
-  /** What is more than was promised would be taken for the next answer of the connection. */
+  /** Clients would take bytes beyond the content-length for the next response. */
   #mayFollow(body: Buffer): boolean {
     if (this.#promised !== undefined) {
       this.#promised -= body.length
@@ -134,7 +134,7 @@ export class StreamedResponse implements ResponseSink {
     }
   }
 
-  /** Ends the connection behind what was sent, inside the answer: without its last chunk, or short of its length. */
+  /** Ends the connection inside the response: before its last chunk, or short of its length. */
   #cut(): void {
     this.#flushHead()
     this.#isCut = true

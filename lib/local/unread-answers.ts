@@ -1,14 +1,14 @@
-/** What of all answers may be held in memory for clients that have not read them. */
+/** The memory for responses that clients have not read. */
 export type UnreadBounds = {
   /** Of the requests with one key. */
   readonly keyBytesMax: number
   /** Of all requests together. */
   readonly processBytesMax: number
-  /** How often the answers are looked at while they are above a bound. */
+  /** The interval of checks while the responses are above a bound. */
   readonly lookMilliseconds: number
 }
 
-/** The largest answer is one of 160 MiB: a key may have one of them wait, whatever its client does. */
+/** The largest response has 160 MiB: each key may have one of these unread. */
 const UNREAD_BOUNDS: UnreadBounds = {
   keyBytesMax: 192 * 1024 * 1024,
   processBytesMax: 384 * 1024 * 1024,
@@ -16,29 +16,29 @@ const UNREAD_BOUNDS: UnreadBounds = {
 }
 
 /**
- * A client that has taken nothing at so many looks in a row does not read; above twice a bound, at so few. Looks and no
- * clock, because a process that is busy sends nothing either, and does not look.
+ * A client without progress for this many consecutive checks does not read; above twice a bound, fewer checks suffice. Checks are counted
+ * instead of time, because a busy process neither sends nor checks.
  */
 const IDLE_LOOKS_MAX = 10
 const IDLE_LOOKS_MAX_ABOVE_TWICE = 2
 
 type Held = { readonly key: string; readonly bytes: number; readonly cut: () => void; idleLooks: number }
 
-/** One answer that waits for its client. */
+/** One response that waits for its client. */
 export type HeldAnswer = {
-  /** The client has taken some of it. */
+  /** The client has read a part. */
   taken(): void
-  /** It is held no more; may be said twice. */
+  /** The response is not held any more; may be called twice. */
   release(): void
 }
 
 /**
- * The bytes of answers that wait for their clients, by key and in all. Above a bound the answers of clients that do not read
- * are cut, those first that have taken nothing for the longest; above twice a bound they are cut sooner.
+ * Counts the bytes of responses that wait for their clients, per key and in total. Above a bound, the responses of clients that do not
+ * read are cut, those without progress for the longest first; above twice a bound, they are cut sooner.
  */
 export class UnreadAnswers {
   readonly #bounds: UnreadBounds
-  /** The one that has taken nothing for the longest comes first. */
+  /** The response without progress for the longest comes first. */
   readonly #held = new Set<Held>()
   #bytes = 0
   readonly #bytesOfKey = new Map<string, number>()
@@ -48,7 +48,7 @@ export class UnreadAnswers {
     this.#bounds = bounds
   }
 
-  /** Holds an answer until it is released. @param cut ends the answer unfinished; `release` follows in time. */
+  /** Counts a response until it is released. @param cut ends the response unfinished; `release` follows later. */
   hold(key: string, bytes: number, cut: () => void): HeldAnswer {
     const held = { key, bytes, cut, idleLooks: 0 }
     this.#held.add(held)
@@ -81,7 +81,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** Looks at them in a moment for as long as something is above a bound. */
+  /** Schedules checks while something is above a bound. */
   #watch(): void {
     const isAbove = Array.from(this.#bytesOfKey.keys()).some((key) => this.#excess(key) > 1)
     if (isAbove && this.#timer === undefined) {
@@ -105,7 +105,7 @@ export class UnreadAnswers {
     }
   }
 
-  /** By how much the bytes of a key, or those of all, are above their bound; 1 is at the bound. */
+  /** The bytes of a key, or of all, relative to their bound; 1 is at the bound. */
   #excess(key: string): number {
     const { keyBytesMax, processBytesMax } = this.#bounds
     return Math.max((this.#bytesOfKey.get(key) ?? 0) / keyBytesMax, this.#bytes / processBytesMax)

@@ -23,7 +23,7 @@ function step(name: StepName): LocalFunction {
   }
 }
 
-/** The function behind each task of the definition. */
+/** The function of each task in the definition. */
 const FUNCTIONS: Readonly<Record<string, LocalFunction>> = {
   Submit: step('submit-video-job'),
   CheckReferences: step('check-references'),

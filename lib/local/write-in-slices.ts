@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 
-/** Of one write: a client that takes anything at all is seen to do so after each slice. */
+/** Bytes per write, so that the progress of a slow client shows after each slice. */
 export const SLICE_BYTES = 256 * 1024
 
 type Writing = {
-  /** The client has taken a slice. */
+  /** The client has read a slice. */
   readonly onTaken: () => void
-  /** All is handed over, and there is room for more. */
+  /** Everything is handed over, and there is room for more. */
   readonly onDone: () => void
 }
 
-/** Writes bytes to a response at the pace of its client. Nothing is called any more once the client has left. */
+/** Writes bytes to a response at the pace of its client. No callback is called after the client has left. */
 export function writeInSlices(response: ServerResponse, bytes: Buffer, { onTaken, onDone }: Writing): void {
   let at = 0
   const goOn = () => {

@@ -43,7 +43,6 @@ async function start() {
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: CREDENTIALS,
-    maxAttempts: 1,
   })
 }
 
@@ -99,7 +98,7 @@ describe('S3 engine: objects', () => {
     const body = randomBytes(300_000)
     await put(key, body, { ContentType: 'application/json', Metadata: { job: 'one' } })
     const { Body, ...head } = await get(key)
-    expect(Buffer.from((await Body?.transformToByteArray()) ?? [])).toEqual(body)
+    expect(Buffer.from((await Body?.transformToByteArray()) ?? []).equals(body)).toBe(true)
     expect(head).toMatchObject({ ContentType: 'application/json', ContentLength: 300_000, Metadata: { job: 'one' } })
   })
 
@@ -115,7 +114,7 @@ describe('S3 engine: objects', () => {
 
   it('keeps an empty object', async () => {
     const key = newKey()
-    await put(key, '')
+    await put(key, '', { ContentLength: 0 })
     expect(await read(key)).toBe('')
   })
 
