@@ -83,9 +83,13 @@ type Refused = {
 
 /** Commander repeats words and values in some messages. Those are written again here, because a word may be a secret. */
 function explain({ code, message }: CommanderError, { node, command, commands }: Refused): string {
-  const [, option] = /^error: unknown option '(-[^'=]*)/.exec(message) ?? []
+  // After a single dash, only the first letter can be an option; the rest may be a value, such as a key that begins with a dash.
+  const [, option] = /^error: unknown option '(--[^'=]*|-[^'=]?)/.exec(message) ?? []
   if (option !== undefined) {
     return unknownOption(option, { node, command, commands })
+  }
+  if (code === 'commander.excessArguments' && node.commands.length === 0 && isSecretive(nameOf(node))) {
+    return `"${nameOf(node)}" has too many arguments; a secret value is never given as an argument`
   }
   if (code === 'commander.missingArgument' || (code === 'commander.excessArguments' && node.commands.length === 0)) {
     return message.replace(/^error: /, '')
@@ -108,13 +112,18 @@ function unknownOption(flag: string, { node, command, commands }: Refused): stri
 }
 
 /** Topics whose words are not repeated: one of them may be a secret value, and error output is kept. */
-const SECRETIVE_TOPICS: readonly (string | undefined)[] = ['secret', 'cdn-key', 'callback-secret']
+const SECRETIVE_TOPICS: readonly string[] = ['secret', 'cdn-key', 'callback-secret']
+
+/** @param name of a command or a topic. */
+function isSecretive(name: string): boolean {
+  return SECRETIVE_TOPICS.includes(name.split(' ')[0] ?? '')
+}
 
 /** @param words as typed; those after the second are not part of a name. */
 function unknownCommand(words: readonly string[], commands: readonly Command[]): string {
-  const [topic] = words
+  const [topic = ''] = words
   const typed = words.slice(0, 2).join(' ')
-  const shown = SECRETIVE_TOPICS.includes(topic) ? `${topic} ...` : typed
+  const shown = isSecretive(topic) ? `${topic} ...` : typed
   const names = commands.map(({ name }) => name)
   const nearest = nearestName(typed, names)
   if (nearest !== undefined) {

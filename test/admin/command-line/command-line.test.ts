@@ -186,6 +186,8 @@ describe('a command line', () => {
   it('never repeats a word that may be a secret', async () => {
     for (const line of [
       'secret set P1_API_KEY SUPERSECRET',
+      'secret set P1_API_KEY -SUPERSECRET',
+      'secret set -SUPERSECRET',
       'secret set P1_API_KEY --value=SUPERSECRET',
       'secret set P1_API_KEY --value-from-stdin=SUPERSECRET',
       '--value=SUPERSECRET secret set P1_API_KEY',
@@ -203,6 +205,12 @@ describe('a command line', () => {
         expect(shown).toEqual({ out: '', error: expect.not.stringContaining('SUPERSECRET'), asked: [] })
       }
     }
+  })
+
+  it('says that a secret value is never given as an argument', async () => {
+    const { shown, terminal } = screen()
+    await runCommandLine(['secret', 'set', 'P1_API_KEY', 'SUPERSECRET'], { commands: COMMANDS, terminal })
+    expect(shown.error).toMatch(/^"secret set" has too many arguments; a secret value is never given as an argument\n/)
   })
 
   it('shows examples for programs and files without the banner of npm', async () => {
