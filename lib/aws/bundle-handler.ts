@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
-import { minifySync } from '@swc/core'
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild'
+import { minifyCode } from './minify-code.ts'
 
 /** The Node version of the functions. */
 const TARGET = 'node24'
@@ -11,9 +11,6 @@ const REPLACEMENTS = {
   'mnemonist/lru-cache': join(import.meta.dirname, 'discovered-endpoints.ts'),
   'node:http': join(import.meta.dirname, 'node-http.ts'),
 }
-
-/** Passes of the second minifier. Each removes code that the previous pass left unused; after the sixth, at most two percent. */
-const PASSES = 6
 
 /** The module that Lambda loads. */
 const ENTRY = 'index.mjs'
@@ -74,7 +71,7 @@ export function bundleHandler({ root, folder, withSourceMaps = false }: HandlerF
   const atStart = filesAtStart(metafile.outputs)
   const files = outputFiles.map(({ path, text }) => {
     const name = basename(path)
-    return { name, ...minify(text, maps?.get(withoutHashes(text))), isLoadedAtStart: atStart.has(name) }
+    return { name, ...minifyCode(text, maps?.get(withoutHashes(text))), isLoadedAtStart: atStart.has(name) }
   })
   return { files, inputs: Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs)) }
 }
@@ -105,25 +102,4 @@ function filesAtStart(outputs: Metafile['outputs']): ReadonlySet<string> {
     }
   }
   return found
-}
-
-type Minified = Pick<BundledFile, 'code' | 'sourceMap'>
-
-/** By input. Handlers share files, and minification takes most of the time of a bundle. */
-const minified = new Map<string, Minified>()
-
-/** @param map the source map of the code, which the new one continues. */
-function minify(code: string, map: string | undefined): Minified {
-  const key = `${map === undefined}${code}`
-  const known = minified.get(key)
-  if (known !== undefined) {
-    return known
-  }
-  const options = { module: true, compress: { toplevel: true, passes: PASSES }, mangle: { toplevel: true } }
-  // swc accepts an input map, like terser, but its types allow a boolean only.
-  const mapping: object = { sourceMap: map === undefined ? false : { content: map } }
-  const result = minifySync(code, { ...options, ...mapping })
-  const made = { code: result.code, sourceMap: result.map }
-  minified.set(key, made)
-  return made
 }

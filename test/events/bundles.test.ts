@@ -41,7 +41,7 @@ let service: SampleService
 
 beforeAll(async () => {
   service = await startSampleService()
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await service?.close()
