@@ -1,5 +1,5 @@
 import type { MiddlewareObj } from '@middy/core'
-import { isContention } from '#adapters/aws/contention.ts'
+import { isContention } from '#adapters/aws/retry-on-contention.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { type ErrorShape, errorShapeOf } from '#core/contract/routes.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { credentialName } from '#core/catalogue/credential-name.ts'
-import { findVideoPrice } from '#core/catalogue/video-price.ts'
+import { findVideoPrice } from '#core/catalogue/price-rows.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { MODEL_ROWS } from '../core/interface-tables.ts'
 import { shippedCatalogue, shippedConfig, shippedModel } from '../core/shipped-catalogue.ts'

@@ -28,7 +28,7 @@ export class AwsServiceError extends Error {
 
 /**
  * No whole response arrived: no connection, none in time, or one that broke. The service may have done its work.
- * Without `$fault` it counts as contention, like the SDK's network errors (`contention.ts`).
+ * Without `$fault` it counts as contention, like the SDK's network errors (`retry-on-contention.ts`).
  */
 export class AwsConnectionError extends Error {
   override readonly name = 'AwsConnectionError'

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { callAwsService } from '../aws/call-aws-service.ts'
-import { retryOnContention } from '../aws/contention.ts'
+import { retryOnContention } from '../aws/retry-on-contention.ts'
 
 /** An entry of a secret is missing. The message names the entry and never shows a value. */
 export class MissingSecretError extends Error {

@@ -1,7 +1,6 @@
 import type { Channel } from './channel.ts'
-import { findImagePrice, imagePriceTiers } from './image-price.ts'
 import type { ChatModel, EmbeddingModel, ImageModel, Model, VideoModel } from './model.ts'
-import { findVideoPrice } from './video-price.ts'
+import { findImagePrice, findVideoPrice, imagePriceTiers } from './price-rows.ts'
 
 /** A problem of the configuration. */
 export type ConfigIssue = { path: (string | number)[]; message: string }

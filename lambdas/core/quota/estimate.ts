@@ -1,5 +1,5 @@
 import type { VideoModel } from '../catalogue/model.ts'
-import type { VideoPriceTier } from '../catalogue/video-price.ts'
+import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import { videoCost, wholeQuantity } from './video-cost.ts'

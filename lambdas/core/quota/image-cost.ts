@@ -1,5 +1,5 @@
-import { findImagePrice, type ImagePriceTier } from '../catalogue/image-price.ts'
 import type { ImageModel } from '../catalogue/model.ts'
+import { findImagePrice, type ImagePriceTier } from '../catalogue/price-rows.ts'
 import type { ImageRequest } from '../contract/image-request.ts'
 import { type Microcredits, parseCredits } from '../money/money.ts'
 import { NoPriceError } from './video-cost.ts'

@@ -1,5 +1,5 @@
 import type { VideoModel, VideoPrice } from '../catalogue/model.ts'
-import type { VideoPriceTier } from '../catalogue/video-price.ts'
+import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import { videoQuantityMax } from './video-quantity.ts'
 
 /**

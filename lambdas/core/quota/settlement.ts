@@ -1,4 +1,4 @@
-import type { VideoPriceTier } from '../catalogue/video-price.ts'
+import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import type { VideoResult } from '../jobs/video-result.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'

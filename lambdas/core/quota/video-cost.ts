@@ -1,4 +1,4 @@
-import { findVideoPrice, type VideoPriceTier } from '../catalogue/video-price.ts'
+import { findVideoPrice, type VideoPriceTier } from '../catalogue/price-rows.ts'
 import { divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 

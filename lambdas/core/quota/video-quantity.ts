@@ -1,5 +1,5 @@
 import type { VideoModel } from '../catalogue/model.ts'
-import type { VideoPriceTier } from '../catalogue/video-price.ts'
+import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import {
   DURATION_SECONDS,
   INPUT_VIDEO_SECONDS_MAX,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { callAwsService } from '#adapters/aws/call-aws-service.ts'
-import { isContention } from '#adapters/aws/contention.ts'
+import { isContention } from '#adapters/aws/retry-on-contention.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { type Loopback, listenHttp, listenTcp } from '../outbound/loopback.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { imagePriceTiers } from '#core/catalogue/image-price.ts'
 import type { ImageModel } from '#core/catalogue/model.ts'
+import { imagePriceTiers } from '#core/catalogue/price-rows.ts'
 import { parseImageRequest } from '#core/contract/image-request.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { imageCost, imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'

@@ -1,4 +1,4 @@
-import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'

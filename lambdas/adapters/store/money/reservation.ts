@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'

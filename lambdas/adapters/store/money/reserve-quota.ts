@@ -1,4 +1,4 @@
-import type { VideoPriceTier } from '#core/catalogue/video-price.ts'
+import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { isContention } from '../../aws/contention.ts'
+import { isContention } from '../../aws/retry-on-contention.ts'
 import { decodeItem, type Item } from './item-codec.ts'
 
 const CONTENTION_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { isContention, retryOnContention } from '../../aws/contention.ts'
+import { isContention, retryOnContention } from '../../aws/retry-on-contention.ts'
 import type { Clock } from '../../clock.ts'
 import { explainCancellation, isWorthAnotherTry } from './conditions-not-met-error.ts'
 import { decodeItem, type Item } from './item-codec.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
-import { isContention, retryOnContention } from '#adapters/aws/contention.ts'
+import { isContention, retryOnContention } from '#adapters/aws/retry-on-contention.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 
 const named = (name: string, status = 400) => new AwsServiceError(status, undefined, { __type: `x#${name}` })
 const THROTTLED = named('ThrottlingException')
 
-describe('contention', () => {
+describe('retry-on-contention', () => {
   it.each([
     ['throttling', THROTTLED, true],
     ['an exceeded throughput', named('ProvisionedThroughputExceededException'), true],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { findImagePrice, imagePriceTiers } from '#core/catalogue/image-price.ts'
+import { findImagePrice, findVideoPrice, imagePriceTiers } from '#core/catalogue/price-rows.ts'
 
-describe('findImagePrice', () => {
+describe('price-rows: findImagePrice', () => {
   const prices = [
     { size: '512x512', quality: 'hd', price: '3' },
     { size: '512x512', quality: 'any', price: '2' },
@@ -22,9 +22,27 @@ describe('findImagePrice', () => {
   })
 })
 
-describe('imagePriceTiers', () => {
+describe('price-rows: imagePriceTiers', () => {
   it('has every size at every quality, and each size once without qualities', () => {
     expect(imagePriceTiers({ sizes: ['1x1', '2x2'], qualities: ['standard', 'hd'] })).toHaveLength(4)
     expect(imagePriceTiers({ sizes: ['1x1'], qualities: [] })).toStrictEqual([{ size: '1x1', quality: undefined }])
+  })
+})
+
+describe('price-rows: findVideoPrice', () => {
+  const any = { resolution: 'any', audio: 'any', video_input: 'any' } as const
+  const tier = { resolution: '720P', audio: false, videoInput: false } as const
+
+  it('takes the first row that matches, and none when no row matches', () => {
+    const rows = [
+      { ...any, resolution: '1080P' as const, price: '1' },
+      { ...any, audio: true, price: '2' },
+      { ...any, video_input: true, price: '3' },
+      { ...any, audio: false, price: '4' },
+      { ...any, price: '5' },
+    ]
+    expect(findVideoPrice(rows, tier)?.price).toBe('4')
+    expect(findVideoPrice(rows, { ...tier, resolution: '1080P' })?.price).toBe('1')
+    expect(findVideoPrice(rows.slice(0, 3), tier)).toBeUndefined()
   })
 })
