@@ -10,7 +10,7 @@ function main(): void {
   if (broken.length > 0) {
     process.exitCode = 1
   } else {
-    console.log('every link between pages leads somewhere')
+    console.log('every link between pages resolves')
   }
 }
 

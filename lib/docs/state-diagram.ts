@@ -40,7 +40,7 @@ export function stateDiagram({ StartAt, States }: Definition): string {
   const boxLines =
     rescue === undefined
       ? []
-      : [`state "what fails in here goes to ${words(rescue)}" as Box {`, ...box.map((line) => `  ${line}`), '}']
+      : [`state "any failure in this box goes to ${words(rescue)}" as Box {`, ...box.map((line) => `  ${line}`), '}']
   return ['stateDiagram-v2', ...['direction TB', ...boxLines, ...outside].map((line) => `  ${line}`)].join('\n')
 }
 

@@ -31,7 +31,7 @@ describe('the diagram of a state machine', () => {
     ).toEqual([
       'stateDiagram-v2',
       'direction TB',
-      'state "what fails in here goes to Give up" as Box {',
+      'state "any failure in this box goes to Give up" as Box {',
       'state "Wait a bit" as WaitABit',
       'Ask --> WaitABit : again',
       'WaitABit --> Ask',

@@ -12,7 +12,7 @@ export const CONTENT_MESSAGE = `\`content\` must be a string or an array of 1 to
 
 /**
  * Checked by hand and only up to the first fault: a body has room for fifty thousand parts, and a zod array would report a
- * fault for each of them. The JSON schema is in `relay-request-members.ts`.
+ * fault for each of them. The JSON schema is in `relay-request-fields.ts`.
  */
 export const contentSchema = z.unknown().transform((value, context): string | readonly ContentPart[] => {
   if (typeof value === 'string') {
