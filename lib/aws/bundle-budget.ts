@@ -1,6 +1,6 @@
 import type { Bundle } from './bundle-handler.ts'
 
-/** Most minified kilobytes (1000 bytes) that a cold start loads. The largest function parses requests with all of zod. */
+/** Most minified kilobytes (1000 bytes) that a cold start loads. The largest function stores videos with the SDK's client of S3. */
 export const KILOBYTES_AT_START_MAX = 400
 
 /** Most minified kilobytes of a deployed function, dynamic imports included. */

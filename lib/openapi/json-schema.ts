@@ -9,7 +9,7 @@ export type JsonSchema = { readonly [keyword: string]: unknown }
  */
 export type DescribedFields = Readonly<Record<string, JsonSchema & { readonly description: string }>>
 
-type NamedSchemas = Readonly<Record<string, z.ZodType>>
+type NamedSchemas = Readonly<Record<string, z.core.$ZodType>>
 
 /** A reference to a named schema of the document. */
 export function schemaReference(name: string): { readonly $ref: string } {

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { isJsonObject } from '../json/json-object.ts'
 import { PROMPT_UNITS_MAX, promptUnits } from '../parameters/prompt-length.ts'
 import { imageReference, isImageReference, linkReference } from '../parameters/reference-url.ts'
@@ -28,38 +28,45 @@ const MESSAGES = {
   callbackUrl: '`callback_url` must be a string: an https url',
 } as const
 
-const prompt = z
-  .string(MESSAGES.prompt)
-  .refine((text) => text.trim() !== '', { message: MESSAGES.promptEmpty })
-  .refine(isShortEnough, { message: MESSAGES.promptLong })
-  .refine((text) => text.isWellFormed(), { message: MESSAGES.promptBroken })
+const prompt = z.string(MESSAGES.prompt).check(
+  z.refine((text) => text.trim() !== '', { message: MESSAGES.promptEmpty }),
+  z.refine(isShortEnough, { message: MESSAGES.promptLong }),
+  z.refine((text) => text.isWellFormed(), { message: MESSAGES.promptBroken }),
+)
 
 /** A code point has at most two UTF-16 units and counts at least one, so a much longer prompt is refused uncounted. */
 function isShortEnough(text: string): boolean {
   return text.length <= 2 * PROMPT_UNITS_MAX && promptUnits(text) <= PROMPT_UNITS_MAX
 }
 
-const resolution = z
-  .string(MESSAGES.resolution)
-  .transform((text) => text.toUpperCase())
-  .pipe(z.enum(RESOLUTIONS, MESSAGES.resolution))
+const resolution = z.pipe(
+  z.pipe(
+    z.string(MESSAGES.resolution),
+    z.transform((text: string) => text.toUpperCase()),
+  ),
+  z.enum(RESOLUTIONS, MESSAGES.resolution),
+)
 
 const duration = z
   .number(MESSAGES.duration)
-  .int(MESSAGES.duration)
-  .min(DURATION_SECONDS.min, MESSAGES.duration)
-  .max(DURATION_SECONDS.max, MESSAGES.duration)
+  .check(
+    z.int(MESSAGES.duration),
+    z.minimum(DURATION_SECONDS.min, MESSAGES.duration),
+    z.maximum(DURATION_SECONDS.max, MESSAGES.duration),
+  )
 
-const fps = z.number(MESSAGES.fps).int(MESSAGES.fps).min(1, MESSAGES.fps).max(FRAMES_PER_SECOND_MAX, MESSAGES.fps)
+const fps = z
+  .number(MESSAGES.fps)
+  .check(z.int(MESSAGES.fps), z.minimum(1, MESSAGES.fps), z.maximum(FRAMES_PER_SECOND_MAX, MESSAGES.fps))
 
 /** Old clients send an empty string for no image. */
 const legacyImage = z
   .string(MESSAGES.imageUrl)
-  .refine((text) => text === '' || isImageReference(text), { message: MESSAGES.imageUrl })
+  .check(z.refine((text) => text === '' || isImageReference(text), { message: MESSAGES.imageUrl }))
 
-function references<Item extends z.ZodType<string>>(name: string, item: Item) {
+function references<Item extends z.ZodMiniType<string>>(name: string, item: Item) {
   const message = `\`${name}\` must be an array of urls`
-  return z.array(item, message).max(REFERENCES_MAX, message).default([])
+  return z._default(z.array(item, message).check(z.maxLength(REFERENCES_MAX, message)), [])
 }
 
 /** The body of `POST /v1/video/generations` in openapi.json, before the limits of its model. Unknown fields are ignored. */
@@ -67,17 +74,17 @@ export const videoJobBodySchema = z.object(
   {
     model: z.string(MESSAGES.model),
     prompt,
-    duration: duration.default(DURATION_SECONDS.default),
-    resolution: resolution.optional(),
-    aspect_ratio: z.enum(ASPECT_RATIOS, MESSAGES.aspectRatio).default('16:9'),
-    generate_audio: z.boolean(MESSAGES.generateAudio).optional(),
-    watermark: z.boolean(MESSAGES.watermark).default(true),
-    fps: fps.optional(),
+    duration: z._default(duration, DURATION_SECONDS.default),
+    resolution: z.optional(resolution),
+    aspect_ratio: z._default(z.enum(ASPECT_RATIOS, MESSAGES.aspectRatio), '16:9'),
+    generate_audio: z.optional(z.boolean(MESSAGES.generateAudio)),
+    watermark: z._default(z.boolean(MESSAGES.watermark), true),
+    fps: z.optional(fps),
     image_urls: references('image_urls', imageReference),
-    image_url: legacyImage.optional(),
+    image_url: z.optional(legacyImage),
     video_urls: references('video_urls', linkReference),
     audio_urls: references('audio_urls', linkReference),
-    callback_url: z.string(MESSAGES.callbackUrl).optional(),
+    callback_url: z.optional(z.string(MESSAGES.callbackUrl)),
   },
   MESSAGES.body,
 )

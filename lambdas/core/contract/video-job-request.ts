@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import { type Catalogue, needsDirectRoute } from '../catalogue/catalogue.ts'
 import type { VideoModel } from '../catalogue/model.ts'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'

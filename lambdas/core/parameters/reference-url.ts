@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 /** Longer than any presigned url. */
 const LINK_CHARACTERS_MAX = 8192
@@ -15,7 +15,7 @@ function isLink(text: string): boolean {
 }
 
 /** A reference that the upstream fetches; the gateway does not fetch it when it creates a job. */
-export const linkReference = z.string(LINK_MESSAGE).refine(isLink, { message: LINK_MESSAGE })
+export const linkReference = z.string(LINK_MESSAGE).check(z.refine(isLink, { message: LINK_MESSAGE }))
 
 /** Whether a string is a link, or an image as `data:image/...;base64`. */
 export function isImageReference(text: string): boolean {
@@ -23,4 +23,4 @@ export function isImageReference(text: string): boolean {
 }
 
 /** A link to an image, or the image itself as `data:image/...;base64`. */
-export const imageReference = z.string(IMAGE_MESSAGE).refine(isImageReference, { message: IMAGE_MESSAGE })
+export const imageReference = z.string(IMAGE_MESSAGE).check(z.refine(isImageReference, { message: IMAGE_MESSAGE }))
