@@ -4,8 +4,8 @@ import { UsageError } from '../../terminal/usage-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
-import { csvLine } from '../command-line/csv.ts'
 import { readTime } from '../command-line/read-time.ts'
+import { csvLine } from './csv.ts'
 import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 
 /** The order never changes; new columns come last. */

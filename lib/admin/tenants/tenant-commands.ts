@@ -7,9 +7,9 @@ import { formatCredits } from '#core/money/money.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
-import { readCredits } from '../command-line/read-credits.ts'
 import { requireName } from '../command-line/read-name.ts'
 import { OPEN_JOBS_DEFAULT } from '../default-limits.ts'
+import { readCredits } from './read-credits.ts'
 import { readOpenJobs } from './read-open-jobs.ts'
 
 const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { usageOf } from '../../../lib/admin/command-line/admin-program.ts'
+import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { typeWords } from './typed-line.ts'
 
 describe('admin-program', () => {
-  it('shows parameters before options, and what may be left out in brackets', () => {
+  it('shows parameters before options, and optional ones in brackets', () => {
     const command = {
       name: 'secret set',
       summary: 'store a key',
@@ -15,5 +17,13 @@ describe('admin-program', () => {
       run: async () => ({ json: {}, text: '' }),
     } as const
     expect(usageOf(command)).toBe('secret set NAME [--config FILE] --tenant ID')
+  })
+
+  it('shows examples whose output goes to a program or a file with --silent', async () => {
+    const exported = await typeWords(['ledger', 'export', '--help'], COMMANDS)
+    expect(exported.out).toContain('\n  npm run --silent admin -- ledger export --tenant demo --local > ledger.csv')
+    const listed = await typeWords(['key', 'list', '--help'], COMMANDS)
+    expect(listed.out).toContain('\n  npm run --silent admin -- key list --tenant demo --json')
+    expect(listed.out).toContain('\n  npm run admin -- key list --local')
   })
 })

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { csvLine } from '../../../lib/admin/command-line/csv.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
 import { readLedgerRows, streamLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
 import {
@@ -163,19 +162,5 @@ describe('the exported ledger', () => {
     [{ tenant: 'nobody' }, 'no tenant nobody'],
   ])('is refused with %j', async (options, sentence) => {
     await expect(exported(options)).rejects.toThrow(sentence)
-  })
-})
-
-describe('a line of CSV', () => {
-  it.each([
-    [['a', '', 'b'], 'a,,b\r\n'],
-    [['a,b', 'c"d', 'e\nf', 'g\rh'], '"a,b","c""d","e\nf","g\rh"\r\n'],
-    [['=1+1', '+1', '-cmd', '@x', '\tx', '\rx'], "'=1+1,'+1,'-cmd,'@x,\"'\tx\",\"'\rx\"\r\n"],
-    [['=HYPERLINK("http://x","y")'], '"\'=HYPERLINK(""http://x"",""y"")"\r\n'],
-    [['＝1', '＋1', '－1', '＠x'], "'＝1,'＋1,'－1,'＠x\r\n"],
-    [['x;=cmd', 'x\ty', 'x\t=cmd', 'x;y'], '"x;\'=cmd","x\ty","x\t\'=cmd","x;y"\r\n'],
-    [['-0.5', '-1', '0.000001'], '-0.5,-1,0.000001\r\n'],
-  ])('%j is quoted where it must be and never a formula', (cells, line) => {
-    expect(csvLine(cells)).toBe(line)
   })
 })

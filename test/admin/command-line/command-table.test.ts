@@ -1,0 +1,33 @@
+import { describe, expect, it } from '@jest/globals'
+import { COMMON_OPTIONS } from '../../../lib/admin/command-line/admin-program.ts'
+import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
+import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+
+describe('command-table', () => {
+  it.each(COMMANDS.map((command) => [command.name, command] as const))(
+    'the examples of %s are command lines that it accepts',
+    (name, { examples }) => {
+      expect(examples.length).toBeGreaterThan(0)
+      for (const example of examples) {
+        const words = example.replace(/ [|<>].*$/, '').match(/"[^"]*"|\S+/g) ?? []
+        expect(
+          readCommandLine(
+            words.map((word) => word.replaceAll('"', '')),
+            COMMANDS,
+          ).command?.name,
+        ).toBe(name)
+      }
+    },
+  )
+
+  it('no command has an option with the name of a common one', () => {
+    for (const { name, options = {} } of COMMANDS) {
+      expect([name, Object.keys(options).filter((option) => Object.hasOwn(COMMON_OPTIONS, option))]).toEqual([name, []])
+    }
+  })
+
+  it('no two commands have the same name', () => {
+    const names = COMMANDS.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
