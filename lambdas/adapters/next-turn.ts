@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises'
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Resolves in a turn of the event loop that nobody else gets from here. Long work waits for one before each of its parts, so
- * that however many requests have such work, the process is never kept busy for longer than by one part.
+ * Resolves in a turn of the event loop that no other call gets. Long work awaits a turn before each of its steps. The process is
+ * then never busy for longer than one step, however many requests have such work.
  */
 export function nextTurn(): Promise<void> {
   const turn = last.then(() => setImmediate())

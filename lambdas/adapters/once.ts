@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for and keeps it: a client that a warm instance may never need costs nothing. */
+/** Creates a value at the first call and keeps it, so that an instance creates only the clients that it uses. */
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined
   return () => {

@@ -1,14 +1,14 @@
-/** A bounded number of places for work that takes much of something; who finds none waits, first come first served. */
+/** Limits how much work of one kind runs at a time. Work that finds no free place waits, first come, first served. */
 export class Places {
   #free: number
   readonly #waiting: (() => void)[] = []
 
-  /** @param count how many may have a place at a time. */
+  /** @param count the number of places. */
   constructor(count: number) {
     this.#free = count
   }
 
-  /** Resolves when a place is free, with what gives it back; to be called once, whatever happened. */
+  /** Resolves when a place is free, with the function that releases it. Call that function exactly once, even after a failure. */
   async take(): Promise<() => void> {
     if (this.#free === 0) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -18,7 +18,7 @@ export class Places {
     return () => this.#giveBack()
   }
 
-  /** The place goes to the next in line, if anyone waits. */
+  /** Passes the place to the next in line, if any. */
   #giveBack(): void {
     const next = this.#waiting.shift()
     if (next === undefined) {

@@ -7,14 +7,14 @@ import type { Microcredits } from '#core/money/money.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 
-/** What a request costs. A request that nothing was said about is free: its reservation is released. */
+/** The bill of a request. Without a call of `settle` or `settleByEstimate` the request is free: its reservation is released. */
 export type Bill = {
   /** What was reserved. */
   readonly locked: Microcredits
-  /** Whether the request costs something by what was said so far. An error that is sent then tells SDKs not to retry. */
+  /** Whether the request costs something as settled so far. If so, an error response tells SDKs not to retry. */
   readonly isBilled: boolean
   settle(actual: Microcredits): void
-  /** Bills without a usage from the upstream, which the ledger marks and a metric counts. */
+  /** Settles without usage from the upstream; the ledger marks such a bill, and a metric counts it. */
   settleByEstimate(actual: Microcredits): void
 }
 
@@ -28,14 +28,14 @@ type Billed = {
   readonly exchange: BilledExchange
   readonly model: RelayModel
   readonly estimate: Microcredits
-  /** What the client could ask for with the balance that it has; undefined where nothing less would do. */
+  /** Advises which smaller request the balance would cover; undefined if no smaller request is possible. */
   readonly adviseFor?: (available: Microcredits) => string | undefined
 }
 
 /**
- * Reserves the estimate, runs, and resolves the reservation exactly once, whatever happens in between, by what `run` has
- * said when it ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits for
- * the settlement.
+ * Reserves the estimate, calls `run`, and resolves the reservation exactly once, whatever happens in between, as the bill
+ * stands when `run` ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits
+ * for the settlement.
  * A model without a price needs no reservation; the key is confirmed by a read instead.
  * @throws InvalidApiKeyError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
  */
@@ -81,7 +81,7 @@ export async function billRequest(
     throw error
   } finally {
     const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)
-    // A failure to resolve is logged by the ledger and mended by Reconcile; the request itself has not failed.
+    // A failure to resolve is logged by the ledger and repaired by Reconcile; the request itself has not failed.
     const outcome = await context.ledger.resolve(reservation, resolution).catch(() => undefined)
     if (settlement !== undefined) {
       if (outcome === 'resolved') {
@@ -96,7 +96,7 @@ type Settlement = { readonly actual: Microcredits; readonly estimated: boolean }
 
 const RELEASE = { kind: 'release' } as const
 
-/** Adds to an error about the balance what the balance would have covered. @throws always */
+/** Adds advice to an error about the balance: what the balance would have covered. @throws always */
 function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
   const shortfall = error instanceof InsufficientQuotaError ? error.shortfall : undefined
   if (shortfall === undefined || adviseFor === undefined) {

@@ -12,7 +12,7 @@ import type { ChannelFailure } from './judge-reply.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 import { openReply, type UpstreamReply } from './upstream-reply.ts'
 
-/** What calling upstreams takes from outside. */
+/** The dependencies of calls to upstreams. */
 export type UpstreamContext = ChannelContext & {
   readonly catalogue: Pick<Catalogue, 'relayChannels'>
   readonly breakers: Pick<Breakers, keyof Breakers>
@@ -20,22 +20,22 @@ export type UpstreamContext = ChannelContext & {
   readonly random: () => number
 }
 
-/** One request for whichever channel of its model takes it. `deadline` is the {@link replyDeadline} of the request. */
+/** One request for the first channel of its model that takes it. `deadline` is the {@link replyDeadline} of the request. */
 export type UpstreamCall = ChannelCall & {
   readonly exchange: Pick<RelayExchange, 'caller' | 'sessionId' | 'requestId'>
   /** Channels whose reply to this request broke off before anything was relayed; they are left out. */
   readonly failedChannels?: readonly string[]
 }
 
-/** The caller gave up the call. An upstream may be working on it. */
+/** The caller gave up the call, on which an upstream may be working. */
 class CallGivenUpError extends Error {
   override readonly name = 'CallGivenUpError'
 }
 
 /**
- * When a client must have its response, as a time of `performance.now()`: API Gateway cuts a response after five minutes of
- * silence, and an upstream that works longer works for nobody. All channels of the request, and a body that must be whole
- * before anything of it is sent, share this time.
+ * The time of `performance.now()` by which a client must have its response: API Gateway cuts a response after five minutes of
+ * silence, so the work of a slower upstream would be lost. All channels of the request share this time, with a body that must
+ * be whole before any of it is sent.
  * @param since when the client began to wait.
  */
 export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogue, 'config'> }, since: number): number {
@@ -44,8 +44,8 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
 
 /**
  * Sends a request to the first channel, in order, that takes it. Connection failures, 429, 5xx and refusals of the
- * gateway's own key go on to the next channel, each channel at most once. An upstream that has the request and stays
- * silent ends the search: it may be at work, and bill.
+ * gateway's own key go on to the next channel, each channel at most once. The search ends if an upstream has the
+ * request and stays silent: that upstream may be working on it, and bill it.
  * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
  *   CallGivenUpError, and whatever `body` throws.
  */
@@ -73,7 +73,8 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
 type Admitted = { readonly channel: RelayChannel; readonly admitted: AdmittedCall }
 
 /**
- * Calls one channel. When the channel does not take the request, its breaker and the log hear of it.
+ * Calls one channel. A channel that does not take the request is logged, and its breaker counts the failure unless
+ * the channel is only busy.
  * @throws UpstreamTimeoutError, ClientGoneError and CallGivenUpError, after which no other channel is called.
  */
 async function callAdmitted(
@@ -128,7 +129,7 @@ function lotsOf({ exchange }: UpstreamCall, { random }: UpstreamContext): (chann
   return ({ id }) => lotOfDigest(hash('sha256', sessionText({ tenantId, sessionId }, id), 'buffer'))
 }
 
-/** Every breaker is open: says when the first channel may be tried again, in whole seconds. */
+/** Every breaker is open: the error says in how many whole seconds the first channel may be tried again. */
 function noChannel(channels: readonly RelayChannel[], { breakers, nowMilliseconds }: UpstreamContext): Error {
   const now = nowMilliseconds()
   const rests = channels.map((channel) => breakers.restMilliseconds(channel, now))

@@ -14,15 +14,15 @@ import { isRequestId } from '#core/request-id.ts'
 /** Why a channel did not take a request. */
 export type ChannelFailure = {
   /**
-   * `busy`: the upstream asks for patience. `refused`: the upstream refuses the gateway's key or account. `failed`: the
-   * upstream is out of order or out of reach. `timeout`: the upstream has the request and did not begin to reply, so it
-   * may be at work.
+   * `busy`: the upstream asks to try later. `refused`: the upstream refuses the gateway's key or account. `failed`: the
+   * upstream fails or is out of reach. `timeout`: the upstream has the request and did not begin to reply in time, so it
+   * may still be working on it.
    */
   readonly kind: 'busy' | 'refused' | 'failed' | 'timeout'
-  /** For the log: a code or a few words of ours. */
+  /** For the log: a code or a fixed phrase of the gateway. */
   readonly reason: string
   readonly upstreamRequestId?: string | undefined
-  /** Of a refusal: another key may help. */
+  /** True for a refusal that another key may resolve. */
   readonly isKeyRefused?: boolean | undefined
   /** The wait that a busy upstream asks for. */
   readonly retryAfterSeconds?: number | undefined
@@ -98,8 +98,8 @@ const ACCOUNT_NAME = /^insufficient_|^Arrearage|Overdue|^billing_|^Invalid_?Api_
 const ABOUT_REQUEST: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
 
 /**
- * These statuses may be about the request (a model that is unknown or gone) or about the path: below a wrong base url,
- * whichever server is there answers with words of its own.
+ * These statuses may be about the request (a model that is unknown or gone) or about the path: with a wrong base url,
+ * the server that responds may not be the upstream's API at all.
  */
 const ABOUT_REQUEST_OR_PATH: ReadonlySet<number> = new Set([404, 405, 410])
 
@@ -110,7 +110,7 @@ type Refusal = {
   /** Anything but a 2xx. A redirect is not followed, so it is a failure. */
   readonly status: number
   readonly error: UpstreamError
-  /** Whether the body is an error of this API: JSON with an `error` or a code. */
+  /** Whether the body is an error of the upstream's API: JSON with an `error` or a code. */
   readonly hasError: boolean
 }
 

@@ -17,7 +17,7 @@ import { BodyTooLargeError, BodyTooSlowError, readBody } from './read-body.ts'
 import { ResponseStream } from './response-stream.ts'
 import { RunningInvocations } from './running-invocations.ts'
 import { StreamedResponse } from './streamed-response.ts'
-import { type HeldAnswer, UnreadAnswers } from './unread-answers.ts'
+import { type HeldResponse, UnreadResponses } from './unread-responses.ts'
 import { writeInSlices } from './write-in-slices.ts'
 
 /** API Gateway's own limit. */
@@ -32,11 +32,11 @@ type Exchange = {
   readonly response: ServerResponse
   readonly requestId: string
   /** Counts the bytes of a response until its client has received it, or has left. */
-  readonly hold: (bytes: number) => HeldAnswer
+  readonly hold: (bytes: number) => HeldResponse
 }
 
 /** State that the requests of one process share. */
-type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadAnswers }
+type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadResponses }
 
 /** Finds the function of a request. */
 type RouteTable = (method: string, path: string) => RoutedRequest
@@ -46,11 +46,11 @@ export class ApiFront {
   readonly #route: RouteTable
   readonly #running = new RunningInvocations()
   readonly #bodies: BodiesBeingRead
-  readonly #unread: UnreadAnswers
+  readonly #unread: UnreadResponses
 
   constructor(
     route: RouteTable = routeRequest,
-    { bodies = new BodiesBeingRead(), unread = new UnreadAnswers() }: Shared = {},
+    { bodies = new BodiesBeingRead(), unread = new UnreadResponses() }: Shared = {},
   ) {
     this.#route = route
     this.#bodies = bodies
@@ -74,7 +74,7 @@ export class ApiFront {
     }
   }
 
-  #hold({ request, response }: Pick<Exchange, 'request' | 'response'>, bytes: number): HeldAnswer {
+  #hold({ request, response }: Pick<Exchange, 'request' | 'response'>, bytes: number): HeldResponse {
     const held = this.#unread.hold(request.headers.authorization ?? '', bytes, () => response.destroy())
     response.once('close', held.release)
     return held

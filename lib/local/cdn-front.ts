@@ -4,13 +4,13 @@ import { pipeline } from 'node:stream/promises'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import type { CdnKey } from './cdn-key.ts'
 import { isSignedUrlValid } from './signed-url-check.ts'
-import { UnreadAnswers } from './unread-answers.ts'
+import { UnreadResponses } from './unread-responses.ts'
 
 type CdnOptions = {
   readonly bucketName: string
   readonly key: CdnKey
   readonly baseUrl: () => string
-  readonly unread?: UnreadAnswers
+  readonly unread?: UnreadResponses
 }
 
 /** The memory of one transfer: the buffers of both connections. */
@@ -26,7 +26,7 @@ export const CDN_PATH_PREFIX = '/v/'
  * Serves stored videos as the CDN would: signed urls only, byte ranges, and one refusal for everything else
  * (like CloudFront, it does not distinguish a missing object from a forbidden one).
  */
-export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadAnswers() }: CdnOptions) {
+export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadResponses() }: CdnOptions) {
   const client = new S3Client({ requestHandler: { httpAgent: { maxSockets: CONNECTIONS_MAX } } })
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(baseUrl() + (request.url ?? '/'))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { BAD_REQUEST, EXPECTATION_FAILED, sendGatewayError } from './gateway-error.ts'
-import { OpenAnswers } from './open-answers.ts'
+import { OpenResponses } from './open-responses.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
 /** An HTTP server on loopback. */
@@ -20,7 +20,7 @@ export async function listen(
   port: number,
   stalledMilliseconds = STALLED_MILLISECONDS,
 ): Promise<LocalServer> {
-  const open = new OpenAnswers()
+  const open = new OpenResponses()
   // Node would refuse a request without a host with an empty response.
   const server = createServer({ keepAliveTimeout: 65_000, requireHostHeader: false }, (request, response) => {
     open.add(request.socket, response, () => {

@@ -2,13 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { BAD_ANSWER, sendGatewayError } from './gateway-error.ts'
 import { ResponseFraming, type ResponseHead } from './response-framing.ts'
 import type { ResponseSink } from './response-stream.ts'
-import type { HeldAnswer } from './unread-answers.ts'
+import type { HeldResponse } from './unread-responses.ts'
 import { SLICE_BYTES, writeInSlices } from './write-in-slices.ts'
 
 type Options = {
   readonly requestId: string
   /** Counts the bytes that the function holds until its client has received them. */
-  readonly hold: (bytes: number) => HeldAnswer
+  readonly hold: (bytes: number) => HeldResponse
 }
 
 /**
@@ -22,7 +22,7 @@ export class StreamedResponse implements ResponseSink {
   readonly #hold: Options['hold']
   readonly #framing = new ResponseFraming()
   /** A function that sends a content-length has the whole body already. */
-  #heldWhole: HeldAnswer | undefined
+  #heldWhole: HeldResponse | undefined
   /** Bytes that the head's content-length still promises. */
   #promised: number | undefined
   #hasBody = false

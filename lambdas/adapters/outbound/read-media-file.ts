@@ -24,9 +24,9 @@ export type MediaFile = { readonly facts: FileFacts; readonly unreadBecause?: st
 type Piece = { readonly window: FileWindow; readonly isRange: boolean; readonly sizeBytes: number | undefined }
 
 /**
- * Reads the header of a file by a few ranges, and nothing of the rest. The URL is a client's and passes the guard, like that of
- * a download; only a trusted origin may redirect into a trusted origin. Facts that cannot be read are missing from the result.
- * `signal` bounds the whole. Never throws for anything that a network or a file does.
+ * Reads only the header of a file, with a few range requests. The URL comes from a client and passes the guard, as for
+ * a download; only a trusted origin may redirect to a trusted origin. Facts that cannot be read are missing from the result.
+ * `signal` bounds all requests together. Never throws for a fault of the network or the file.
  */
 export async function readMediaFile(command: MediaFileCommand): Promise<MediaFile> {
   const windows: FileWindow[] = []
@@ -46,17 +46,17 @@ export async function readMediaFile(command: MediaFileCommand): Promise<MediaFil
     }
     throw error
   }
-  return isTold(facts) ? { facts } : { facts, unreadBecause: 'its header does not tell' }
+  return isComplete(facts) ? { facts } : { facts, unreadBecause: 'its header does not tell' }
 }
 
 /** Reads a file that is part of the request itself. */
 export function readMediaBytes(bytes: Uint8Array): MediaFile {
   const facts = { ...readMediaFacts([{ offset: 0, bytes }]).facts, sizeBytes: bytes.length }
-  return isTold(facts) ? { facts } : { facts, unreadBecause: 'its header does not tell' }
+  return isComplete(facts) ? { facts } : { facts, unreadBecause: 'its header does not tell' }
 }
 
 /** Whether every fact that a limit may concern is known; for a format that is not measured, the format suffices. */
-function isTold({ format, width, seconds, framesPerSecond }: MediaFacts): boolean {
+function isComplete({ format, width, seconds, framesPerSecond }: MediaFacts): boolean {
   switch (format) {
     case undefined:
       return false

@@ -32,8 +32,8 @@ const UNKNOWN_TO_NAME_SERVERS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENO
 /**
  * Resolves a host name once, to all the addresses that the machine's resolver would return.
  *
- * The names come from tenants, and the operator of a name server decides how long a query takes. So name servers are queried
- * without a thread of the process, which has four in all. Names in the hosts file, names without a dot, and names that only the
+ * The names come from tenants, and the operator of a name server decides how long a query takes. Name servers are therefore
+ * queried without a thread of the process, which has four in all. Names in the hosts file, names without a dot, and names that only the
  * machine knows (by its search list, for example) are left to its resolver, two at a time.
  * @throws the resolver's error, with its code.
  */
@@ -84,7 +84,7 @@ function isInHostsFile(name: string, hostsFile: string): boolean {
  * Queries name servers for both families at once; IPv4 addresses come first. Each name has a new resolver, which reads the
  * machine's present settings.
  * @param servers as `address:port`; the machine's own by default.
- * @throws the error of the resolver: ENOTFOUND or ENODATA where the name does not exist, ETIMEOUT after a few seconds.
+ * @throws the error of the resolver: ENOTFOUND or ENODATA if the name does not exist, ETIMEOUT after a few seconds.
  */
 export async function queryNameServers(
   hostname: string,

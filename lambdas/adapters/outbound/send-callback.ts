@@ -66,7 +66,7 @@ function judge(status: number): CallbackDelivery {
   }
 }
 
-/** Lets a short response end in good order and cuts a long one. The status has already decided, so errors do not count. */
+/** Reads a short response to its end and cuts a long one. The status has already decided the outcome, so errors are ignored. */
 async function discard(body: HttpResponse['body']): Promise<void> {
   let bytes = 0
   try {

@@ -3,8 +3,8 @@ import { taskViews } from './p2/p2-result.ts'
 import { decimalText, firstOf, memberAt, parseJson } from './video/json-reading.ts'
 
 /**
- * The generation time that a success reply reports, in seconds from the upstream's acceptance to the end; undefined where the
- * reply does not say. The number is unchecked: it may be zero, negative or absurd.
+ * The generation time that a success reply reports, in seconds from the upstream's acceptance to the end; undefined if the
+ * reply has none. The number is unchecked: it may be zero, negative or absurd.
  */
 export function reportedGenerationSeconds(
   { provider }: Pick<VideoChannel, 'provider'>,
@@ -21,7 +21,7 @@ export function reportedGenerationSeconds(
   }
 }
 
-/** The fields of begin and end that P1, P2 and the proxies use. `updated_at` is the end where nothing better is there. */
+/** The fields of begin and end that P1, P2 and the proxies use. `updated_at` is used only if no better field for the end is present. */
 const BEGIN = ['submit_time', 'created_at', 'scheduled_time']
 const END = ['end_time', 'finish_time', 'completed_at', 'updated_at']
 

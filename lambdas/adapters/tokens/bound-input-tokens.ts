@@ -7,25 +7,25 @@ import { countTokens } from './count-tokens.ts'
 import { readRanks as readRanksOfDeployment } from './read-ranks.ts'
 import type { RankLookup } from './token-ranks.ts'
 
-/** Bytes of the longest token of cl100k_base: a run of spaces. A text of more than so many for each token is too long. */
+/** Bytes of the longest token of cl100k_base, a run of spaces. A string with more bytes per allowed token is too long. */
 export const TOKEN_BYTES_MAX = 128
 
-/** A text up to this length is counted with hardly any memory; a longer one, which is seldom within a limit, takes 28 times its size. */
+/** Counting a string up to this length takes little memory. A longer one, which is rarely within a limit, takes 28 times its size. */
 const LONG_TEXT_BYTES = 65_536
 
-/** Long texts that are counted at a time, so that many of them do not take all memory. */
+/** The number of long strings that are counted at a time, which bounds the memory. */
 const longTexts = new Places(2)
 
 type Options = {
   readonly model: Pick<EmbeddingModel, 'max_input_tokens'>
-  /** Called only when a text has to be counted. */
+  /** Called only when a string has to be counted. */
   readonly readRanks?: () => RankLookup
 }
 
 /**
- * Checks each input against the most tokens that the model takes, and says how many tokens each has at most, which bounds
- * the cost: its length in bytes where that is within the limit (a byte-level tokenizer never makes more), else its exact
- * count.
+ * Checks each input against the model's limit of tokens.
+ * @returns for each input an upper bound of its tokens, which bounds the cost: its length in bytes if that is within the limit
+ * (a byte-level tokenizer never makes more tokens than bytes), or else its exact count.
  * @throws InvalidRequestError naming the input by its index, never by its content.
  */
 export async function boundInputTokens(inputs: EmbeddingInputs, options: Options): Promise<readonly number[]> {
@@ -36,7 +36,7 @@ export async function boundInputTokens(inputs: EmbeddingInputs, options: Options
     return inputs.counts
   }
   const bounds = inputs.texts.map((text) => Buffer.byteLength(text))
-  // What needs no counting is refused before the first text is counted.
+  // Inputs that are too long for any count are refused before the first string is counted.
   refuseAbove(limit * TOKEN_BYTES_MAX, bounds, limit)
   for (const [index, text] of inputs.texts.entries()) {
     if ((bounds[index] ?? 0) > limit) {
@@ -50,7 +50,7 @@ export async function boundInputTokens(inputs: EmbeddingInputs, options: Options
   return bounds
 }
 
-/** Other requests get their turn between the steps. */
+/** Counts in steps; other requests get their turn between them. */
 async function countInTurns(text: string, ranks: RankLookup, limit: number): Promise<number> {
   const place = text.length > LONG_TEXT_BYTES ? await longTexts.take() : undefined
   try {

@@ -20,7 +20,7 @@ export function taskViews(body: unknown): readonly unknown[] {
   return [body, data, memberAt(body, 'upstream_response'), nested, memberAt(data, 'upstream_response')]
 }
 
-/** Reads what a success reply of any P2 route says of the video. The first place that has a value wins. */
+/** Reads what a success reply of any P2 route says about the video. The first place that has a value wins. */
 export function readP2Result(text: string): VideoResult {
   return p2Result(parseJson(text))
 }

@@ -40,7 +40,7 @@ export type AccountCaller = (call: AccountCall) => Promise<WholeOutcome>
  * When the key was refused and has been replaced since it was read, the request is sent once more. An upstream that refuses a
  * key has not looked at the request, so this holds for submits too, unless the refusal names a task.
  *
- * The upstream's words reach the client in the end, so the keys are removed from every reply.
+ * The upstream's reply eventually reaches the client, so the keys are removed from every reply.
  */
 export function createAccountCaller(baseUrl: string, dependencies: VideoProviderDependencies): AccountCaller {
   const { credential, renewedCredential, http } = dependencies

@@ -18,10 +18,10 @@ import type { Caller } from './api-key-record.ts'
 /** Keys whose last known state is remembered, about a hundred kilobytes. */
 const KEYS_MAX = 1_000
 
-/** One way fails when another request went first; then the other way is tried. More turns mean that clocks disagree. */
+/** One kind of update fails if another request came first; then the other kind is tried. More tries mean that clocks disagree. */
 const TRIES_MAX = 4
 
-/** The item of a key that rested for a day says nothing any more: the table may delete it. */
+/** A key that was idle for a day has its whole burst again, so the table may delete its item. */
 const KEPT_SECONDS = 24 * 60 * 60
 
 /** What the limit of a key means for one request. */
@@ -33,8 +33,9 @@ export type RateVerdict = {
 
 /**
  * Counts the requests of keys with a limit, over all instances. A request that passes usually takes one conditional update, and
- * most requests that are refused take none; a key without a limit costs nothing. By what an instance remembers of a key, it
- * chooses the update to try first, and refuses requests that were too many even then: other instances only add.
+ * most requests that are refused take none; a key without a limit costs nothing. From the state of a key that an
+ * instance remembers, it chooses the update to try first, and refuses requests that already exceed the limit: other instances
+ * can only have added requests.
  */
 export class KeyRateLimiter {
   readonly #table: Pick<Table, 'updateItem'>
@@ -48,7 +49,7 @@ export class KeyRateLimiter {
 
   /**
    * Counts one request. Undefined for a key without a limit.
-   * @throws ServiceUnavailableError when the table stays out of reach: nothing is served without the table anyway.
+   * @throws ServiceUnavailableError when the table stays out of reach: no request can be served without the table anyway.
    */
   async take({ keyId, ratePerMinute }: Pick<Caller, 'keyId' | 'ratePerMinute'>): Promise<RateVerdict | undefined> {
     if (ratePerMinute === undefined) {

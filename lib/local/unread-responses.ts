@@ -25,7 +25,7 @@ const IDLE_LOOKS_MAX_ABOVE_TWICE = 2
 type Held = { readonly key: string; readonly bytes: number; readonly cut: () => void; idleLooks: number }
 
 /** One response that waits for its client. */
-export type HeldAnswer = {
+export type HeldResponse = {
   /** The client has read a part. */
   taken(): void
   /** The response is not held any more; may be called twice. */
@@ -36,7 +36,7 @@ export type HeldAnswer = {
  * Counts the bytes of responses that wait for their clients, per key and in total. Above a bound, the responses of clients that do not
  * read are cut, those without progress for the longest first; above twice a bound, they are cut sooner.
  */
-export class UnreadAnswers {
+export class UnreadResponses {
   readonly #bounds: UnreadBounds
   /** The response without progress for the longest comes first. */
   readonly #held = new Set<Held>()
@@ -49,7 +49,7 @@ export class UnreadAnswers {
   }
 
   /** Counts a response until it is released. @param cut ends the response unfinished; `release` follows later. */
-  hold(key: string, bytes: number, cut: () => void): HeldAnswer {
+  hold(key: string, bytes: number, cut: () => void): HeldResponse {
     const held = { key, bytes, cut, idleLooks: 0 }
     this.#held.add(held)
     this.#count(key, bytes)

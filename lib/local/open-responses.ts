@@ -22,19 +22,19 @@ const ERROR_OF_CODE: ReadonlyMap<string, GatewayError> = new Map([
 ])
 
 /** A request that is queued, or whose response is under way. */
-type Turn = { readonly answer: ServerResponse; readonly begin: () => void }
+type Turn = { readonly response: ServerResponse; readonly begin: () => void }
 
 /**
  * The responses under way on each connection, so that a refusal never lands inside one of them. The requests of a connection start one
  * after the other, each after the previous response has been handed over, so a client that reads nothing causes one response, however
  * many requests it sends.
  */
-export class OpenAnswers {
+export class OpenResponses {
   readonly #turns = new WeakMap<Duplex, Set<Turn>>()
   readonly #refused = new WeakSet<Duplex>()
 
   /** Starts a request when it is its turn. One request too many on a connection ends them all. */
-  add(socket: Duplex, answer: ServerResponse, begin: () => void): void {
+  add(socket: Duplex, response: ServerResponse, begin: () => void): void {
     if (this.#refused.has(socket)) {
       return
     }
@@ -43,9 +43,9 @@ export class OpenAnswers {
       this.#endFlood(socket, turns)
       return
     }
-    const turn = { answer, begin }
+    const turn = { response, begin }
     this.#turns.set(socket, turns.add(turn))
-    answer.once('close', () => this.#endTurn(socket, turn))
+    response.once('close', () => this.#endTurn(socket, turn))
     if (turns.size === 1) {
       begin()
     }
@@ -80,7 +80,7 @@ export class OpenAnswers {
     this.#refused.add(socket)
     turns.clear()
     socket.pause()
-    if (underWay === undefined || (underWay.answer.headersSent && !underWay.answer.writableFinished)) {
+    if (underWay === undefined || (underWay.response.headersSent && !underWay.response.writableFinished)) {
       socket.destroy()
     } else {
       say(socket, tooManyRequestsAtOnce(REQUESTS_PER_CONNECTION_MAX))
@@ -88,7 +88,7 @@ export class OpenAnswers {
   }
 
   #sayInTurn(socket: Duplex, refusal: GatewayError): void {
-    const open = Array.from(this.#turns.get(socket) ?? [], ({ answer }) => answer).filter(({ closed }) => !closed)
+    const open = Array.from(this.#turns.get(socket) ?? [], ({ response }) => response).filter(({ closed }) => !closed)
     const last = open.at(-1)
     if (last?.req.complete) {
       last.once('close', () => say(socket, refusal))

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { UnreadAnswers } from '#local/unread-answers.ts'
+import { UnreadResponses } from '#local/unread-responses.ts'
 import { startLocalApi } from './local-api.ts'
 
 const BOUNDS = { keyBytesMax: 100, processBytesMax: 250, lookMilliseconds: 20 }
 
 /** Holds answers under names and tells which were cut. */
 function openAnswers() {
-  const unread = new UnreadAnswers(BOUNDS)
+  const unread = new UnreadResponses(BOUNDS)
   const cut: string[] = []
   const hold = (key: string, bytes: number, name: string) => unread.hold(key, bytes, () => cut.push(name))
   return { hold, cut }
@@ -99,7 +99,7 @@ describe('an answer over the local front', () => {
   const bounds = { keyBytesMax: 60 * MIB, processBytesMax: 120 * MIB, lookMilliseconds: 200 }
   let api: Awaited<ReturnType<typeof startLocalApi>>
   beforeAll(async () => {
-    api = await startLocalApi({ unread: new UnreadAnswers(bounds) })
+    api = await startLocalApi({ unread: new UnreadResponses(bounds) })
   })
   afterAll(() => api.close())
 
