@@ -3,6 +3,8 @@ export class RecentValues<Value> {
   readonly #sizeMax: number
   /** The one that was used longest ago comes first. */
   readonly #values = new Map<string, Value>()
+  /** The key that comes last: finding its value again needs no write. */
+  #newest: string | undefined
 
   constructor(sizeMax: number) {
     this.#sizeMax = sizeMax
@@ -10,7 +12,7 @@ export class RecentValues<Value> {
 
   get(key: string): Value | undefined {
     const value = this.#values.get(key)
-    if (value !== undefined) {
+    if (value !== undefined && key !== this.#newest) {
       this.set(key, value)
     }
     return value
@@ -19,6 +21,7 @@ export class RecentValues<Value> {
   set(key: string, value: Value): void {
     this.#values.delete(key)
     this.#values.set(key, value)
+    this.#newest = key
     if (this.#values.size > this.#sizeMax) {
       const [oldest = key] = this.#values.keys()
       this.#values.delete(oldest)

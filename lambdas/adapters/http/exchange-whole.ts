@@ -40,13 +40,18 @@ export type WholeOutcome =
   | { readonly kind: 'no_response'; readonly reason: string }
 
 /** Sends a request and reads the whole response. Never rejects. */
-export async function exchangeWhole(client: HttpClient, { limits, ...request }: WholeRequest): Promise<WholeOutcome> {
+export async function exchangeWhole(
+  client: HttpClient,
+  { method, url, headers, body, limits }: WholeRequest,
+): Promise<WholeOutcome> {
   const { connectMilliseconds, totalMilliseconds, bytesMax, connection } = limits
   const deadline = performance.now() + totalMilliseconds
-  const timeouts = { connectMilliseconds, firstByteMilliseconds: totalMilliseconds }
   const outcome = await client.send({
-    ...request,
-    timeouts,
+    method,
+    url,
+    headers,
+    body,
+    timeouts: { connectMilliseconds, firstByteMilliseconds: totalMilliseconds },
     deadline,
     connection,
     isRepeatable: connection === 'pooled',
@@ -70,7 +75,16 @@ async function readWhole(
   bytesMax: number,
   deadline: number,
 ): Promise<WholeOutcome> {
-  const timer = setTimeout(() => body.fail('timeout'), Math.max(1, deadline - performance.now()))
+  let timer: NodeJS.Timeout | undefined
+  let isOver = false
+  body.onceOver(() => {
+    isOver = true
+    clearTimeout(timer)
+  })
+  // A small body arrives with its head, and needs no timer.
+  if (!isOver) {
+    timer = setTimeout(() => body.fail('timeout'), Math.max(1, deadline - performance.now()))
+  }
   const chunks: Buffer[] = []
   let bytes = 0
   try {
@@ -89,7 +103,5 @@ async function readWhole(
       return { kind: 'no_response', reason: error.reason }
     }
     throw error
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -94,10 +94,12 @@ class Attempt {
 
   #onSocket(socket: Socket): void {
     if (this.#isConnected) {
-      // The listener leaves with the first bytes or with the connection itself.
-      socket.once('data', () => {
-        this.#hasReceived = true
-      })
+      if (this.#request.isRepeatable !== true) {
+        // The listener leaves with the first bytes or with the connection itself.
+        socket.once('data', () => {
+          this.#hasReceived = true
+        })
+      }
     } else if (this.#isTls || socket.connecting) {
       socket.once(this.#isTls ? 'secureConnect' : 'connect', () => this.#onConnected())
     } else {
