@@ -62,7 +62,7 @@ export class PromptCalls {
     return this.#givingUp.signal.aborted
   }
 
-  /** Resolves when the calls are given up. */
+  /** Resolves when no other call may be made. */
   get over(): Promise<void> {
     return this.#over.promise
   }
@@ -122,8 +122,7 @@ export class PromptCalls {
   /** Gives up every call that has not ended. Replies that were read to their end are left alone. */
   end(): void {
     this.stopWaiting()
-    this.#over.resolve()
-    this.#leaving.abort()
+    this.#leave()
     this.#givingUp.abort()
     for (const reply of this.#replies) {
       reply.body.destroy()
@@ -171,8 +170,13 @@ export class PromptCalls {
     })
   }
 
-  readonly #onGone = (): void => {
+  #leave(): void {
     this.#leaving.abort()
+    this.#over.resolve()
+  }
+
+  readonly #onGone = (): void => {
+    this.#leave()
     this.#patience = setTimeout(() => {
       this.#isAbandoned = true
       this.end()

@@ -19,12 +19,14 @@ import { PROMPTS_AT_ONCE } from './for-each-prompt.ts'
 import { type PromptCalls, UpstreamRefusalError } from './prompt-calls.ts'
 import { readEvents } from './read-events.ts'
 
-/** Characters of events that are held for the first byte. An upstream that writes more meanwhile has to wait. */
-const HELD_CHARACTERS_MAX = 4 * 1024 * 1024
+/** Characters of events that are held for the first byte: 4 MiB for each of the first prompts. What comes above it has to wait. */
+const HELD_CHARACTERS_MAX = PROMPTS_AT_ONCE * 4 * 1024 * 1024
 
 /**
  * One stream in which the completions of all prompts are sent as they arrive. Nothing is sent before each of the first
- * prompts has an upstream that takes it: until then a refusal, a failure or the lack of a channel has its own status.
+ * prompts has an upstream that takes it: until then a refusal, a failure or the lack of a channel has its own status. A reply
+ * that ends or breaks off before that waits for the first byte, so that what it generated is delivered and billed, and so that
+ * no further prompt is sent for a request that may still fail for free.
  */
 export class StreamedCompletion implements CompletionForm {
   readonly leftCall = 'abandoned'
@@ -45,7 +47,15 @@ export class StreamedCompletion implements CompletionForm {
     this.#awaited = new Set(run.completion.prompts.slice(0, PROMPTS_AT_ONCE).keys())
   }
 
-  async read(promptIndex: number, { reply, n }: PromptReply): Promise<number> {
+  async read(promptIndex: number, promptReply: PromptReply): Promise<number> {
+    try {
+      return await this.#relayReply(promptIndex, promptReply)
+    } finally {
+      await this.#firstByte()
+    }
+  }
+
+  async #relayReply(promptIndex: number, { reply, n }: PromptReply): Promise<number> {
     try {
       await this.#noteReplied(promptIndex)
       await this.#relayEvents(promptIndex, reply).finally(() => {
@@ -104,14 +114,19 @@ export class StreamedCompletion implements CompletionForm {
   }
 
   async #send(events: string): Promise<void> {
-    if (this.#awaited.size === 0) {
+    if (this.#awaited.size === 0 || this.#run.exchange.response.gone.aborted) {
       await this.#sender.send(events)
       return
     }
     this.#held += events
-    if (this.#held.length > HELD_CHARACTERS_MAX && this.#calls.mayCall) {
-      await Promise.race([this.#opened.promise, this.#calls.over])
+    if (this.#held.length > HELD_CHARACTERS_MAX) {
+      await this.#firstByte()
     }
+  }
+
+  /** Resolves when the first byte may be sent, or when there will be none because the client has left or a call has failed. */
+  async #firstByte(): Promise<void> {
+    await Promise.race([this.#opened.promise, this.#calls.over])
   }
 
   /** The breaker hears of a reply that broke off, but not of one that was given up. @returns what to throw. */

@@ -103,11 +103,11 @@ describe('a prompt that the upstream refuses among others', () => {
     expect(await rig.balance(id)).toStrictEqual({ available: '10', held: '0', spent: '0' })
   })
 
-  it('is not told when the stream of another failed before it, as for a whole answer', async () => {
+  it('is what the client hears of, although the stream of another failed before it', async () => {
     const { id, key } = await rig.tenant('10')
     const error = chatEvent({ error: { message: 'overloaded' } })
     refuseLast(3, { answerGood: (response) => sendStream(response, error) })
-    expect((await rig.send({ ...BODY, stream: true }, { operation, key })).statusCode).toBe(502)
+    expect((await rig.send({ ...BODY, stream: true }, { operation, key })).statusCode).toBe(400)
     expect(await rig.balance(id)).toMatchObject({ held: '0', spent: '0' })
   })
 

@@ -8,6 +8,8 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
+const FOUR_MEBIBYTES = 'x'.repeat(4 * 1024 * 1024)
+
 describe('the first byte of a stream', () => {
   it('waits for the slowest of the first prompts; what the others say is held until then', async () => {
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
@@ -24,17 +26,64 @@ describe('the first byte of a stream', () => {
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 30_000n, estimated: false }])
   })
 
-  it('holds no more than 4 MiB: an upstream that writes more has to wait', async () => {
+  it('holds no more than 32 MiB: an upstream that writes more has to wait', async () => {
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
     await run.settle()
     run.callFor('a').answer()
-    const text = 'x'.repeat(1024 * 1024)
-    run.callFor('a').body.write(...Array.from({ length: 6 }, () => word(text)))
+    run.callFor('a').body.write(...Array.from({ length: 10 }, () => word(FOUR_MEBIBYTES)))
     await run.settle()
+    expect(run.callFor('a').body.unread).toBe(2)
     run.callFor('b').fail(new UpstreamFailedError())
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
-    expect(run.callFor('a').body.unread).toBe(2)
     expect(run.resolved).toStrictEqual([{ kind: 'release' }])
+  })
+
+  it('that the client no longer waits for holds no upstream up: its usage is read and billed', async () => {
+    const run = startCompletion({ prompt: ['a', 'b'], stream: true })
+    await run.settle()
+    run.callFor('a').answer()
+    run.callFor('a').body.write(...Array.from({ length: 10 }, () => word(FOUR_MEBIBYTES)))
+    await run.settle()
+    run.answer.leaving.abort()
+    run.callFor('b').abort()
+    run.callFor('a').body.end(FINISH, USAGE_CHUNK, DONE)
+    await run.settle()
+    expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: 15_000n, estimated: false }])
+  })
+
+  it('comes before the error of a prompt that broke off meanwhile, whose words are delivered and billed', async () => {
+    const run = startCompletion({ prompt: ['a', 'b'], stream: true })
+    await run.settle()
+    run.callFor('a').answer()
+    run.callFor('a').body.write(word('Hi'))
+    run.callFor('a').body.breakOff()
+    await run.settle()
+    expect(run.answer.isOpen).toBe(false)
+    run.callFor('b').answer()
+    expect(await run.over).toStrictEqual({ error: undefined })
+    expect(run.answer.text).toContain('"text":"Hi"')
+    expect(run.answer.text).toContain('"code":"upstream_error"')
+    expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
+  })
+
+  it('comes before the ninth prompt is sent, although the first was answered', async () => {
+    const prompt = Array.from({ length: 9 }, (_, index) => `p${index}`)
+    const run = startCompletion({ prompt, stream: true })
+    await run.settle()
+    run.callFor('p0').answer()
+    run.callFor('p0').body.end(word('Hi'), FINISH, USAGE_CHUNK, DONE)
+    await run.settle()
+    expect(run.calls).toHaveLength(8)
+    for (const call of run.calls.slice(1)) {
+      call.answer()
+    }
+    await run.settle()
+    expect(run.calls).toHaveLength(9)
+    run.callFor('p1').body.breakOff()
+    for (const call of run.calls) {
+      call.fail(new UpstreamFailedError())
+    }
+    await run.over
   })
 
   it('waits until each of the first prompts has an upstream, so that a refusal still has its status', async () => {
