@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { openRelayContext } from '#lambdas/relay/relay-context.ts'
+import { openCallerContext } from '#middleware/caller-context.ts'
+import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+describe('caller-context', () => {
+  it('has the catalogue of the deployment', () => {
+    expect(openCallerContext().catalogue.config.models.map(({ id }) => id)).toContain(CHAT)
+  })
+
+  it('shares the keys that were read, and their rates, among all operations of a process', () => {
+    const { callers, rates } = openCallerContext()
+    expect(openCallerContext().callers).toBe(callers)
+    expect(openRelayContext().callers).toBe(callers)
+    expect(openRelayContext().rates).toBe(rates)
+  })
+})

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { catalogueHandler } from '#middleware/catalogue-handler.ts'
+import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { apiEvent, context } from './api-exchange.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+let described = 0
+const handle = catalogueHandler('list-models', (_, catalogue, allowed) => {
+  described += 1
+  return { allowed, hasChat: catalogue.config.models.some(({ id }) => id === CHAT) }
+})
+
+async function call(key: string) {
+  const event = apiEvent({ httpMethod: 'GET', headers: { authorization: `Bearer ${key}` } })
+  const { statusCode, body } = await handle(event, context)
+  return { statusCode, body: JSON.parse(body) }
+}
+
+describe('catalogue-handler', () => {
+  it('describes the catalogue of the deployment with the models that the key may use', async () => {
+    const { id, key } = await rig.tenant()
+    expect(await call(key)).toEqual({ statusCode: 200, body: { allowed: null, hasChat: true } })
+    const limited = generateApiKey()
+    await storeApiKey(rig.table, { key: limited, tenantId: id, models: [CHAT] })
+    expect((await call(limited)).body.allowed).toEqual([CHAT])
+  })
+
+  it('describes nothing to an unknown key', async () => {
+    const before = described
+    expect(await call(generateApiKey())).toMatchObject({ statusCode: 401 })
+    expect(described).toBe(before)
+  })
+
+  it('refuses a key from its first request after the revocation on', async () => {
+    const { key } = await rig.tenant()
+    await call(key)
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '')
+    expect(await call(key)).toMatchObject({ statusCode: 401 })
+  })
+})

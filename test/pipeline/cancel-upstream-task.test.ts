@@ -1,0 +1,61 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { cancelUpstreamTask, isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { ScriptedUpstream } from '../engines/scripted-upstream.ts'
+import { testCatalogue } from '../engines/test-catalogue.ts'
+import { videoJobRecord } from '../engines/video-job-record.ts'
+import { setTestLogging } from '../logs/test-logging.ts'
+
+setTestLogging()
+
+const CANCELLED = {
+  status: 'failed',
+  error: FAILURE_TEXT.cancelledByOperator,
+  channelId: 'main',
+  taskId: 'task-1',
+} as const
+
+let upstream: ScriptedUpstream
+beforeEach(() => {
+  upstream = new ScriptedUpstream()
+})
+
+const cancel = (changes: Partial<VideoJob>) =>
+  cancelUpstreamTask(videoJobRecord(changes), {
+    catalogue: testCatalogue(),
+    openProvider: (channel) => upstream.open(channel),
+  })
+
+describe('cancelUpstreamTask', () => {
+  it('cancels the task of a job that the operator has cancelled', async () => {
+    await cancel(CANCELLED)
+    expect(upstream.cancelled).toEqual(['task-1'])
+  })
+
+  it.each<[string, Partial<VideoJob>]>([
+    ['has failed otherwise', { error: 'generation timed out' }],
+    ['was never accepted', { taskId: undefined }],
+    ['was never submitted', { channelId: undefined }],
+    ['has finished upstream', { finishedAt: 1 }],
+    ['belongs to a channel that is no longer configured', { channelId: 'gone' }],
+  ])('asks nothing of the upstream for a job that %s', async (_, changes) => {
+    await cancel({ ...CANCELLED, ...changes })
+    expect(upstream.cancelled).toEqual([])
+  })
+
+  it('does not throw when the upstream or its credential fails', async () => {
+    upstream.script.cancel = () => Promise.reject(new Error('no connection'))
+    await cancel(CANCELLED)
+    upstream.closed.add('main')
+    await cancel(CANCELLED)
+  })
+})
+
+describe('isCancelledByOperator', () => {
+  it('is true only for a failed job with that error', () => {
+    expect(isCancelledByOperator(CANCELLED)).toBe(true)
+    expect(isCancelledByOperator({ ...CANCELLED, status: 'succeeded' })).toBe(false)
+    expect(isCancelledByOperator({ ...CANCELLED, error: 'no' })).toBe(false)
+  })
+})

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { putText } from '#adapters/store/bucket/video-bucket.ts'
+import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { pendingCleanUps } from '#adapters/store/money/due-index.ts'
+import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+const SUBMIT_KEY = 'texts/submit.json'
+const POLL_KEY = 'texts/poll.json'
+
+let engines: Engines
+let pipeline: Pipeline
+let job: NewVideoJob
+beforeAll(async () => {
+  engines = await startEngines()
+})
+beforeEach(async () => {
+  pipeline = await engines.pipeline()
+  job = await pipeline.create()
+  for (const key of [job.videoKey, SUBMIT_KEY, POLL_KEY]) {
+    await putText(engines.bucket.bucket, key, '{}')
+  }
+  await markDeleted(pipeline.context.table, job, pipeline.clock.milliseconds)
+})
+afterAll(() => engines.close())
+
+const texts = { submitText: { bucketKey: SUBMIT_KEY }, pollText: { bucketKey: POLL_KEY } }
+
+async function cleanUpAs(status: 'processing' | 'succeeded'): Promise<void> {
+  await cleanUpDeletedJob(pipeline.context, { ...(await pipeline.read(job)), ...texts, status })
+}
+
+async function isPending(): Promise<boolean> {
+  for await (const { jobId } of pendingCleanUps(pipeline.context.table, pipeline.clock.milliseconds)) {
+    if (jobId === job.jobId) {
+      return true
+    }
+  }
+  return false
+}
+
+describe('clean-up-deleted-job', () => {
+  it('leaves nothing of an ended job in the bucket or in the index, and can be repeated', async () => {
+    await cleanUpAs('succeeded')
+    await cleanUpAs('succeeded')
+    expect(await engines.bucket.keys()).toEqual([])
+    expect(await isPending()).toBe(false)
+  })
+
+  it('keeps the replies of an open job, which decide its bill, and its mark for the next time', async () => {
+    await cleanUpAs('processing')
+    expect(await engines.bucket.keys()).toEqual([POLL_KEY, SUBMIT_KEY])
+    expect(await isPending()).toBe(true)
+  })
+
+  it('keeps the mark while the bucket deletes nothing', async () => {
+    const openBucket = () => Promise.reject(new Error('no bucket'))
+    const ended = { ...(await pipeline.read(job)), status: 'succeeded' } as const
+    await expect(cleanUpDeletedJob({ ...pipeline.context, openBucket }, ended)).rejects.toThrow('no bucket')
+    expect(await isPending()).toBe(true)
+  })
+})
