@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
@@ -43,7 +43,16 @@ export async function startTestBucket(): Promise<TestBucket> {
     close: async () => {
       client.destroy()
       await engine.close()
-      rmSync(directory, { recursive: true, force: true })
+      removeContents(directory)
     },
+  }
+}
+
+/** Keeps the directory of unfinished writes: a write that begins now would fail there without anyone to catch its error. */
+function removeContents(directory: string): void {
+  for (const { name, parentPath } of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+    if (name !== '.staging') {
+      rmSync(join(parentPath, name), { recursive: true, force: true })
+    }
   }
 }
