@@ -132,18 +132,3 @@ describe('completionResponse', () => {
     expect(answer({}, [[{ ...chat('a'), created }]]).created).toBe(FALLBACK.created)
   })
 })
-
-describe('readChatChoices', () => {
-  it('does not believe a usage of zeros beside a text', () => {
-    const choices = [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }]
-    const usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
-    expect(readChatChoices(JSON.stringify({ choices, usage }))?.usage).toBeUndefined()
-  })
-
-  it.each(['', 'null', '[]', '{}', '{"choices":{}}', '{"error":{"message":"x"}}', '<html>'])(
-    'knows that %s is no chat answer',
-    (text) => {
-      expect(readChatChoices(text)).toBeUndefined()
-    },
-  )
-})

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { beginsAsObject } from '#core/relay/json-marks.ts'
 import { PassingReply } from '#core/relay/passing-reply.ts'
 
 type Form = ConstructorParameters<typeof PassingReply>[0]
@@ -91,19 +90,5 @@ describe('an answer that passes through', () => {
   it('passes what follows the object, which changes nothing', () => {
     const text = '{"usage":1} {"usage":2,"model":"a","choices":[{}]}'
     expect(pass(text)).toStrictEqual({ text, usage: 1, entries: 0, isComplete: true })
-  })
-})
-
-describe('what begins as an object', () => {
-  it.each<[boolean, string[]]>([
-    [true, ['{']],
-    [true, [' \r\n', '\t{"a":1}']],
-    [true, ['\ufeff{']],
-    [false, []],
-    [false, ['   ']],
-    [false, ['<html>{']],
-    [false, ['[{']],
-  ])('%s: %j', (begins, texts) => {
-    expect(beginsAsObject(texts.map((text) => Buffer.from(text)))).toBe(begins)
   })
 })

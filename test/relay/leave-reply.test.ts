@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { ABANDONED_MILLISECONDS_MAX, boundWhenGone, readLastBytes, reportCutReply } from '#lambdas/relay/leave-reply.ts'
+import { captureTelemetry } from '../engines/counted-facts.ts'
+import { FakeBody } from './fake-body.ts'
+import { relayChannel } from './relay-channel.ts'
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+describe('boundWhenGone', () => {
+  it.each([
+    ['leaves meanwhile', false],
+    ['has left already', true],
+  ])('destroys the reply thirty seconds after a client that %s', (_, isGone) => {
+    const client = new AbortController()
+    const body = new FakeBody()
+    if (isGone) {
+      client.abort()
+    }
+    boundWhenGone(body, client.signal)
+    client.abort()
+    jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
+    expect(body.isDestroyed).toBe(false)
+    jest.advanceTimersByTime(1)
+    expect(body.isDestroyed).toBe(true)
+  })
+
+  it('leaves a reply alone whose client stays, or that was read before the bound', () => {
+    const client = new AbortController()
+    const body = new FakeBody()
+    const stop = boundWhenGone(body, client.signal)
+    jest.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
+    client.abort()
+    stop()
+    jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
+    expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
+  })
+
+  it('starts no timer for a client that leaves after the reply was read', () => {
+    const client = new AbortController()
+    boundWhenGone(new FakeBody(), client.signal)()
+    client.abort()
+    expect(jest.getTimerCount()).toBe(0)
+  })
+})
+
+describe('readLastBytes', () => {
+  it('reads a reply to its end, and destroys nothing', async () => {
+    const body = new FakeBody()
+    body.end('\n', '\n')
+    await readLastBytes(body, body)
+    expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
+  })
+
+  it('destroys a reply that does not end within a second', async () => {
+    const body = new FakeBody()
+    const read = readLastBytes(body, body)
+    await jest.advanceTimersByTimeAsync(999)
+    expect(body.isDestroyed).toBe(false)
+    await jest.advanceTimersByTimeAsync(1)
+    await read
+    expect(body.isDestroyed).toBe(true)
+  })
+
+  it('destroys a reply that breaks off, and does not reject', async () => {
+    const body = new FakeBody()
+    body.breakOff()
+    await readLastBytes(body, body)
+    expect(body.isDestroyed).toBe(true)
+  })
+})
+
+describe('reportCutReply', () => {
+  it('counts each reply that a bound has cut', () => {
+    const { counted } = captureTelemetry()
+    reportCutReply({ channel: relayChannel('main'), upstreamRequestId: undefined }, 'bytes')
+    expect(counted()).toEqual(['answer_cut_short'])
+  })
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
+import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
+import { sendWhole } from '#lambdas/relay/send-response.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { runStreamHandler } from '../engines/run-stream-handler.ts'
+import { apiEvent, context } from '../middleware/api-exchange.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+const OK = Buffer.from('{"ok":true}')
+
+/** Runs an operation as both of its forms, and shows what they responded and which exchanges reached it. */
+async function serve(
+  body: string,
+  { key, relay = respond }: { readonly key: string; readonly relay?: typeof respond },
+) {
+  const relayed: RelayExchange[] = []
+  const { handler, streamHandler } = relayHandlers('create-image', async (exchange) => {
+    relayed.push(exchange)
+    await relay(exchange)
+  })
+  const event = () => apiEvent({ path: '/v1/images/generations', headers: { authorization: `Bearer ${key}` }, body })
+  const whole = await handler(event(), context)
+  const invocation = { awsRequestId: context.awsRequestId, getRemainingTimeInMillis: () => 900_000 }
+  const streamed = await runStreamHandler({ streamHandler, event: event(), context: invocation, client: {} })
+  expect([streamed.statusCode, streamed.text]).toEqual([whole.statusCode, whole.body])
+  return { ...whole, relayed }
+}
+
+async function respond({ response }: RelayExchange): Promise<void> {
+  sendWhole(response, { statusCode: 200, body: OK })
+}
+
+describe('relayHandlers', () => {
+  it('give the operation the caller and the body of the request, and respond with its id', async () => {
+    const { id, key } = await rig.tenant()
+    const { statusCode, headers, body, relayed } = await serve('{"model":"image-v3"}', { key })
+    expect([statusCode, body]).toEqual([200, String(OK)])
+    expect(headers).toMatchObject({ 'x-request-id': context.awsRequestId })
+    for (const { caller, body: parsed } of relayed) {
+      expect([caller.tenantId, parsed.json]).toEqual([id, { model: 'image-v3' }])
+    }
+  })
+
+  it.each([
+    ['a body that is not JSON', '{', 400],
+    ['a repeated field', '{"model":"a","model":"b"}', 400],
+    ['a bomb of brackets', '['.repeat(129) + ']'.repeat(129), 400],
+    ['a body above 5 MiB', JSON.stringify('x'.repeat(5 * 1024 * 1024)), 413],
+  ])('refuse %s before the operation', async (_, body, expected) => {
+    const { key } = await rig.tenant()
+    const { statusCode, relayed } = await serve(body, { key })
+    expect([statusCode, relayed]).toEqual([expected, []])
+  })
+
+  it('refuse an unknown key before they look at the body', async () => {
+    const { statusCode, relayed } = await serve('{', { key: 'nobody' })
+    expect([statusCode, relayed]).toEqual([401, []])
+  })
+
+  it('tell a key that was revoked in the last minute of that, and not of its invalid body', async () => {
+    const { key } = await rig.tenant()
+    await serve('{}', { key })
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '')
+    expect((await serve('{', { key })).statusCode).toBe(401)
+  })
+
+  it('respond to a failure of the operation once, and never reject', async () => {
+    const { key } = await rig.tenant()
+    const relay = async () => {
+      throw new UpstreamFailedError()
+    }
+    const { statusCode, body } = await serve('{}', { key, relay })
+    expect([statusCode, JSON.parse(body).error.code]).toEqual([502, 'upstream_error'])
+  })
+})
