@@ -34,20 +34,14 @@ export interface MirroredFiles {
   /** Files besides TypeScript that may have a test: definitions, configuration and pages, or a folder of pages. */
   documents: readonly string[]
   tests: readonly string[]
-  /** Files that are known to break a rule; another one is refused. */
-  knownGaps: readonly string[]
 }
 
-/** One sentence for each test that mirrors no file, each file whose test is missing, and each known gap that is none; sorted. */
-export function mirrorProblems({ sources, documents, tests, knownGaps }: MirroredFiles): string[] {
+/** One sentence for each test that mirrors no file, and for each file whose test is missing; sorted. */
+export function mirrorProblems({ sources, documents, tests }: MirroredFiles): string[] {
   const stems = new Set([...sources.keys(), ...documents].map(testStem))
-  const gaps = new Map([
+  return [
     ...tests.filter((test) => unitStem(test, stems) === undefined && !isInSuite(test)).map(strayTest),
     ...untestedFiles(sources, new Set(tests.map((test) => unitStem(test, stems)))).map(missingTest),
-  ])
-  return [
-    ...[...gaps].filter(([file]) => !knownGaps.includes(file)).map(([file, advice]) => `${file} ${advice}`),
-    ...knownGaps.filter((file) => !gaps.has(file)).map((file) => `${file} is no gap: delete it from the known gaps`),
   ].sort()
 }
 
@@ -100,14 +94,11 @@ function isWiring(file: string, { holdsDecisions }: SourceFacts): boolean {
   return posix.basename(file) === 'handler.ts' && !holdsDecisions
 }
 
-function strayTest(test: string): [string, string] {
+function strayTest(test: string): string {
   const suites = Object.keys(SUITES).join(', ')
-  return [
-    test,
-    `has the name of no source file: name it after the file that it tests, test/<path>/<file>.test.ts or test/<path>/<file>.<aspect>.test.ts, or move it to a suite over several files (${suites})`,
-  ]
+  return `${test} has the name of no source file: name it after the file that it tests, test/<path>/<file>.test.ts or test/<path>/<file>.<aspect>.test.ts, or move it to a suite over several files (${suites})`
 }
 
-function missingTest(file: string): [string, string] {
-  return [file, `has no test: write ${testStem(file)}.test.ts, or merge the file into the one that uses it`]
+function missingTest(file: string): string {
+  return `${file} has no test: write ${testStem(file)}.test.ts, or merge the file into the one that uses it`
 }

@@ -6,16 +6,15 @@ interface Repository {
   sources?: Record<string, Partial<SourceFacts>>
   documents?: string[]
   tests?: string[]
-  knownGaps?: string[]
 }
 
 /** The files that break a rule. A source file has behaviour unless its facts say otherwise. */
-function problemsOf({ sources = {}, documents = [], tests = [], knownGaps = [] }: Repository): string[] {
+function problemsOf({ sources = {}, documents = [], tests = [] }: Repository): string[] {
   const facts = Object.entries(sources).map(([path, given]): [string, SourceFacts] => [
     path,
     { imports: [], holdsBehaviour: true, holdsDecisions: false, ...given },
   ])
-  return mirrorProblems({ sources: new Map(facts), documents, tests, knownGaps })
+  return mirrorProblems({ sources: new Map(facts), documents, tests })
 }
 
 function filesOf(repository: Repository): string[] {
@@ -110,24 +109,5 @@ describe('test-mirror: a handler', () => {
     const sources = { [handler]: { holdsDecisions: true }, 'lambdas/api/create-image/create-image.ts': {} }
     const tests = ['test/api/create-image/create-image.test.ts']
     expect(filesOf({ sources, tests })).toEqual([handler])
-  })
-})
-
-describe('test-mirror: a known gap', () => {
-  const sources = { 'lib/admin/answer.ts': {} }
-
-  it('is let through while it is one', () => {
-    expect(filesOf({ sources, knownGaps: ['lib/admin/answer.ts'] })).toEqual([])
-    expect(filesOf({ tests: ['test/api/every-model.test.ts'], knownGaps: ['test/api/every-model.test.ts'] })).toEqual(
-      [],
-    )
-  })
-
-  it('that has its test, or is gone, is refused', () => {
-    const knownGaps = ['lib/admin/answer.ts', 'lib/admin/gone.ts']
-    expect(problemsOf({ sources, tests: ['test/admin/answer.test.ts'], knownGaps })).toEqual([
-      'lib/admin/answer.ts is no gap: delete it from the known gaps',
-      'lib/admin/gone.ts is no gap: delete it from the known gaps',
-    ])
   })
 })
