@@ -36,7 +36,7 @@ describe('npm start', () => {
     const environment = { RELAY_BASE_URL: 'http://127.0.0.1:9', RELAY_API_KEY: 'key' }
     gateway = await startGateway({ environment })
     expect(gateway.output()).toContain(
-      'warning: channel openai-main has a base_url without /v1: chats go to http://127.0.0.1:9/chat/completions',
+      'warning: channel openai-main has a base_url without /v1, so chats go to http://127.0.0.1:9/chat/completions',
     )
   })
 })
