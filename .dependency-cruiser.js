@@ -45,7 +45,7 @@ export default {
       ['quota/'],
       ['relay/'],
     ]),
-    ...floors('lambdas/adapters/store', [['table/', 'bucket/'], ['accounts/'], ['money/'], ['jobs/']]),
+    ...floors('lambdas/adapters/store', [['table/', 'bucket/'], ['audit/'], ['accounts/'], ['money/'], ['jobs/']]),
     ...floors('lambdas', [
       ['core/'],
       ['adapters/'],

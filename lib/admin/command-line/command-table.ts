@@ -1,3 +1,4 @@
+import { audit } from '../audit/audit-command.ts'
 import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
 import { health } from '../health/health-command.ts'
 import { jobFind, jobShow, jobTimeline } from '../jobs/job-commands.ts'
@@ -46,6 +47,7 @@ export const COMMANDS: readonly Command[] = [
   ledgerShow,
   ledgerExport,
   ledgerVerify,
+  audit,
   catalogueCheck,
   catalogueDiff,
   secretSet,

@@ -1,3 +1,4 @@
+import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { StackResource } from '../deployment/stack-resources.ts'
 import type { Answer } from './answer.ts'
@@ -41,6 +42,8 @@ export type AdminContext = {
   readonly json: boolean
   /** The table of the stage or of the local host, opened once. @throws DeploymentNotFoundError. */
   table(): Promise<Table>
+  /** Who runs the command, for the audit log; read once. @throws CommandFailedError without access to AWS. */
+  actor(): Promise<Actor>
   /**
    * An output of the stack, such as `BaseUrl`, or `StateMachineArn` and `BucketName`. A local host has some of the same names.
    * @throws DeploymentNotFoundError if there is no such stage or host; OutputNotFoundError if it has no such output.

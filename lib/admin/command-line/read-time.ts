@@ -46,6 +46,16 @@ export function readEnd(option: string, text: string, nowMilliseconds: number): 
   return end
 }
 
+/** A time in the past, from a duration before now, a date or a time, in unix milliseconds. @throws UsageError. */
+export function readStart(option: string, text: string, nowMilliseconds: number): number {
+  const duration = durationOf(text)
+  const start = duration === undefined ? parseTime(text) : nowMilliseconds - duration
+  if (start === undefined) {
+    throw new UsageError(`--${option} ${text}: use a duration such as 24h or 7d, or a date such as 2026-11-01`)
+  }
+  return Math.max(0, start)
+}
+
 function durationOf(text: string): number | undefined {
   const [, count, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
   const milliseconds = Number(count) * (UNIT_MILLISECONDS[unit] ?? Number.NaN)

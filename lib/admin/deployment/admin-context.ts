@@ -1,8 +1,10 @@
+import { once } from '#adapters/once.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { AdminContext, ConfirmOptions } from '../command-line/command.ts'
 import { NotConfirmedError } from '../command-line/command-failed-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 import { printable } from '../command-line/printable.ts'
+import { readAdminActor } from './admin-actor.ts'
 import { Deployment } from './deployment.ts'
 
 /** The part of a terminal that commands use. */
@@ -29,6 +31,7 @@ export function createAdminContext(values: CommandValues, terminal: Terminal): A
     ...where,
     json,
     table: () => deployment.table(),
+    actor: once(() => readAdminActor(where)),
     output: (name) => deployment.output(name),
     resources: () => deployment.resources(),
     confirm: (sentence, options) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { readDuration, readEnd, readTime } from '../../../lib/admin/command-line/read-time.ts'
+import { readDuration, readEnd, readStart, readTime } from '../../../lib/admin/command-line/read-time.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')
 
@@ -54,5 +54,14 @@ describe('an end', () => {
       expect(() => readEnd('expires', past, NOW)).toThrow(`--expires ${past}: use a time in the future`)
     }
     expect(() => readEnd('expires', 'soon', NOW)).toThrow('--expires soon: use a duration')
+  })
+})
+
+describe('a start', () => {
+  it('is a duration before now, a date or a time', () => {
+    expect(readStart('since', '24h', NOW)).toBe(NOW - 86_400_000)
+    expect(readStart('since', '2026-11-01', NOW)).toBe(Date.parse('2026-11-01T00:00:00Z'))
+    expect(readStart('since', '36500d', NOW)).toBe(0)
+    expect(() => readStart('since', 'soon', NOW)).toThrow('--since soon: use a duration such as 24h or 7d')
   })
 })

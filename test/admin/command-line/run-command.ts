@@ -23,6 +23,7 @@ export function runCommand(command: Command, surroundings: Surroundings): Promis
       dataDirectory: '.data',
       json: false,
       table: async () => found(table, 'table'),
+      actor: async () => ({ name: 'tester@test', role: 'operator' }),
       output: async (name) => found(outputs[name], name),
       resources: async () => [],
       confirm: async () => undefined,

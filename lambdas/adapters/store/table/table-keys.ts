@@ -38,6 +38,8 @@ export const tableKeys = {
   requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
   /** Generation times of the jobs of one class; all classes of a channel in one query. */
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
+  /** An entry of the audit log: all entries in one query, by time. */
+  auditEntry: (position: string): TableKey => ({ PK: 'AUDIT', SK: position }),
 } as const
 
 /** Index partition of an open reservation. Any spread works, because readers query all partitions. */

@@ -1,0 +1,100 @@
+import { type AuditEntry, type AuditWish, readAudit } from '#adapters/store/audit/read-audit.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
+import type { AdminContext, Command } from '../command-line/command.ts'
+import type { CommandValues } from '../command-line/command-values.ts'
+import { readStart } from '../command-line/read-time.ts'
+import { csvLine } from '../ledger/csv.ts'
+import { describeChange } from './describe-change.ts'
+
+const LIMIT_DEFAULT = 50
+
+/** Entries per reading of an export. */
+const EXPORTED_AT_ONCE = 1_000
+
+/** The order never changes; new columns come last. */
+const COLUMNS = ['at', 'actor', 'role', 'action', 'kind', 'target', 'tenant', 'before', 'after', 'request_id']
+
+/** Shows who did what, newest first. */
+export const audit: Command = {
+  name: 'audit',
+  summary: 'show who changed what, newest first',
+  details: `Every command with an effect writes one entry, in the transaction of the effect where there is one. Entries are never changed or
+deleted, and hold no key and no secret.`,
+  options: {
+    since: { value: '24h|DATE', summary: 'entries since then, such as 24h, 7d or 2026-11-01' },
+    actor: { value: 'NAME', summary: 'entries whose actor contains this, such as the end of an ARN' },
+    target: {
+      value: 'ID',
+      summary: 'entries of this tenant, its keys and jobs, or of this key, job, secret, channel or model',
+    },
+    csv: { summary: `write CSV, all entries unless --limit is given: ${COLUMNS.join(', ')}` },
+    limit: { value: 'N', summary: `maximum number of entries; default: ${LIMIT_DEFAULT}` },
+  },
+  examples: [
+    'audit --local',
+    'audit --since 7d --target demo --local',
+    'audit --actor alice --stage prod --json',
+    'audit --since 2026-11-01 --csv --stage prod > audit.csv',
+  ],
+  async run(context, values) {
+    const table = await context.table()
+    const wish = readWish(values, Date.now())
+    return values.has('csv')
+      ? await exportEntries(context, table, { ...wish, limit: values.count('limit') ?? Number.POSITIVE_INFINITY })
+      : await listEntries(context, table, { ...wish, limit: values.count('limit') ?? LIMIT_DEFAULT })
+  },
+}
+
+function readWish(values: CommandValues, nowMilliseconds: number): Omit<AuditWish, 'limit'> {
+  const [since, actor, target] = [values.text('since'), values.text('actor'), values.text('target')]
+  return {
+    since: since === undefined ? undefined : readStart('since', since, nowMilliseconds),
+    actor,
+    targets: target === undefined ? undefined : [target],
+  }
+}
+
+async function listEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Answer> {
+  const { entries, next } = await readAudit(table, wish)
+  if (next !== undefined && entries.length < wish.limit) {
+    context.warn('not every entry was searched: name a shorter time with --since, or use --csv, which reads everything')
+  }
+  const rows = entries.map(({ at, actor, action, target, before, after }) => [
+    new Date(at).toISOString(),
+    actor,
+    action,
+    target,
+    describeChange(before, after),
+  ])
+  return {
+    json: { entries: entries.map(toJson) },
+    text: formatTable(['AT', 'ACTOR', 'ACTION', 'TARGET', 'CHANGE'], rows),
+  }
+}
+
+/** Reads on until the end, whatever one reading leaves out. */
+async function exportEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Answer> {
+  await context.write(csvLine(COLUMNS))
+  let left = wish.limit
+  let before: string | undefined
+  do {
+    const limit = Math.min(left, EXPORTED_AT_ONCE)
+    const { entries, next } = await readAudit(table, { ...wish, limit, before })
+    await context.write(entries.map(toCsvLine).join(''))
+    left -= entries.length
+    before = next
+  } while (before !== undefined && left > 0)
+  // All output has been written already.
+  return { json: undefined, text: '' }
+}
+
+function toJson({ at, actor, role, action, kind, target, tenant, before, after, requestId }: AuditEntry) {
+  const time = new Date(at).toISOString()
+  return { at: time, actor, role, action, kind, target, tenant, before, after, request_id: requestId }
+}
+
+function toCsvLine(entry: AuditEntry): string {
+  const cells = Object.values(toJson(entry))
+  return csvLine(cells.map((cell) => (cell === null ? '' : typeof cell === 'object' ? JSON.stringify(cell) : cell)))
+}

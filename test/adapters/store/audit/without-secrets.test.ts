@@ -1,0 +1,21 @@
+import { describe, expect, it } from '@jest/globals'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
+import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { withoutSecrets } from '#adapters/store/audit/without-secrets.ts'
+
+describe('without-secrets', () => {
+  it.each([
+    ['an API key', generateApiKey()],
+    ['a callback secret', createWebhookSecret()],
+    ['a digest', sha256Hex('key')],
+    ['a private key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----'],
+  ])('removes %s from a string', (_, secret) => {
+    expect(withoutSecrets(`before ${secret}`)).toBe('before [redacted]')
+  })
+
+  it('leaves names, ids and ARNs as they are', () => {
+    const harmless = 'arn:aws:sts::123456789012:assumed-role/Admin/alice 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c 8fK2mQ0z'
+    expect(withoutSecrets(harmless)).toBe(harmless)
+  })
+})

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { audit } from '../../../lib/admin/audit/audit-command.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  for (const [index, name] of ['alice', 'bob', 'alice'].entries()) {
+    await recordAudit(table, {
+      actor: { name, role: 'operator' },
+      action: 'key set',
+      target: { kind: 'key', id: `k${index}`, tenantId: 'acme' },
+      before: { rate: 60, models: null },
+      after: { rate: 60, models: ['chat', 'video'] },
+      at: Date.now() - (2 - index) * 60 * 60_000,
+    })
+  }
+})
+afterAll(() => engine.close())
+
+const targets = (json: unknown) => Object(json).entries.map(({ target }: { target: string }) => target)
+
+describe('audit', () => {
+  it('shows who changed what, newest first', async () => {
+    const { json, text } = await runCommand(audit, { table })
+    expect(targets(json)).toEqual(['k2', 'k1', 'k0'])
+    expect(text.split('\n')[1]).toMatch(/Z {2}alice +key set {2}k2 +models none -> chat\+video$/)
+    expect(Object(json).entries[1]).toEqual({
+      at: expect.stringMatching(/Z$/),
+      actor: 'bob',
+      role: 'operator',
+      action: 'key set',
+      kind: 'key',
+      target: 'k1',
+      tenant: 'acme',
+      before: { rate: 60, models: null },
+      after: { rate: 60, models: ['chat', 'video'] },
+      request_id: null,
+    })
+  })
+
+  it.each([
+    [{ since: '90m' }, ['k2', 'k1']],
+    [{ actor: 'ali' }, ['k2', 'k0']],
+    [{ target: 'k1' }, ['k1']],
+    [{ target: 'acme', limit: '2' }, ['k2', 'k1']],
+  ])('with %j shows %j', async (options, expected) => {
+    expect(targets((await runCommand(audit, { table, options })).json)).toEqual(expected)
+  })
+
+  it('writes every entry as CSV', async () => {
+    let written = ''
+    const write = async (text: string) => {
+      written += text
+    }
+    const answer = await runCommand(audit, { table, options: { csv: true, actor: 'bob' }, write })
+    expect(answer.json).toBeUndefined()
+    const [header, line, ...rest] = written.split('\r\n')
+    expect(header).toBe('at,actor,role,action,kind,target,tenant,before,after,request_id')
+    expect(line).toMatch(/,bob,operator,key set,key,k1,acme,"\{""rate"":60,""models"":null\}","\{.*\}",$/)
+    expect(rest).toEqual([''])
+  })
+
+  it('refuses a time that is none', async () => {
+    await expect(runCommand(audit, { table, options: { since: 'yesterday' } })).rejects.toThrow(
+      '--since yesterday: use a duration such as 24h or 7d, or a date such as 2026-11-01',
+    )
+  })
+})
