@@ -1,0 +1,136 @@
+import * as z from 'zod/mini'
+import { microcredits } from '#core/money/money.ts'
+import {
+  addUsageSums,
+  type CountedSettlement,
+  counterOfSettlement,
+  dimensionsOf,
+  NO_USAGE,
+  sumsOfSettlement,
+  type UsageCounter,
+  type UsageSums,
+} from '#core/quota/usage-counter.ts'
+import type { Item } from '../table/item-codec.ts'
+import { queryItems } from '../table/query-items.ts'
+import type { Table, TableQuery, TableWrite } from '../table/table.ts'
+import { type TableKey, tableKeys } from '../table/table-keys.ts'
+
+/** Days in UTC, `yyyy-mm-dd`, both included. */
+export type DayRange = { readonly from: string; readonly to: string }
+
+/** Every counter of a tenant, from the first day to the last. */
+const ALL_DAYS: DayRange = { from: '0000-00-00', to: '9999-99-99' }
+
+/**
+ * The writes that count settlements: one for each counter, however many settlements it counts. They belong into the transaction
+ * that writes the ledger rows, which carry the mark `counted`.
+ * @returns writes by a name for each counter; a transaction may touch no item twice, so all its settlements go into one call.
+ */
+export function countUsage(settlements: readonly CountedSettlement[]): Readonly<Record<string, TableWrite>> {
+  const counters = new Map<string, { readonly key: TableKey; readonly sums: UsageSums }>()
+  for (const settlement of settlements) {
+    const key = keyOf(settlement)
+    const name = counterName(key)
+    const sums = addUsageSums(counters.get(name)?.sums ?? NO_USAGE, sumsOfSettlement(settlement))
+    counters.set(name, { key, sums })
+  }
+  return Object.fromEntries([...counters].map(([name, { key, sums }]) => [name, addTo(key, sums)]))
+}
+
+/** The name of the write of {@link countUsage} that counts this settlement, so that a group can be measured beforehand. */
+export function counterNameOf(settlement: CountedSettlement): string {
+  return counterName(keyOf(settlement))
+}
+
+function keyOf(settlement: CountedSettlement): TableKey {
+  return tableKeys.usageCounter(settlement.tenantId, counterOfSettlement(settlement))
+}
+
+function counterName({ PK, SK }: TableKey): string {
+  return `counter ${PK} ${SK}`
+}
+
+/** The number of settlements and their cost are always written; other sums only if they are not zero, which keeps the item small. */
+function addTo(Key: TableKey, sums: UsageSums): TableWrite {
+  const added = Object.entries(sums).filter(([name, sum]) => name === 'requests' || name === 'cost' || sum > 0)
+  return {
+    Update: {
+      Key,
+      UpdateExpression: `ADD ${added.map(([name]) => `${name} :${name}`).join(', ')}`,
+      ExpressionAttributeValues: Object.fromEntries(added.map(([name, sum]) => [`:${name}`, sum])),
+    },
+  }
+}
+
+/**
+ * Counters of a tenant in a range of days, in the order of days. Consistent within each page of a megabyte: counters that move
+ * while a later page is read may include newer settlements.
+ */
+export async function* streamUsageCounters(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  range: DayRange = ALL_DAYS,
+): AsyncGenerator<UsageCounter> {
+  for await (const item of queryItems(table, counterQuery(tenantId, range))) {
+    yield readUsageCounter(item)
+  }
+}
+
+/** DynamoDB ends a page at one megabyte. */
+const PAGES_MAX = 8
+
+/**
+ * Reads counters with a bounded number of requests, however many settlements they count.
+ * @returns undefined for a range with more than eight megabytes of counters.
+ */
+export async function readUsageCounters(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  range: DayRange,
+): Promise<UsageCounter[] | undefined> {
+  const query = counterQuery(tenantId, range)
+  const counters: UsageCounter[] = []
+  let startKey: Item | undefined
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const { items, nextKey } = await table.queryPage(query, startKey)
+    counters.push(...items.map(readUsageCounter))
+    if (nextKey === undefined) {
+      return counters
+    }
+    startKey = nextKey
+  }
+  return undefined
+}
+
+function counterQuery(tenantId: string, { from, to }: DayRange): TableQuery {
+  return {
+    KeyConditionExpression: 'PK = :pk AND SK BETWEEN :from AND :end',
+    ExpressionAttributeValues: {
+      ':pk': tableKeys.usageCounter(tenantId, '').PK,
+      ':from': `${from}#`,
+      // The character after `#`, which separates the day from the rest of the key.
+      ':end': `${to}$`,
+    },
+    ConsistentRead: true,
+  }
+}
+
+const count = z._default(z.pipe(z.union([z.number(), z.bigint()]), z.transform(Number)), 0)
+
+const counterItem = z.object({
+  SK: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}#[^#]*#[^#]*#/)),
+  requests: count,
+  inputTokens: count,
+  cachedInputTokens: count,
+  cacheWriteTokens: count,
+  outputTokens: count,
+  videoMilliseconds: count,
+  images: count,
+  cost: z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits)),
+})
+
+/** Reads a counter from its item. @throws ZodError for an item that this service did not write. */
+export function readUsageCounter(item: unknown): UsageCounter {
+  const { SK, ...sums } = counterItem.parse(item)
+  return { ...dimensionsOf(SK), ...sums }
+}

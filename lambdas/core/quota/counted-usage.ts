@@ -1,0 +1,47 @@
+/**
+ * What a settlement bills, in counts that never overlap. Every count is a non-negative integer; a count that does not apply
+ * is zero. After a settlement by estimate, the counts are estimates too.
+ */
+export type CountedUsage = {
+  /** Input that the upstream processed anew: neither read from a cache nor written to one. */
+  readonly inputTokens: number
+  /** Input that the upstream read from a cache. */
+  readonly cachedInputTokens: number
+  /** Input that the upstream wrote to a cache, for any time. */
+  readonly cacheWriteTokens: number
+  /** Reasoning included. Of a video that is billed by tokens: its tokens. */
+  readonly outputTokens: number
+  /** Billed length of a video; of a video that is not billed by its length, the length. */
+  readonly videoMilliseconds: number
+  readonly images: number
+}
+
+/** No usage at all. */
+const NONE: CountedUsage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  videoMilliseconds: 0,
+  images: 0,
+}
+
+/** Counts with zero for every part that is left out. */
+export function countedUsage(parts: Partial<CountedUsage>): CountedUsage {
+  return { ...NONE, ...parts }
+}
+
+/** The sum of several usages; no usage for an empty list. */
+export function sumOfCountedUsages(usages: readonly CountedUsage[]): CountedUsage {
+  return usages.reduce(
+    (sum, usage) => ({
+      inputTokens: sum.inputTokens + usage.inputTokens,
+      cachedInputTokens: sum.cachedInputTokens + usage.cachedInputTokens,
+      cacheWriteTokens: sum.cacheWriteTokens + usage.cacheWriteTokens,
+      outputTokens: sum.outputTokens + usage.outputTokens,
+      videoMilliseconds: sum.videoMilliseconds + usage.videoMilliseconds,
+      images: sum.images + usage.images,
+    }),
+    NONE,
+  )
+}

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import {
+  counterNameOf,
+  countUsage,
+  readUsageCounter,
+  readUsageCounters,
+  streamUsageCounters,
+} from '#adapters/store/money/usage-counters.ts'
+import type { Item } from '#adapters/store/table/item-codec.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
+import { type CountedSettlement, counterOfSettlement } from '#core/quota/usage-counter.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+})
+afterAll(() => engine.close())
+
+function settled(changes: Partial<CountedSettlement> = {}): CountedSettlement {
+  return {
+    tenantId: 'acme',
+    at: Date.parse('2026-11-22T12:00:00Z'),
+    keyId: 'key1',
+    operation: 'create-chat-completion',
+    model: 'chat-default',
+    usage: countedUsage({ inputTokens: 5, outputTokens: 7 }),
+    actual: parseCredits('0.000021'),
+    ...changes,
+  }
+}
+
+const days = (from: string, to: string) => ({ from, to })
+const DAY = days('2026-11-22', '2026-11-22')
+
+describe('countUsage', () => {
+  it('adds all settlements of one counter in one write, and writes only sums that move', async () => {
+    const writes = countUsage([settled(), settled({ usage: countedUsage({ inputTokens: 1 }) })])
+    expect(writes).toEqual({
+      [counterNameOf(settled())]: {
+        Update: {
+          Key: { PK: 'U#acme', SK: counterOfSettlement(settled()) },
+          UpdateExpression: 'ADD requests :requests, inputTokens :inputTokens, outputTokens :outputTokens, cost :cost',
+          ExpressionAttributeValues: { ':inputTokens': 6, ':outputTokens': 7, ':requests': 2, ':cost': 42n },
+        },
+      },
+    })
+  })
+
+  it('has one write for each day, key, operation and model', () => {
+    const settlements = [
+      settled(),
+      settled({ at: Date.parse('2026-11-23T00:00:00Z') }),
+      settled({ keyId: 'key2' }),
+      settled({ operation: 'create-completion' }),
+      settled({ model: 'chat-large' }),
+      settled({ tenantId: 'other' }),
+    ]
+    expect(Object.keys(countUsage([...settlements, ...settlements]))).toEqual(settlements.map(counterNameOf))
+  })
+
+  it('counts a settlement of zero as a request', async () => {
+    await table.transact(countUsage([settled({ actual: parseCredits('0'), usage: countedUsage({}) })]))
+    expect(await readUsageCounters(table, 'acme', DAY)).toMatchObject([{ requests: 1, cost: 0n, inputTokens: 0 }])
+  })
+
+  it('makes counters that later transactions add to, exactly beyond the range of a double', async () => {
+    const large = settled({ actual: parseCredits('1000000000') })
+    for (let index = 0; index < 10; index += 1) {
+      await table.transact(countUsage([large]))
+    }
+    await table.transact(countUsage([settled({ usage: countedUsage({ images: 2, videoMilliseconds: 5_040 }) })]))
+    expect(await readUsageCounters(table, 'acme', DAY)).toEqual([
+      {
+        day: '2026-11-22',
+        keyId: 'key1',
+        operation: 'create-chat-completion',
+        model: 'chat-default',
+        requests: 11,
+        inputTokens: 50,
+        cachedInputTokens: 0,
+        cacheWriteTokens: 0,
+        outputTokens: 70,
+        videoMilliseconds: 5_040,
+        images: 2,
+        cost: 10n * parseCredits('1000000000') + 21n,
+      },
+    ])
+  })
+})
+
+describe('readUsageCounters', () => {
+  it('reads both ends of a range, and neither the day before nor the day after', async () => {
+    const dates = ['2026-10-31', '2026-11-01', '2026-11-02', '2026-11-03', '2026-11-04']
+    await table.transact(countUsage(dates.map((day) => settled({ at: Date.parse(`${day}T23:59:59.999Z`) }))))
+    const found = await readUsageCounters(table, 'acme', days('2026-11-01', '2026-11-03'))
+    expect(found?.map(({ day }) => day)).toEqual(['2026-11-01', '2026-11-02', '2026-11-03'])
+  })
+
+  it('sees no counter of another tenant', async () => {
+    await table.transact(countUsage([settled({ tenantId: 'acme2' }), settled({ tenantId: 'acm' })]))
+    expect(await readUsageCounters(table, 'acme', DAY)).toEqual([])
+  })
+
+  it('gives up a range after eight pages, and reads one that ends with the eighth', async () => {
+    const tableOf = (pages: number): Pick<Table, 'queryPage'> => ({
+      queryPage: async (_query, startKey) => {
+        const page = Number(startKey?.SK ?? 0) + 1
+        return { items: [item(page)], nextKey: page < pages ? { SK: String(page) } : undefined }
+      },
+    })
+    const item = (page: number): Item => ({ SK: `2026-11-22#key${page}#create-image#m`, requests: 1, cost: 1 })
+    expect(await readUsageCounters(tableOf(8), 'acme', DAY)).toHaveLength(8)
+    expect(await readUsageCounters(tableOf(9), 'acme', DAY)).toBeUndefined()
+  })
+})
+
+describe('streamUsageCounters', () => {
+  it('yields every counter of a tenant in the order of days', async () => {
+    const dates = ['2026-11-03', '2025-01-01', '2026-11-01']
+    await table.transact(countUsage(dates.map((day) => settled({ at: Date.parse(day), model: 'a#b' }))))
+    const found = []
+    for await (const { day, model } of streamUsageCounters(table, 'acme')) {
+      found.push([day, model])
+    }
+    expect(found).toEqual(dates.toSorted().map((day) => [day, 'a#b']))
+  })
+})
+
+describe('readUsageCounter', () => {
+  it('refuses an item with another key', () => {
+    expect(() => readUsageCounter({ SK: '2026-11-22#key1', requests: 1, cost: 1 })).toThrow()
+  })
+})
