@@ -10,6 +10,7 @@ import {
   MethodNotAllowedError,
   ServiceUnavailableError,
 } from '#core/errors.ts'
+import { BudgetExceededError, budgetShortfallMessage } from '#core/money/budget-exceeded-error.ts'
 import { shortfallMessage } from '#core/money/shortfall.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
@@ -48,18 +49,23 @@ function errorBody(error: HttpError, shape: ErrorShape): object {
   if (error instanceof InvalidRequestError) {
     return invalidRequestBody(error, shape)
   }
-  return error instanceof InsufficientQuotaError ? insufficientQuotaBody(error, shape) : bodyOf(error, shape)
+  const explanation = explanationOf(error)
+  return explanation === undefined ? bodyOf(error, shape) : explainedBody(error, explanation, shape)
+}
+
+/** The amounts of a refusal, where they are known. */
+function explanationOf(error: HttpError): string | undefined {
+  if (error instanceof BudgetExceededError) {
+    return error.shortfall && budgetShortfallMessage(error.shortfall)
+  }
+  return error instanceof InsufficientQuotaError && error.shortfall ? shortfallMessage(error.shortfall) : undefined
 }
 
 /** The message of the video shape is fixed, so the explanation stands beside it. */
-function insufficientQuotaBody({ message, statusCode, shortfall }: InsufficientQuotaError, shape: ErrorShape): object {
-  if (shortfall === undefined) {
-    return bodyOf({ message, statusCode }, shape)
-  }
-  const explanation = shortfallMessage(shortfall)
+function explainedBody({ message, statusCode, kind }: HttpError, explanation: string, shape: ErrorShape): object {
   return shape === 'video'
     ? { error: message, details: [{ path: '', message: explanation }] }
-    : bodyOf({ message: `${message}: ${explanation}`, statusCode }, shape)
+    : bodyOf({ message: `${message}: ${explanation}`, statusCode, kind }, shape)
 }
 
 function headersOf(error: HttpError): Record<string, string> {

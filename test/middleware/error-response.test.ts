@@ -11,6 +11,7 @@ import {
   ServiceUnavailableError,
   VideoJobNotFoundError,
 } from '#core/errors.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { errorResponse } from '#middleware/error-response.ts'
@@ -53,6 +54,7 @@ const ANSWERS: readonly [Error, number, string, string, string | null, Record<st
     'insufficient_quota',
     {},
   ],
+  [new BudgetExceededError(), 402, 'budget exceeded', 'insufficient_quota', 'budget_exceeded', {}],
   [new VideoJobNotFoundError(), 404, 'video job not found', 'invalid_request_error', 'not_found', {}],
   [new RouteNotFoundError(), 404, 'not found', 'invalid_request_error', 'not_found', {}],
   [
@@ -92,6 +94,29 @@ describe.each(ANSWERS)('%s', (error, statusCode, message, type, code, extraHeade
   it('answers the OpenAI shape everywhere else', async () => {
     const body = { error: { message, type, param: null, code } }
     expect(await answerTo(error, OPENAI_PATH)).toStrictEqual({ statusCode, headers, body })
+  })
+})
+
+describe('an exceeded budget whose amounts are known', () => {
+  const needed = parseCredits('2')
+  const exceeded = new BudgetExceededError({
+    of: 'api key',
+    needed,
+    left: microcredits(500_000),
+    period: { kind: 'month', id: '2026-11' },
+  })
+  const explanation =
+    '2 credits are needed, but 0.5 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z'
+
+  it('has the fixed text of the video shape, and the amounts in details', async () => {
+    const { body } = await answerTo(exceeded, VIDEO_PATH)
+    expect(body).toStrictEqual({ error: 'budget exceeded', details: [{ path: '', message: explanation }] })
+  })
+
+  it('has the amounts in the message elsewhere', async () => {
+    const { body } = await answerTo(exceeded, OPENAI_PATH)
+    const error = { type: 'insufficient_quota', param: null, code: 'budget_exceeded' }
+    expect(body).toStrictEqual({ error: { message: `budget exceeded: ${explanation}`, ...error } })
   })
 })
 

@@ -36,6 +36,8 @@ export const tableKeys = {
   channel: (channelId: string): TableKey => ({ PK: `CH#${channelId}`, SK: '0' }),
   /** Token bucket of a channel's polls. */
   pollBucket: (channelId: string): TableKey => ({ PK: `UP#${channelId}`, SK: '0' }),
+  /** The budget of a key, which its successors share. */
+  keyBudget: (budgetId: string): TableKey => ({ PK: `BUDGET#${budgetId}`, SK: '0' }),
   /** When the next request of a key may come, if the key has a rate. */
   requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
   /** Generation times of the jobs of one class; all classes of a channel in one query. */

@@ -1,0 +1,123 @@
+import type { Microcredits } from './money.ts'
+
+/** How often a budget starts again; `total` never does. */
+export const PERIOD_KINDS = ['day', 'month', 'total'] as const
+export type PeriodKind = (typeof PERIOD_KINDS)[number]
+
+/** A period of a budget, in UTC: `2026-11-22`, `2026-11` or `total`. Ids of one kind sort by time. */
+export type BudgetPeriod = { readonly kind: PeriodKind; readonly id: string }
+
+/**
+ * A limit on what may be spent and held in a period. A condition of the table cannot add, so the sums that conditions need are kept
+ * beside the amounts, and every change moves them alike.
+ */
+export type Budget = {
+  /** What may be spent in one period. */
+  readonly amount: Microcredits
+  /** The latest period in which money moved. */
+  readonly period: BudgetPeriod
+  /** Settled in that period. */
+  readonly spent: Microcredits
+  /** Held now, whenever it was reserved. */
+  readonly held: Microcredits
+  /** amount - spent - held. Negative after an overdraft or a lowered amount. */
+  readonly left: Microcredits
+  /** amount - held: what a new period would have left. */
+  readonly free: Microcredits
+}
+
+/** Amounts that one transaction moves. Bigints, because sums and differences of amounts are not branded. */
+export type MoneyMove = {
+  /** Reserved. */
+  readonly locked: bigint
+  /** Reservations that are settled or released. */
+  readonly closed: bigint
+  /** Billed by those settlements. */
+  readonly billed: bigint
+}
+
+/** The period of a time. @param nowMilliseconds Unix time. */
+export function periodAt(kind: PeriodKind, nowMilliseconds: number): BudgetPeriod {
+  const day = new Date(nowMilliseconds).toISOString()
+  switch (kind) {
+    case 'day':
+      return { kind, id: day.slice(0, 'yyyy-mm-dd'.length) }
+    case 'month':
+      return { kind, id: day.slice(0, 'yyyy-mm'.length) }
+    case 'total':
+      return { kind, id: 'total' }
+    default:
+      return kind satisfies never
+  }
+}
+
+/** Unix seconds at which the next period begins; null for a budget that never starts again. */
+export function periodEnd({ kind, id }: BudgetPeriod): number | null {
+  const [year = 0, month = 1, day = 1] = id.split('-').map(Number)
+  switch (kind) {
+    case 'day':
+      return Date.UTC(year, month - 1, day + 1) / 1000
+    case 'month':
+      return Date.UTC(year, month) / 1000
+    case 'total':
+      return null
+    default:
+      return kind satisfies never
+  }
+}
+
+/**
+ * The period in which money moves now, given the last known period of the budget. If a process with a faster clock has begun a later
+ * period, that period counts: a period that has begun never goes back, or its room could be used twice.
+ */
+export function movingPeriod(known: BudgetPeriod, nowMilliseconds: number): BudgetPeriod {
+  const current = periodAt(known.kind, nowMilliseconds)
+  return current.id > known.id ? current : known
+}
+
+/** The budget as it counts at a time: a new period has spent nothing, and holds stay. */
+export function budgetAt(budget: Budget, nowMilliseconds: number): Budget {
+  const period = movingPeriod(budget.period, nowMilliseconds)
+  const isSame = period.id === budget.period.id
+  return isSame ? budget : { ...budget, period, spent: 0n as Microcredits, left: budget.free }
+}
+
+/** What a move needs in a budget: money that comes back counts before money that is locked. Negative if more comes back. */
+export function neededOf({ locked, closed, billed }: MoneyMove): bigint {
+  return locked - (closed - billed)
+}
+
+/** Whether a budget allows a move at a time. Only a move that locks money can be refused. */
+export function allowsMove(budget: Budget, move: MoneyMove, nowMilliseconds: number): boolean {
+  return move.locked === 0n || budgetAt(budget, nowMilliseconds).left >= neededOf(move)
+}
+
+/** The budget after a move, whether it allows the move or not. */
+export function moveBudget(budget: Budget, move: MoneyMove, nowMilliseconds: number): Budget {
+  const { locked, closed, billed } = move
+  const { spent, held, left, free, ...rest } = budgetAt(budget, nowMilliseconds)
+  return {
+    ...rest,
+    spent: (spent + billed) as Microcredits,
+    held: (held + locked - closed) as Microcredits,
+    left: (left - neededOf(move)) as Microcredits,
+    free: (free + closed - locked) as Microcredits,
+  }
+}
+
+/**
+ * Whether a transaction composed with `known` was refused because the budget has moved on: it began another period, or was set,
+ * cleared or given another kind of period. The transaction is then composed again with `actual`. Undefined stands for no budget.
+ */
+export function isOutdated(
+  known: BudgetPeriod | undefined,
+  actual: BudgetPeriod | undefined,
+  nowMilliseconds: number,
+): boolean {
+  if (known === undefined || actual === undefined) {
+    return known !== actual
+  }
+  const [expected, needed] = [known, actual].map((period) => movingPeriod(period, nowMilliseconds).id)
+  const begins = (period: BudgetPeriod) => movingPeriod(period, nowMilliseconds).id !== period.id
+  return expected !== needed || begins(known) !== begins(actual)
+}

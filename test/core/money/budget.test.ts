@@ -1,0 +1,165 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  allowsMove,
+  type Budget,
+  budgetAt,
+  isOutdated,
+  type MoneyMove,
+  moveBudget,
+  movingPeriod,
+  PERIOD_KINDS,
+  periodAt,
+  periodEnd,
+} from '#core/money/budget.ts'
+import { microcredits } from '#core/money/money.ts'
+
+const NEW_YEARS_EVE = Date.UTC(2026, 11, 31, 23, 59, 59, 999)
+const DAY = 24 * 60 * 60 * 1000
+
+function budget(changes: Partial<Budget> = {}): Budget {
+  const amounts = { amount: 100, spent: 30, held: 20, left: 50, free: 80 }
+  const branded = Object.fromEntries(Object.entries(amounts).map(([name, value]) => [name, microcredits(value)]))
+  return { ...(branded as Omit<Budget, 'period'>), period: periodAt('day', NEW_YEARS_EVE), ...changes }
+}
+
+describe('periodAt', () => {
+  it('names days and months in UTC', () => {
+    expect(periodAt('day', NEW_YEARS_EVE)).toStrictEqual({ kind: 'day', id: '2026-12-31' })
+    expect(periodAt('month', NEW_YEARS_EVE)).toStrictEqual({ kind: 'month', id: '2026-12' })
+    expect(periodAt('day', NEW_YEARS_EVE + 1).id).toBe('2027-01-01')
+    expect(periodAt('month', NEW_YEARS_EVE + 1).id).toBe('2027-01')
+  })
+
+  it('has one period for a total', () => {
+    expect(periodAt('total', 0)).toStrictEqual(periodAt('total', NEW_YEARS_EVE))
+  })
+})
+
+describe('periodEnd', () => {
+  it.each(['day', 'month'] as const)('is the first second of the next %s', (kind) => {
+    expect(periodEnd(periodAt(kind, NEW_YEARS_EVE))).toBe((NEW_YEARS_EVE + 1) / 1000)
+  })
+
+  it('is the moment at which the period changes, at any time', () => {
+    const kinds = fc.constantFrom('day', 'month')
+    fc.assert(
+      fc.property(kinds, fc.integer({ min: 0, max: 4_000_000_000_000 }), (kind, now) => {
+        const end = (periodEnd(periodAt(kind, now)) ?? 0) * 1000
+        expect(periodAt(kind, end - 1)).toStrictEqual(periodAt(kind, now))
+        expect(periodAt(kind, end).id > periodAt(kind, now).id).toBe(true)
+      }),
+    )
+  })
+
+  it('does not exist for a total', () => {
+    expect(periodEnd(periodAt('total', NEW_YEARS_EVE))).toBeNull()
+  })
+})
+
+describe('movingPeriod', () => {
+  it('begins the current period after an earlier one', () => {
+    expect(movingPeriod(periodAt('day', NEW_YEARS_EVE), NEW_YEARS_EVE + 1).id).toBe('2027-01-01')
+  })
+
+  it('stays in a period that a faster clock began', () => {
+    const begun = periodAt('day', NEW_YEARS_EVE + 1)
+    expect(movingPeriod(begun, NEW_YEARS_EVE)).toBe(begun)
+  })
+})
+
+describe('budgetAt', () => {
+  it('has spent nothing in a new period and keeps what is held', () => {
+    expect(budgetAt(budget(), NEW_YEARS_EVE + 1)).toStrictEqual(
+      budget({ period: { kind: 'day', id: '2027-01-01' }, spent: microcredits(0), left: microcredits(80) }),
+    )
+  })
+
+  it('is as stored within its period', () => {
+    expect(budgetAt(budget(), NEW_YEARS_EVE)).toStrictEqual(budget())
+  })
+})
+
+describe('allowsMove', () => {
+  const allows = (move: Partial<MoneyMove>, at = NEW_YEARS_EVE, left = 50) =>
+    allowsMove(budget({ left: microcredits(left) }), { locked: 0n, closed: 0n, billed: 0n, ...move }, at)
+
+  it('allows to lock exactly what is left, and no more', () => {
+    expect(allows({ locked: 50n })).toBe(true)
+    expect(allows({ locked: 51n })).toBe(false)
+  })
+
+  it('counts money that comes back in the same move', () => {
+    expect(allows({ locked: 58n, closed: 10n, billed: 2n })).toBe(true)
+    expect(allows({ locked: 59n, closed: 10n, billed: 2n })).toBe(false)
+  })
+
+  it('allows in a new period what holds leave free', () => {
+    expect(allows({ locked: 80n }, NEW_YEARS_EVE + 1)).toBe(true)
+    expect(allows({ locked: 81n }, NEW_YEARS_EVE + 1)).toBe(false)
+  })
+
+  it('never refuses a settlement, not even above the reservation', () => {
+    expect(allows({ closed: 10n, billed: 1_000n }, NEW_YEARS_EVE, -5)).toBe(true)
+  })
+
+  it('refuses while an overdraft is not covered by what comes back', () => {
+    expect(allows({ locked: 7n, closed: 10n, billed: 2n }, NEW_YEARS_EVE, -5)).toBe(false)
+  })
+})
+
+const amount = fc.bigInt({ min: 0n, max: 1_000n })
+const moves = fc.array(
+  fc.record({
+    locked: amount,
+    closed: amount,
+    /** Billed, in thousandths of what is closed: no overdraft. */
+    share: fc.bigInt({ min: 0n, max: 1_000n }),
+    days: fc.integer({ min: 0, max: 40 }),
+  }),
+  { maxLength: 40 },
+)
+
+describe('moveBudget', () => {
+  it('keeps left and free true to the amounts, and spent and held within the budget', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...PERIOD_KINDS), moves, (kind, events) => {
+        let now = NEW_YEARS_EVE
+        const full = microcredits(2_000)
+        const zero = microcredits(0)
+        const period = periodAt(kind, now)
+        let state: Budget = { amount: full, period, spent: zero, held: zero, left: full, free: full }
+        for (const { days, share, ...event } of events) {
+          now += days * DAY
+          const closed = event.closed < state.held ? event.closed : (state.held as bigint)
+          const move = { locked: event.locked, closed, billed: (closed * share) / 1_000n }
+          state = allowsMove(state, move, now) ? moveBudget(state, move, now) : state
+          expect(state.left).toBe(state.amount - state.spent - state.held)
+          expect(state.free).toBe(state.amount - state.held)
+          expect(state.left >= 0n && state.spent >= 0n && state.held >= 0n).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
+describe('isOutdated', () => {
+  const today = periodAt('day', NEW_YEARS_EVE)
+  const tomorrow = periodAt('day', NEW_YEARS_EVE + 1)
+  const yesterday = periodAt('day', NEW_YEARS_EVE - DAY)
+
+  it.each([
+    ['a budget that was set', undefined, today, true],
+    ['a budget that was cleared', today, undefined, true],
+    ['a period that another process began', yesterday, today, true],
+    ['a later period than this clock has', today, tomorrow, true],
+    ['a period that is to be begun', today, yesterday, true],
+    ['another kind of period', today, periodAt('month', NEW_YEARS_EVE), true],
+    ['a total', today, periodAt('total', 0), true],
+    ['no budget as before', undefined, undefined, false],
+    ['the same period', today, { ...today }, false],
+    ['two old periods, each of which ends now', yesterday, periodAt('day', NEW_YEARS_EVE - 9 * DAY), false],
+  ])('tells %s', (_, known, actual, expected) => {
+    expect(isOutdated(known, actual, NEW_YEARS_EVE)).toBe(expected)
+  })
+})
