@@ -37,7 +37,7 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     const about = { model: job.model, channel: job.channelId ?? 'none' }
     measure({ output_tokens: Number(result.completionTokens) }, about)
   }
-  return { kind: 'settle', actual: settlement.amount, durationSeconds }
+  return { kind: 'settle', actual: settlement.amount, durationSeconds, usage: settlement.usage }
 }
 
 const NOTHING_REPORTED = {

@@ -1,21 +1,23 @@
+import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs } from '#adapters/telemetry/measure.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
-import type { Microcredits } from '#core/money/money.ts'
+import { type Microcredits, ZERO } from '#core/money/money.ts'
+import type { Charge } from '#core/quota/counted-usage.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
 
 /** The bill of a request. Without a call of `settle` or `settleByEstimate` the request is free: its reservation is released. */
 export type Bill = {
-  /** What was reserved. */
-  readonly locked: Microcredits
+  /** What was reserved, and the usage that it would pay for. */
+  readonly estimate: Charge
   /** Whether the request costs something as settled so far. If so, an error response tells SDKs not to retry. */
   readonly isBilled: boolean
-  settle(actual: Microcredits): void
+  settle(charge: Charge): void
   /** Settles without usage from the upstream; the ledger marks such a bill, and a metric counts it. */
-  settleByEstimate(actual: Microcredits): void
+  settleByEstimate(charge: Charge): void
 }
 
 /** The part of an exchange that billing needs. */
@@ -27,7 +29,8 @@ type BilledExchange = Pick<
 type Billed = {
   readonly exchange: BilledExchange
   readonly model: RelayModel
-  readonly estimate: Microcredits
+  /** An upper bound of the price. */
+  readonly estimate: Charge
   /** Advises which smaller request the balance would cover; undefined if no smaller request is possible. */
   readonly adviseFor?: (available: Microcredits) => string | undefined
 }
@@ -44,9 +47,9 @@ export async function billRequest(
   { exchange, model, estimate, adviseFor }: Billed,
   run: (bill: Bill) => Promise<void>,
 ): Promise<void> {
-  if (estimate === 0n) {
+  if (estimate.amount === ZERO) {
     await exchange.confirmCaller()
-    await run({ locked: estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
+    await run({ estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
     return
   }
   const { tenantId, keyDigest, keyId } = exchange.caller
@@ -57,21 +60,21 @@ export async function billRequest(
     requestId: exchange.requestId,
     model: model.id,
     operation: exchange.operation,
-    amount: estimate,
+    amount: estimate.amount,
     reservedAt: context.nowMilliseconds(),
   }
   await context.ledger.reserve(reservation).catch((error) => throwAdvised(error, adviseFor))
   let settlement: Settlement | undefined
   const bill: Bill = {
-    locked: estimate,
+    estimate,
     get isBilled() {
-      return settlement !== undefined && settlement.actual > 0n
+      return settlement !== undefined && settlement.amount > ZERO
     },
-    settle: (actual) => {
-      settlement = { actual, estimated: false }
+    settle: (charge) => {
+      settlement = { ...charge, estimated: false }
     },
-    settleByEstimate: (actual) => {
-      settlement = { actual, estimated: true }
+    settleByEstimate: (charge) => {
+      settlement = { ...charge, estimated: true }
     },
   }
   try {
@@ -80,21 +83,24 @@ export async function billRequest(
     exchange.tellFailure(error, bill)
     throw error
   } finally {
-    const resolution = settlement === undefined ? RELEASE : ({ kind: 'settle', ...settlement } as const)
     // A failure to resolve is logged by the ledger and repaired by Reconcile; the request itself has not failed.
-    const outcome = await context.ledger.resolve(reservation, resolution).catch(() => undefined)
+    const outcome = await context.ledger.resolve(reservation, resolutionOf(settlement)).catch(() => undefined)
     if (settlement !== undefined) {
       if (outcome === 'resolved') {
-        exchange.note({ billedCredits: creditsForGraphs(settlement.actual) })
+        exchange.note({ billedCredits: creditsForGraphs(settlement.amount) })
       }
       report(settlement, { exchange, model, estimate })
     }
   }
 }
 
-type Settlement = { readonly actual: Microcredits; readonly estimated: boolean }
+type Settlement = Charge & { readonly estimated: boolean }
 
-const RELEASE = { kind: 'release' } as const
+function resolutionOf(settlement: Settlement | undefined): RelayResolution {
+  return settlement === undefined
+    ? { kind: 'release' }
+    : { kind: 'settle', actual: settlement.amount, estimated: settlement.estimated, usage: settlement.usage }
+}
 
 /** Adds advice to an error about the balance: what the balance would have covered. @throws always */
 function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
@@ -105,15 +111,15 @@ function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
   throw new InsufficientQuotaError('request', { ...shortfall, advice: adviseFor(shortfall.available) })
 }
 
-function report({ actual, estimated }: Settlement, { exchange, model, estimate }: Billed): void {
+function report({ amount, estimated }: Settlement, { exchange, model, estimate }: Billed): void {
   if (estimated) {
     count('billed_at_estimate', { model: model.id })
   }
-  if (actual > estimate) {
+  if (amount > estimate.amount) {
     logger.error('the request cost more than its reservation', {
       requestId: exchange.requestId,
       model: model.id,
-      overdraft: (actual - estimate).toString(),
+      overdraft: (amount - estimate.amount).toString(),
     })
     count('overdraft', { model: model.id })
   }

@@ -29,7 +29,7 @@ export async function readBilledReply(reply: UpstreamReply, reading: Reading): P
   try {
     const whole = await readSuccessUpTo(reply, { bytesMax, deadline, gone }).catch((error: unknown) => {
       if (gone.aborted) {
-        bill.settleByEstimate(bill.locked)
+        bill.settleByEstimate(bill.estimate)
       }
       throw error
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { microcredits } from '#core/money/money.ts'
+import { type Charge, countedUsage } from '#core/quota/counted-usage.ts'
 import type { LargeReply } from '#lambdas/relay/large-reply.ts'
 import { readBilledReply } from '#lambdas/relay/read-billed-reply.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
@@ -17,10 +18,10 @@ function start({ passes = true }: { readonly passes?: boolean } = {}) {
   const large: LargeReply[] = []
   const estimates: bigint[] = []
   const bill = {
-    locked: microcredits(100),
+    estimate: { amount: microcredits(100), usage: countedUsage({}) },
     isBilled: false,
     settle: () => undefined,
-    settleByEstimate: (actual: bigint) => void estimates.push(actual),
+    settleByEstimate: ({ amount }: Charge) => void estimates.push(amount),
   }
   const read = () =>
     readBilledReply(upstream.reply, {

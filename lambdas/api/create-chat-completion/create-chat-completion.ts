@@ -2,7 +2,7 @@ import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
+import { brokenStreamCharge, chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'
 import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
@@ -31,7 +31,7 @@ function adviseOnChat(chat: ChatRequest, available: Microcredits): string | unde
     model: chat.model,
     name: chat.askedLimits.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens',
     most: chat.outputTokensMax,
-    costOf: (outputTokensMax) => chatCostMax(chat.model, { ...chat, outputTokensMax }),
+    costOf: (outputTokensMax) => chatChargeMax(chat.model, { ...chat, outputTokensMax }).amount,
   })
 }
 
@@ -43,7 +43,7 @@ export async function createChatCompletion(exchange: RelayExchange, context: Rel
   const { model } = chat
   exchange.note({ model: model.id, stream: chat.stream })
   const adviseFor = (available: Microcredits) => adviseOnChat(chat, available)
-  await billRequest(context, { exchange, model, estimate: chatCostMax(model, chat), adviseFor }, async (bill) => {
+  await billRequest(context, { exchange, model, estimate: chatChargeMax(model, chat), adviseFor }, async (bill) => {
     const deadline = replyDeadline(context, exchange.receivedAt)
     const failedChannels: string[] = []
     for (;;) {
@@ -121,7 +121,7 @@ async function relayWhole(reply: UpstreamReply, billed: BilledChat): Promise<voi
     return refuseReply(reply, 'the reply has choices that cannot be sent as a stream')
   }
   if (read.usage === undefined) {
-    bill.settleByEstimate(bill.locked)
+    bill.settleByEstimate(bill.estimate)
   } else {
     settleByUsage(read.usage, reply, billed)
   }
@@ -146,7 +146,7 @@ async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<vo
   if (usage !== undefined) {
     settleByUsage(usage, reply, billed)
   } else if (end === 'whole' || end === 'cut') {
-    bill.settleByEstimate(bill.locked)
+    bill.settleByEstimate(bill.estimate)
   } else if (end === 'abandoned' || relayedTextBytes > 0) {
     settleBrokenStream(relayedTextBytes, billed)
   }
@@ -163,14 +163,14 @@ function settleLarge(large: LargeReply, reply: UpstreamReply, billed: BilledChat
   } else if (large.end === 'broken') {
     settleBrokenStream(large.bytes, billed)
   } else {
-    billed.bill.settleByEstimate(billed.bill.locked)
+    billed.bill.settleByEstimate(billed.bill.estimate)
   }
 }
 
 /** Bills the prompt and what was relayed of a reply that ended without a usage. */
 function settleBrokenStream(relayedTextBytes: number, { chat, bill }: BilledChat): void {
   const { model, promptTokensEstimate: promptTokens } = chat
-  bill.settleByEstimate(brokenStreamCost(model, { promptTokens, relayedTextBytes, locked: bill.locked }))
+  bill.settleByEstimate(brokenStreamCharge(model, { promptTokens, relayedTextBytes, estimate: bill.estimate }))
 }
 
 /** Bills what the upstream reports, within the bounds of the model. */
@@ -179,5 +179,5 @@ function settleByUsage(reported: ChatUsage, { channel }: UpstreamReply, { exchan
   const { requestId } = exchange
   const usage = usageWithinBounds(reported, { requestId, channelId: channel.id, model, choices })
   exchange.note(tokensOf(usage))
-  bill.settle(chatCost(model, usage))
+  bill.settle(chatCharge(model, usage))
 }

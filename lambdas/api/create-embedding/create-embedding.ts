@@ -4,7 +4,7 @@ import { type EmbeddingInputs, parseEmbeddingRequest } from '#core/contract/embe
 import { replaceFields } from '#core/json/json-fields.ts'
 import { keepPassingFields } from '#core/parameters/keep-passing-fields.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
-import { embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
+import { embeddingChargeMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
 import { readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
 import { type Bill, billRequest } from '../../relay/bill-request.ts'
@@ -28,7 +28,7 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
   const { model, inputs, encodingFormat } = embedding
   const tokenBounds = await boundInputTokens(inputs, { model })
   exchange.note({ model: model.id, inputs: tokenBounds.length })
-  const estimate = embeddingCostMax(model, tokenBounds)
+  const estimate = embeddingChargeMax(model, tokenBounds)
   const deadline = replyDeadline(context, exchange.receivedAt)
   await billRequest(context, { exchange, model, estimate, adviseFor }, async (bill) => {
     const reply = await callUpstream(context, {
@@ -88,11 +88,11 @@ function settle(reported: number | undefined, { exchange, reply, bill, model, in
   }
   const promptTokens = reported === undefined ? undefined : Math.min(reported, tokensMax)
   exchange.note({ inputTokens: promptTokens })
-  const { amount, billedAtEstimate } = settleEmbeddingCost(model, { locked: bill.locked, promptTokens })
+  const { charge, billedAtEstimate } = settleEmbeddingCost(model, { estimate: bill.estimate, promptTokens })
   if (billedAtEstimate) {
-    bill.settleByEstimate(amount)
+    bill.settleByEstimate(charge)
   } else {
-    bill.settle(amount)
+    bill.settle(charge)
   }
 }
 

@@ -2,7 +2,7 @@ import { imageRequestBody, parseImageRequest } from '#core/contract/image-reques
 import type { Microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
-import { imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
+import { imageCharge, imageChargeMax } from '#core/quota/image-cost.ts'
 import { readImageReply } from '#core/relay/image-reply.ts'
 import { billRequest } from '../../relay/bill-request.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
@@ -21,12 +21,12 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
   const { model } = image
   exchange.note({ model: model.id, images: image.count })
   const adviseFor = (available: Microcredits) => {
-    const costOf = (count: number) => imageCostMax({ ...image, count })
+    const costOf = (count: number) => imageChargeMax({ ...image, count }).amount
     const count = affordableCount(available, { most: image.count, costOf })
     return count > 0 ? `set n to at most ${count}` : undefined
   }
   const deadline = replyDeadline(context, exchange.receivedAt)
-  await billRequest(context, { exchange, model, estimate: imageCostMax(image), adviseFor }, async (bill) => {
+  await billRequest(context, { exchange, model, estimate: imageChargeMax(image), adviseFor }, async (bill) => {
     const reply = await callUpstream(context, {
       exchange,
       signal: response.gone,
@@ -49,7 +49,7 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
         const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
         reportUsageAboveBound(call, { images })
       }
-      bill.settle(settledImageCost(image, images))
+      bill.settle(imageCharge(image, images))
     }
     const bytes = await readBilledReply(reply, {
       response,

@@ -1,6 +1,7 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
+import { type Charge, countedUsage } from './counted-usage.ts'
 import type { ChatUsage } from './token-usage.ts'
 
 /** Token prices are per million tokens. */
@@ -30,9 +31,18 @@ export function chatCost(model: ChatModel, { promptTokens, completionTokens }: C
   return atLeastOne(divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits, isFree(model))
 }
 
-/** The amount to reserve before a chat call: an upper bound of its cost. */
-export function chatCostMax(model: ChatModel, bounds: ChatBounds): Microcredits {
-  return chatCost(model, {
+/** The cost of a usage, and the usage. */
+export function chatCharge(model: ChatModel, usage: ChatUsage): Charge {
+  const { promptTokens, completionTokens } = usage
+  return {
+    amount: chatCost(model, usage),
+    usage: countedUsage({ inputTokens: promptTokens, outputTokens: completionTokens }),
+  }
+}
+
+/** What to reserve before a chat call: an upper bound of its cost. */
+export function chatChargeMax(model: ChatModel, bounds: ChatBounds): Charge {
+  return chatCharge(model, {
     promptTokens: bounds.promptTokensMax,
     completionTokens: bounds.outputTokensMax * bounds.choices,
   })
@@ -46,17 +56,18 @@ function isFree({ prices }: ChatModel): boolean {
 type BrokenStream = {
   readonly promptTokens: number
   readonly relayedTextBytes: number
-  readonly locked: Microcredits
+  /** What was reserved. */
+  readonly estimate: Charge
 }
 
 /**
- * The cost of a stream that its upstream broke off without reporting usage: the relayed text, counted by its length, and the
- * estimated prompt; never more than was reserved.
+ * What is billed for a stream that its upstream broke off without reporting usage: the relayed text, counted by its length, and
+ * the estimated prompt; never more than was reserved.
  */
-export function brokenStreamCost(
+export function brokenStreamCharge(
   model: ChatModel,
-  { promptTokens, relayedTextBytes, locked }: BrokenStream,
-): Microcredits {
-  const cost = chatCost(model, { promptTokens, completionTokens: tokensByLength(relayedTextBytes) })
-  return cost < locked ? cost : locked
+  { promptTokens, relayedTextBytes, estimate }: BrokenStream,
+): Charge {
+  const charge = chatCharge(model, { promptTokens, completionTokens: tokensByLength(relayedTextBytes) })
+  return charge.amount < estimate.amount ? charge : estimate
 }

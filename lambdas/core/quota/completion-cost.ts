@@ -1,7 +1,8 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import { type Microcredits, ZERO } from '../money/money.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
-import { type ChatBounds, chatCost, chatCostMax } from './chat-cost.ts'
+import { type ChatBounds, chatCharge, chatChargeMax } from './chat-cost.ts'
+import { type Charge, countedUsage, sumOfCountedUsages } from './counted-usage.ts'
 import type { ChatUsage } from './token-usage.ts'
 
 /** Bounds of one prompt. */
@@ -34,51 +35,48 @@ export type CallEnd = {
   readonly textBytes: number
 }
 
-/** The amount to reserve before a completion: the sum of the bounds of its prompts, which have separate chat calls. */
-export function completionCostMax(model: ChatModel, prompts: readonly PromptBounds[]): Microcredits {
-  return sum(prompts.map((bounds) => promptCostMax(model, bounds)))
+/** What to reserve before a completion: the sum of the bounds of its prompts, which have separate chat calls. */
+export function completionChargeMax(model: ChatModel, prompts: readonly PromptBounds[]): Charge {
+  return sum(prompts.map((bounds) => promptChargeMax(model, bounds)))
 }
 
 /** Each call bills the prompt; all calls together bill the completions once. */
-function promptCostMax(model: ChatModel, { promptTokensMax, callsMax, ...bounds }: PromptBounds): Microcredits {
-  return chatCostMax(model, { ...bounds, promptTokensMax: promptTokensMax * callsMax })
+function promptChargeMax(model: ChatModel, { promptTokensMax, callsMax, ...bounds }: PromptBounds): Charge {
+  return chatChargeMax(model, { ...bounds, promptTokensMax: promptTokensMax * callsMax })
 }
 
 /**
- * The cost of a legacy completion: the sum of the reported usage. A prompt without reported usage costs its share of the
+ * What is billed for a legacy completion: the sum of the reported usage. A prompt without reported usage costs its share of the
  * reservation. A prompt with missing completions costs the usage of each call, or an estimate from the text that arrived.
  * @returns also whether any prompt was billed without reported usage.
  */
-export function completionCost(
+export function completionCharge(
   model: ChatModel,
   prompts: readonly { readonly bounds: PromptBounds; readonly end: PromptEnd }[],
-): { readonly actual: Microcredits; readonly isEstimated: boolean } {
-  const costs = prompts.map(({ bounds, end }) => promptCost(model, bounds, end))
-  return {
-    actual: sum(costs.map(({ actual }) => actual)),
-    isEstimated: costs.some(({ isEstimated }) => isEstimated),
-  }
+): CompletionCharge {
+  const charges = prompts.map(({ bounds, end }) => promptCharge(model, bounds, end))
+  return { ...sum(charges), isEstimated: charges.some(({ isEstimated }) => isEstimated) }
 }
 
-type Cost = { readonly actual: Microcredits; readonly isEstimated: boolean }
+type CompletionCharge = Charge & { readonly isEstimated: boolean }
 
-const FREE: Cost = { actual: ZERO, isEstimated: false }
+const FREE: CompletionCharge = { amount: ZERO, usage: countedUsage({}), isEstimated: false }
 
-function promptCost(model: ChatModel, bounds: PromptBounds, end: PromptEnd): Cost {
+function promptCharge(model: ChatModel, bounds: PromptBounds, end: PromptEnd): CompletionCharge {
   if (end.kind === 'unsent') {
     return FREE
   }
   if (end.kind === 'partial') {
-    return partialCost(model, bounds, end.calls)
+    return partialCharge(model, bounds, end.calls)
   }
   if (end.usage !== undefined) {
-    return { actual: chatCost(model, end.usage), isEstimated: false }
+    return { ...chatCharge(model, end.usage), isEstimated: false }
   }
-  return { actual: promptCostMax(model, bounds), isEstimated: true }
+  return { ...promptChargeMax(model, bounds), isEstimated: true }
 }
 
 /** Adds up the reported usage and the estimates for the other calls, and rounds once. */
-function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly CallEnd[]): Cost {
+function partialCharge(model: ChatModel, bounds: PromptBounds, calls: readonly CallEnd[]): CompletionCharge {
   const billed = calls.filter(isBilled)
   if (billed.length === 0) {
     return FREE
@@ -87,15 +85,15 @@ function partialCost(model: ChatModel, bounds: PromptBounds, calls: readonly Cal
   const usages = billed.map(
     ({ usage, textBytes }) => usage ?? { promptTokens, completionTokens: tokensByLength(textBytes) },
   )
-  const used = chatCost(model, sumOf(usages))
+  const used = chatCharge(model, sumOf(usages))
   if (billed.every(({ usage }) => usage !== undefined)) {
-    return { actual: used, isEstimated: false }
+    return { ...used, isEstimated: false }
   }
-  const locked = promptCostMax(model, bounds)
+  const locked = promptChargeMax(model, bounds)
   const reported = sumOf(billed.flatMap(({ usage }) => usage ?? []))
-  const most = larger(locked, chatCost(model, reported))
+  const most = larger(locked, chatCharge(model, reported))
   const isUnread = billed.some(({ kind, usage }) => (kind === 'unread' || kind === 'cut') && usage === undefined)
-  return { actual: isUnread || used > most ? most : used, isEstimated: true }
+  return { ...(isUnread || used.amount > most.amount ? most : used), isEstimated: true }
 }
 
 /** A call that failed before any text arrived is not billed. */
@@ -110,10 +108,13 @@ function sumOf(usages: readonly ChatUsage[]): ChatUsage {
   }
 }
 
-function larger(one: Microcredits, other: Microcredits): Microcredits {
-  return one > other ? one : other
+function larger(one: Charge, other: Charge): Charge {
+  return one.amount > other.amount ? one : other
 }
 
-function sum(amounts: readonly Microcredits[]): Microcredits {
-  return amounts.reduce<bigint>((total, amount) => total + amount, ZERO) as Microcredits
+function sum(charges: readonly Charge[]): Charge {
+  return {
+    amount: charges.reduce<bigint>((total, { amount }) => total + amount, ZERO) as Microcredits,
+    usage: sumOfCountedUsages(charges.map(({ usage }) => usage)),
+  }
 }

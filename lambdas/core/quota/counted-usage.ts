@@ -1,3 +1,5 @@
+import type { Microcredits } from '../money/money.ts'
+
 /**
  * What a settlement bills, in counts that never overlap. Every count is a non-negative integer; a count that does not apply
  * is zero. After a settlement by estimate, the counts are estimates too.
@@ -45,3 +47,6 @@ export function sumOfCountedUsages(usages: readonly CountedUsage[]): CountedUsag
     NONE,
   )
 }
+
+/** An amount, and the usage that it is the price of. */
+export type Charge = { readonly amount: Microcredits; readonly usage: CountedUsage }

@@ -1,5 +1,6 @@
 import type { EmbeddingModel } from '../catalogue/model.ts'
 import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
+import { type Charge, countedUsage } from './counted-usage.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** Token prices are per million tokens. */
@@ -25,18 +26,25 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
   return atLeastOne(divideHalfUp(BigInt(tokens) * price, TOKENS_PER_PRICE) as Microcredits, price === 0n)
 }
 
-/**
- * The amount to reserve before the call: an upper bound of its cost.
- * @param tokenBounds the most tokens of each input, from `boundInputTokens`.
- */
-export function embeddingCostMax(model: EmbeddingPrices, tokenBounds: readonly number[]): Microcredits {
-  const tokens = tokenBounds.reduce((sum, bound) => sum + bound, 0)
-  return embeddingCost(model, tokens)
+/** The cost of a number of tokens, and the number. */
+function embeddingCharge(model: EmbeddingPrices, tokens: number): Charge {
+  return { amount: embeddingCost(model, tokens), usage: countedUsage({ inputTokens: tokens }) }
 }
 
-/** What is billed for an embedding answer. */
+/**
+ * What to reserve before the call: an upper bound of its cost.
+ * @param tokenBounds the most tokens of each input, from `boundInputTokens`.
+ */
+export function embeddingChargeMax(model: EmbeddingPrices, tokenBounds: readonly number[]): Charge {
+  return embeddingCharge(
+    model,
+    tokenBounds.reduce((sum, bound) => sum + bound, 0),
+  )
+}
+
+/** What is billed for an embedding response. */
 export type EmbeddingSettlement = {
-  readonly amount: Microcredits
+  readonly charge: Charge
   /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
   readonly billedAtEstimate: boolean
 }
@@ -44,11 +52,11 @@ export type EmbeddingSettlement = {
 /** Applies the price to the usage that `readEmbeddingReply` found; undefined for none. */
 export function settleEmbeddingCost(
   model: EmbeddingPrices,
-  { locked, promptTokens }: { locked: Microcredits; promptTokens: number | undefined },
+  { estimate, promptTokens }: { estimate: Charge; promptTokens: number | undefined },
 ): EmbeddingSettlement {
   const isPerRequest = model.prices.some((row) => 'price' in row)
   if (promptTokens === undefined && !isPerRequest) {
-    return { amount: locked, billedAtEstimate: true }
+    return { charge: estimate, billedAtEstimate: true }
   }
-  return { amount: embeddingCost(model, promptTokens ?? 0), billedAtEstimate: false }
+  return { charge: embeddingCharge(model, promptTokens ?? 0), billedAtEstimate: false }
 }

@@ -2,6 +2,7 @@ import type { ImageModel } from '../catalogue/model.ts'
 import { findImagePrice, type ImagePriceTier } from '../catalogue/price-rows.ts'
 import type { ImageRequest } from '../contract/image-request.ts'
 import { type Microcredits, parseCredits } from '../money/money.ts'
+import { type Charge, countedUsage } from './counted-usage.ts'
 import { NoPriceError } from './video-cost.ts'
 
 /** The fields of an image model that billing needs. */
@@ -27,15 +28,16 @@ export function imageCost({ id, billing, prices }: ImagePrices, tier: ImagePrice
   }
 }
 
-/** The amount to reserve before the call: the price of all requested images. */
-export function imageCostMax(request: ImageRequest): Microcredits {
-  return imageCost(request.model, request, request.count)
+/** What to reserve before the call: the price of all requested images. */
+export function imageChargeMax(request: ImageRequest): Charge {
+  return imageCharge(request, request.count)
 }
 
 /**
- * What is billed for an answer: the images in it, never more than were asked for.
+ * What is billed for a response: its images, never more than were asked for.
  * @param images as `readImageReply` counts them.
  */
-export function settledImageCost(request: ImageRequest, images: number): Microcredits {
-  return imageCost(request.model, request, Math.min(images, request.count))
+export function imageCharge(request: ImageRequest, images: number): Charge {
+  const count = Math.min(images, request.count)
+  return { amount: imageCost(request.model, request, count), usage: countedUsage({ images: count }) }
 }

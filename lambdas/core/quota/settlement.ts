@@ -1,6 +1,8 @@
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import type { VideoResult } from '../jobs/video-result.ts'
 import type { Microcredits } from '../money/money.ts'
+import type { CountedUsage } from './counted-usage.ts'
+import { countedVideo } from './counted-video.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
 import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuantity } from './video-cost.ts'
 import { anyVideoQuantityMax } from './video-quantity.ts'
@@ -14,6 +16,8 @@ const ROUNDED_SECONDS = 1
 /** The amount to bill, and the facts that an operator should know. */
 export type Settlement = {
   readonly amount: Microcredits
+  /** The usage that the amount is the price of. */
+  readonly usage: CountedUsage
   /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
   readonly billedAtEstimate: boolean
   /** Whether a reported usage was refused: negative, no number, or too long. */
@@ -42,7 +46,8 @@ export function settleVideoCost(input: SettlementInput): Settlement {
   const { quantity, ...flags } = billedQuantity(input)
   const amount = quantity === undefined ? input.estimate : costAtReportedTier(input, quantity)
   const overdraft = amount > input.estimate ? amount - input.estimate : 0n
-  return { amount, overdraft: overdraft as Microcredits, billedAtEstimate: quantity === undefined, ...flags }
+  const usage = countedVideo({ ...input, billing: input.snapshot.billing, quantity })
+  return { amount, usage, overdraft: overdraft as Microcredits, billedAtEstimate: quantity === undefined, ...flags }
 }
 
 type BilledQuantity = Pick<Settlement, 'usageRefused' | 'usageAboveBound'> & {

@@ -1,6 +1,12 @@
 import { type Microcredits, ZERO } from '#core/money/money.ts'
 import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { completionCost, completionCostMax, type PromptBounds, type PromptEnd } from '#core/quota/completion-cost.ts'
+import {
+  completionCharge,
+  completionChargeMax,
+  type PromptBounds,
+  type PromptEnd,
+} from '#core/quota/completion-cost.ts'
+import type { Charge } from '#core/quota/counted-usage.ts'
 import type { ChatUsage } from '#core/quota/token-usage.ts'
 import { sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { Bill } from '../bill-request.ts'
@@ -12,8 +18,8 @@ type Bounded = Pick<CompletionRun, 'completion' | 'callBytes'>
 type Billed = Bounded & { readonly exchange: Pick<RelayExchange, 'note'> }
 
 /** What is reserved for a request: an upper bound of what its prompts can cost. */
-export function completionEstimate(run: Bounded): Microcredits {
-  return completionCostMax(run.completion.model, allBounds(run))
+export function completionEstimate(run: Bounded): Charge {
+  return completionChargeMax(run.completion.model, allBounds(run))
 }
 
 function allBounds(run: Bounded): readonly PromptBounds[] {
@@ -25,7 +31,7 @@ export function adviseOnCompletion(run: Bounded, available: Microcredits): strin
   const { model, maxTokens, maxTokensField } = run.completion
   const bounds = allBounds(run)
   const boundsOf = (outputTokensMax: number) => bounds.map((each) => ({ ...each, outputTokensMax }))
-  const costOf = (outputTokensMax: number) => completionCostMax(model, boundsOf(outputTokensMax))
+  const costOf = (outputTokensMax: number) => completionChargeMax(model, boundsOf(outputTokensMax)).amount
   return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
 }
 
@@ -46,8 +52,8 @@ function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {
 export function billPrompts(run: Billed, bill: Bill, promptEnds: readonly PromptEnd[]): void {
   const { model } = run.completion
   const ends = promptEnds.map((end, promptIndex) => ({ bounds: promptBounds(promptIndex, run), end }))
-  const { actual, isEstimated } = completionCost(model, ends)
-  if (actual === ZERO) {
+  const { isEstimated, ...charge } = completionCharge(model, ends)
+  if (charge.amount === ZERO) {
     return
   }
   const usage = sumOfUsages(promptEnds.flatMap(usagesOf))
@@ -55,9 +61,9 @@ export function billPrompts(run: Billed, bill: Bill, promptEnds: readonly Prompt
     run.exchange.note(tokensOf(usage))
   }
   if (isEstimated) {
-    bill.settleByEstimate(actual)
+    bill.settleByEstimate(charge)
   } else {
-    bill.settle(actual)
+    bill.settle(charge)
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
-import { chatCostMax } from '#core/quota/chat-cost.ts'
+import { chatChargeMax } from '#core/quota/chat-cost.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 describe('what a balance covers', () => {
@@ -15,7 +15,7 @@ describe('what a balance covers', () => {
     fc.assert(
       fc.property(fc.integer(numbers), fc.integer({ min: 1, max: 8 }), fc.integer(numbers), (prompt, choices, have) => {
         const costOf = (outputTokensMax: number): Microcredits =>
-          chatCostMax(model, { promptTokensMax: prompt, choices, outputTokensMax })
+          chatChargeMax(model, { promptTokensMax: prompt, choices, outputTokensMax }).amount
         const available = microcredits(have)
         const count = affordableCount(available, { most: model.max_output_tokens, costOf })
         expect(count === 0 || costOf(count) <= available).toBe(true)

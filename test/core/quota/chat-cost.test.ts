@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { microcredits } from '#core/money/money.ts'
-import { brokenStreamCost, chatCost, chatCostMax } from '#core/quota/chat-cost.ts'
+import { brokenStreamCharge, chatCharge, chatChargeMax, chatCost } from '#core/quota/chat-cost.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 function chatModel(prices?: ChatModel['prices']): ChatModel {
@@ -36,7 +37,7 @@ describe('chatCost', () => {
   it('is nothing where every price is nothing', () => {
     const free = chatModel([{ input_per_million: '0', output_per_million: '0' }])
     expect(chatCost(free, { promptTokens: 1_000, completionTokens: 1_000 })).toBe(0n)
-    expect(chatCostMax(free, { promptTokensMax: 1_000, outputTokensMax: 1_000, choices: 1 })).toBe(0n)
+    expect(chatChargeMax(free, { promptTokensMax: 1_000, outputTokensMax: 1_000, choices: 1 }).amount).toBe(0n)
     expect(chatCost(chatModel([{ price: '0' }]), { promptTokens: 1_000, completionTokens: 1_000 })).toBe(0n)
   })
 
@@ -49,7 +50,7 @@ describe('chatCost', () => {
     fc.assert(
       fc.property(tokens, tokens, fc.integer({ min: 1, max: 128 }), (promptTokensMax, outputTokensMax, choices) => {
         const most = { promptTokens: promptTokensMax, completionTokens: outputTokensMax * choices }
-        const locked = chatCostMax(chatModel(), { promptTokensMax, outputTokensMax, choices })
+        const locked = chatChargeMax(chatModel(), { promptTokensMax, outputTokensMax, choices }).amount
         expect(locked).toBe(chatCost(chatModel(), most))
         const less = { promptTokens: Math.trunc(promptTokensMax / 2), completionTokens: outputTokensMax }
         expect(chatCost(chatModel(), less) <= locked).toBe(true)
@@ -59,7 +60,15 @@ describe('chatCost', () => {
 
   it('bills a broken stream for what was relayed, and never above what was locked', () => {
     const part = { promptTokens: 100, relayedTextBytes: 4_000 }
-    expect(brokenStreamCost(chatModel(), { ...part, locked: microcredits(1_000_000) })).toBe(615n)
-    expect(brokenStreamCost(chatModel(), { ...part, locked: microcredits(100) })).toBe(100n)
+    const estimate = (amount: number) => ({ amount: microcredits(amount), usage: countedUsage({ outputTokens: 9 }) })
+    const charge = { amount: 615n, usage: countedUsage({ inputTokens: 100, outputTokens: 1_000 }) }
+    expect(brokenStreamCharge(chatModel(), { ...part, estimate: estimate(1_000_000) })).toStrictEqual(charge)
+    expect(brokenStreamCharge(chatModel(), { ...part, estimate: estimate(100) })).toStrictEqual(estimate(100))
+  })
+
+  it('stands beside the usage that it is the price of', () => {
+    expect(chatCharge(chatModel(), { promptTokens: 9, completionTokens: 3 }).usage).toStrictEqual(
+      countedUsage({ inputTokens: 9, outputTokens: 3 }),
+    )
   })
 })

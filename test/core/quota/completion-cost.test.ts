@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import {
   type CallEnd,
-  completionCost,
-  completionCostMax,
+  completionCharge,
+  completionChargeMax,
   type PromptBounds,
   type PromptEnd,
 } from '#core/quota/completion-cost.ts'
@@ -31,31 +31,31 @@ const partial = (...calls: readonly [CallEnd['kind'], CallEnd['usage'], number][
 })
 
 const costOf = (...ends: readonly PromptEnd[]) =>
-  completionCost(
+  completionCharge(
     chatModel(),
     ends.map((end) => ({ bounds: BOUNDS, end })),
   )
 
-describe('completionCostMax', () => {
+describe('completionChargeMax', () => {
   it('is the sum over the prompts', () => {
-    expect(completionCostMax(chatModel(), [BOUNDS])).toBe(LOCKED)
-    expect(completionCostMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS])).toBe(3n * LOCKED)
+    expect(completionChargeMax(chatModel(), [BOUNDS]).amount).toBe(LOCKED)
+    expect(completionChargeMax(chatModel(), [BOUNDS, BOUNDS, BOUNDS]).amount).toBe(3n * LOCKED)
   })
 
   it('holds the prompt once for each call that may be made for it, and the completions once', () => {
-    expect(completionCostMax(chatModel(), [{ ...BOUNDS, callsMax: 3 }])).toBe(LOCKED + 2n * 80n * 1_000n)
+    expect(completionChargeMax(chatModel(), [{ ...BOUNDS, callsMax: 3 }]).amount).toBe(LOCKED + 2n * 80n * 1_000n)
   })
 
   it('is the fixed price once for each prompt, because each is a call', () => {
     const model = chatModel([{ price: '0.5' }])
     const prompts = [BOUNDS, BOUNDS]
-    expect(completionCostMax(model, prompts)).toBe(1_000_000n)
+    expect(completionChargeMax(model, prompts).amount).toBe(1_000_000n)
     const ends = prompts.map((bounds) => ({ bounds, end: { kind: 'whole', usage: USAGE } as const }))
-    expect(completionCost(model, ends)).toStrictEqual({ actual: 1_000_000n, isEstimated: false })
+    expect(completionCharge(model, ends)).toMatchObject({ amount: 1_000_000n, isEstimated: false })
   })
 })
 
-describe('completionCost', () => {
+describe('completionCharge', () => {
   it.each<[string, PromptEnd, bigint, boolean]>([
     ['a prompt that no upstream has seen is free', { kind: 'unsent' }, 0n, false],
     ['an answer costs its usage', { kind: 'whole', usage: USAGE }, 15_000n, false],
@@ -87,15 +87,16 @@ describe('completionCost', () => {
       500_000n,
       true,
     ],
-  ])('%s', (_, end, actual, isEstimated) => {
-    expect(costOf(end)).toStrictEqual({ actual, isEstimated })
+  ])('%s', (_, end, amount, isEstimated) => {
+    expect(costOf(end)).toMatchObject({ amount, isEstimated })
   })
 
   it('adds the prompts up, and says when one of them is estimated', () => {
     expect(
       costOf({ kind: 'whole', usage: USAGE }, { kind: 'unsent' }, { kind: 'whole', usage: undefined }),
-    ).toStrictEqual({
-      actual: 15_000n + LOCKED,
+    ).toMatchObject({
+      amount: 15_000n + LOCKED,
+      usage: { inputTokens: 89, outputTokens: 23 },
       isEstimated: true,
     })
   })
@@ -126,16 +127,15 @@ describe('completionCost', () => {
     fc.assert(
       fc.property(fc.array(end, { maxLength: 8 }), prices, (ends, row) => {
         const model = chatModel(row)
-        const { actual } = completionCost(
+        const { amount } = completionCharge(
           model,
           ends.map((each) => ({ bounds, end: each })),
         )
-        expect(actual).toBeLessThanOrEqual(
-          completionCostMax(
-            model,
-            ends.map(() => bounds),
-          ),
+        const locked = completionChargeMax(
+          model,
+          ends.map(() => bounds),
         )
+        expect(amount).toBeLessThanOrEqual(locked.amount)
       }),
     )
   })

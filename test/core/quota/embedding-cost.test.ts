@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { microcredits, parseCredits } from '#core/money/money.ts'
-import { embeddingCost, embeddingCostMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
+import { embeddingChargeMax, embeddingCost, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 const perToken = (price: string) => ({ id: 'm', prices: [{ input_per_million: price }] })
@@ -50,40 +51,46 @@ describe('what is locked', () => {
           id: 'm',
           prices: [{ input_per_million: `0.${(price % 1_000_000n).toString().padStart(6, '0')}` }],
         }
-        expect(embeddingCostMax(model, tokens)).toBeGreaterThanOrEqual(embeddingCost(model, Math.floor(sum * share)))
+        expect(embeddingChargeMax(model, tokens).amount).toBeGreaterThanOrEqual(
+          embeddingCost(model, Math.floor(sum * share)),
+        )
       }),
     )
   })
 
   it('is rounded once for all inputs together', () => {
-    expect(embeddingCostMax(perToken('0.02'), [20, 20, 20])).toBe(1n)
+    expect(embeddingChargeMax(perToken('0.02'), [20, 20, 20]).amount).toBe(1n)
   })
 
   it('of a request is its price', () => {
-    expect(embeddingCostMax(PER_REQUEST, [1, 2, 3])).toBe(500_000n)
+    expect(embeddingChargeMax(PER_REQUEST, [1, 2, 3]).amount).toBe(500_000n)
   })
 })
 
 describe('what is billed', () => {
-  const locked = parseCredits('0.9')
+  const estimate = { amount: parseCredits('0.9'), usage: countedUsage({ inputTokens: 45_000_000 }) }
+  const billed = (amount: bigint, inputTokens: number) => ({
+    charge: { amount, usage: countedUsage({ inputTokens }) },
+    billedAtEstimate: false,
+  })
 
   it('is the usage', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: 100 })
-    expect(settlement).toStrictEqual({ amount: 2n, billedAtEstimate: false })
+    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: 100 })
+    expect(settlement).toStrictEqual(billed(2n, 100))
   })
 
   it('is never nothing where there is a price, however little was embedded', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: 1 })
-    expect(settlement).toStrictEqual({ amount: 1n, billedAtEstimate: false })
+    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: 1 })
+    expect(settlement).toStrictEqual(billed(1n, 1))
   })
 
   it('is what was locked when there is no usage, and says so', () => {
-    const settlement = settleEmbeddingCost(perToken('0.02'), { locked, promptTokens: undefined })
-    expect(settlement).toStrictEqual({ amount: locked, billedAtEstimate: true })
+    const settlement = settleEmbeddingCost(perToken('0.02'), { estimate, promptTokens: undefined })
+    expect(settlement).toStrictEqual({ charge: estimate, billedAtEstimate: true })
   })
 
   it.each([undefined, 100])('of a request is its price with usage %p', (promptTokens) => {
-    const settlement = settleEmbeddingCost(PER_REQUEST, { locked, promptTokens })
-    expect(settlement).toStrictEqual({ amount: 500_000n, billedAtEstimate: false })
+    const settlement = settleEmbeddingCost(PER_REQUEST, { estimate, promptTokens })
+    expect(settlement).toStrictEqual(billed(500_000n, promptTokens ?? 0))
   })
 })

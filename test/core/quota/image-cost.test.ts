@@ -3,7 +3,8 @@ import type { ImageModel } from '#core/catalogue/model.ts'
 import { imagePriceTiers } from '#core/catalogue/price-rows.ts'
 import { parseImageRequest } from '#core/contract/image-request.ts'
 import { formatCredits } from '#core/money/money.ts'
-import { imageCost, imageCostMax, settledImageCost } from '#core/quota/image-cost.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
+import { imageCharge, imageChargeMax, imageCost } from '#core/quota/image-cost.ts'
 import { NoPriceError } from '#core/quota/video-cost.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
@@ -63,14 +64,16 @@ describe('the cost of images', () => {
 
 describe('a request for images', () => {
   it('locks the price of all that were asked for', () => {
-    expect(formatCredits(imageCostMax(request({ n: 3, size: '512x512' })))).toBe('0.054')
-    expect(formatCredits(imageCostMax(request({ model: 'image-v3', quality: 'hd' })))).toBe('0.08')
+    expect(formatCredits(imageChargeMax(request({ n: 3, size: '512x512' })).amount)).toBe('0.054')
+    expect(formatCredits(imageChargeMax(request({ model: 'image-v3', quality: 'hd' })).amount)).toBe('0.08')
   })
 
   it.each([
     ['the images that came', 2, '0.036'],
     ['no more than were asked for', 7, '0.054'],
   ])('is billed %s', (_, images, amount) => {
-    expect(formatCredits(settledImageCost(request({ n: 3, size: '512x512' }), images))).toBe(amount)
+    const charge = imageCharge(request({ n: 3, size: '512x512' }), images)
+    expect(formatCredits(charge.amount)).toBe(amount)
+    expect(charge.usage).toStrictEqual(countedUsage({ images: Math.min(images, 3) }))
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { ESTIMATE, settle, snapshot } from './settling.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
+import { ESTIMATE, settle, settled, snapshot } from './settling.ts'
 
 const NOT_ODD = { billedAtEstimate: false, usageRefused: false, usageAboveBound: false }
 const billed = (amount: string) => ({ amount, overdraft: '0', ...NOT_ODD })
@@ -121,5 +122,29 @@ describe('per-request billing', () => {
     const result = { completionTokens: usage, billableSeconds: usage }
     const fixed = snapshot('per_request', { price: '0.25' })
     expect(settle({ snapshot: fixed, result, durationSeconds: usage })).toStrictEqual(billed('0.25'))
+  })
+})
+
+describe('the counted usage', () => {
+  it.each([
+    [
+      'tokens and length',
+      'token',
+      { completionTokens: '108900' },
+      '5.04',
+      { outputTokens: 108_900, videoMilliseconds: 5_040 },
+    ],
+    [
+      'tokens up to the bound of the model',
+      'token',
+      { completionTokens: '2000001' },
+      undefined,
+      { outputTokens: 1_000_000 },
+    ],
+    ['billed seconds', 'per_second', { billableSeconds: '10.5' }, '5', { videoMilliseconds: 10_500 }],
+    ['the length of a video at a fixed price', 'per_request', {}, '5', { videoMilliseconds: 5_000 }],
+  ] as const)('is what is billed: %s', (_, billing, result, durationSeconds, counts) => {
+    const prices = { ...snapshot(billing, {}), quantityMax: 1_000_000 }
+    expect(settled({ snapshot: prices, result, durationSeconds }).usage).toStrictEqual(countedUsage(counts))
   })
 })

@@ -25,8 +25,14 @@ type Case = {
   durationSeconds?: string | undefined
 }
 
-export function settle({ snapshot: prices, estimate = ESTIMATE, requested, result, durationSeconds }: Case) {
-  const { amount, overdraft, ...flags } = settleVideoCost({
+/** The amounts and the flags of a settlement. */
+export function settle(each: Case) {
+  const { amount, overdraft, usage: _, ...flags } = settled(each)
+  return { amount: formatCredits(amount), overdraft: formatCredits(overdraft), ...flags }
+}
+
+export function settled({ snapshot: prices, estimate = ESTIMATE, requested, result, durationSeconds }: Case) {
+  return settleVideoCost({
     estimate: parseCredits(estimate),
     snapshot: prices,
     requested: { resolution: '720P', audio: true, videoInput: false, ...requested },
@@ -41,5 +47,4 @@ export function settle({ snapshot: prices, estimate = ESTIMATE, requested, resul
     },
     durationSeconds,
   })
-  return { amount: formatCredits(amount), overdraft: formatCredits(overdraft), ...flags }
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
+import type { CountedUsage } from '#core/quota/counted-usage.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { TableWrite } from '../table/table.ts'
 import { dueSortKey, openShard, tableKeys } from '../table/table-keys.ts'
@@ -23,7 +24,13 @@ export type RelayReservation = OpenRequest & {
 
 /** How a reservation ends: billed, by an estimate where the upstream did not report its usage, or given back. */
 export type RelayResolution =
-  | { readonly kind: 'settle'; readonly actual: Microcredits; readonly estimated: boolean }
+  | {
+      readonly kind: 'settle'
+      readonly actual: Microcredits
+      readonly estimated: boolean
+      /** The usage that `actual` is the price of; estimated where the amount is. */
+      readonly usage?: CountedUsage
+    }
   | { readonly kind: 'release' }
 
 /** No function lives longer than Lambda's 15 minutes, so none is left to resolve a reservation of this age. */

@@ -1,5 +1,6 @@
 import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
+import type { CountedUsage } from '#core/quota/counted-usage.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -11,7 +12,13 @@ const RECORD_SLACK_SECONDS = 24 * 60 * 60
 
 /** How a job ends: billed, or given back. */
 export type Resolution =
-  | { readonly kind: 'settle'; readonly actual: Microcredits; readonly durationSeconds: string | undefined }
+  | {
+      readonly kind: 'settle'
+      readonly actual: Microcredits
+      readonly durationSeconds: string | undefined
+      /** The usage that `actual` is the price of. */
+      readonly usage?: CountedUsage
+    }
   /** `cause` is for operators; when left out, a cause that was recorded before stays. */
   | { readonly kind: 'release'; readonly error: string; readonly cause?: string }
 
