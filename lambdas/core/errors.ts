@@ -22,9 +22,12 @@ export class InvalidRequestError extends HttpError {
   override readonly name = 'InvalidRequestError'
   readonly statusCode = 400
   readonly issues: readonly RequestIssue[]
-  constructor(issues: readonly RequestIssue[]) {
+  /** One sentence about all issues, for an error shape that holds one; the first issue says enough without it. */
+  readonly summary: string | undefined
+  constructor(issues: readonly RequestIssue[], summary?: string) {
     super('invalid request body')
     this.issues = issues
+    this.summary = summary
   }
 }
 

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import type { IgnoredParts } from '#core/contract/ignored-fields.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { RateState } from '#core/quota/request-rate.ts'
 
@@ -9,10 +10,15 @@ export type ApiEvent = APIGatewayProxyEvent & {
   /** The caller's own job that the path names, where the operation reads it with the key; undefined if there is none. */
   job?: VideoJob | undefined
   json?: unknown
+  /** What the request prefers, and what of it is ignored; set before the handler. */
+  handling?: Handling
   /** What the key has left; undefined for a key without a limit. */
   rate?: RateState | undefined
   startedAt?: number
 }
+
+/** How a request is handled: whether strictly, and which of its parts nobody reads. */
+export type Handling = { readonly isStrict: boolean; readonly ignored: IgnoredParts }
 
 /** The response of a buffered operation to API Gateway. */
 export type ApiResult = APIGatewayProxyResult
@@ -26,6 +32,22 @@ export function headerOf(event: Pick<ApiEvent, 'headers'>, name: string): string
     }
   }
   return undefined
+}
+
+/** Every value of a header, in the order of its lines. */
+export function headerLinesOf(
+  { headers, multiValueHeaders }: Pick<ApiEvent, 'headers' | 'multiValueHeaders'>,
+  name: string,
+): readonly string[] {
+  const wanted = name.toLowerCase()
+  const lines: string[] = []
+  for (const [key, values] of Object.entries(multiValueHeaders ?? {})) {
+    if (key.toLowerCase() === wanted) {
+      lines.push(...(values ?? []))
+    }
+  }
+  const [last] = lines.length === 0 ? [headerOf({ headers }, name)] : []
+  return last === undefined ? lines : [last]
 }
 
 /** A step was left out of the chain: a fault of the handler, never of a request. */

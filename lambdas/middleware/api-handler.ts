@@ -7,11 +7,14 @@ import type { Table } from '#adapters/store/table/table.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import type { Found, ShownKey } from './authenticate.ts'
 import { handlerChain } from './handler-chain.ts'
+import type { UnknownFields } from './strict-handling.ts'
 
 type ApiOptions = {
   readonly operation: string
   /** Left out for operations without a body. */
   readonly bodyBytesMax?: number
+  /** Left out for operations without a body. */
+  readonly unknownFields?: UnknownFields
   readonly openTable?: () => Table
   /** Replaces the read of the key alone. */
   readonly lookUpKey?: (table: Table, shown: ShownKey) => Promise<Found | undefined>
@@ -19,12 +22,12 @@ type ApiOptions = {
 
 /** The chain of the operations on video jobs, which read the key from the table at each request. */
 export function apiHandler(
-  { operation, bodyBytesMax, openTable: open = once(openTable), lookUpKey = readKey }: ApiOptions,
+  { openTable: open = once(openTable), lookUpKey = readKey, ...steps }: ApiOptions,
   handle: (event: ApiEvent, context: Context) => Promise<ApiResult>,
 ) {
   const limiter = once(() => new KeyRateLimiter(open()))
   const key = { lookUp: (shown: ShownKey) => lookUpKey(open(), shown), limiter }
-  return handlerChain({ operation, key, ...(bodyBytesMax === undefined ? {} : { bodyBytesMax }) }).handler(handle)
+  return handlerChain({ ...steps, key }).handler(handle)
 }
 
 /** One strongly consistent read. */

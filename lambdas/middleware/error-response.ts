@@ -87,7 +87,7 @@ function invalidRequestBody(error: InvalidRequestError, shape: ErrorShape): obje
   const [issue] = error.issues
   return {
     error: {
-      message: issue?.message ?? error.message,
+      message: error.summary ?? issue?.message ?? error.message,
       type: 'invalid_request_error',
       param: issue?.path || null,
       code: null,

@@ -1,10 +1,12 @@
 import middy from '@middy/core'
+import { queryOf } from '#core/contract/routes.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { authenticate, type KeyLookup } from './authenticate.ts'
 import { errorResponse } from './error-response.ts'
 import { jsonBody } from './json-body.ts'
 import { type Limiter, limitRate } from './limit-rate.ts'
 import { requestLog } from './request-log.ts'
+import { strictHandling, type UnknownFields } from './strict-handling.ts'
 
 type Steps = {
   readonly operation: string
@@ -12,6 +14,8 @@ type Steps = {
   readonly key?: { readonly lookUp: KeyLookup; readonly limiter: () => Limiter }
   /** Left out for operations without a body. */
   readonly bodyBytesMax?: number
+  /** Left out for operations without a body. */
+  readonly unknownFields?: UnknownFields
 }
 
 /**
@@ -22,13 +26,14 @@ type Steps = {
  * 3. `authenticate` finds the caller of the key;
  * 4. `limitRate` counts the request against the limit of the key;
  * 5. `jsonBody` parses the body: a bad key is told before a bad body;
- * 6. the handler returns the response.
+ * 6. `strictHandling` notes what of the request is ignored, and refuses a strict request for that;
+ * 7. the handler returns the response.
  *
  * The relayed routes take the same steps, by the same names, in `relay/relay-handler.ts`. They stream, and are not a middy
  * chain: middy takes a streamed response as one readable stream, which would settle before the last byte and could not
  * tell that the client has left (docs/decisions/0102).
  */
-export function handlerChain({ operation, key, bodyBytesMax }: Steps) {
+export function handlerChain({ operation, key, bodyBytesMax, unknownFields }: Steps) {
   const chain = middy<ApiEvent, ApiResult>().use(requestLog(operation)).use(errorResponse())
   if (key !== undefined) {
     chain.use(authenticate(key.lookUp)).use(limitRate(key.limiter))
@@ -36,5 +41,6 @@ export function handlerChain({ operation, key, bodyBytesMax }: Steps) {
   if (bodyBytesMax !== undefined) {
     chain.use(jsonBody({ bytesMax: bodyBytesMax }))
   }
-  return chain
+  // A path without an operation is refused for that, not for its query.
+  return queryOf(operation) === undefined ? chain : chain.use(strictHandling({ operation, unknownFields }))
 }

@@ -4,6 +4,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { isRequestId } from '#core/request-id.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { rateHeaders } from './rate-headers.ts'
+import { handlingHeaders } from './strict-handling.ts'
 
 type ApiRequest = Request<ApiEvent, ApiResult, Error, Context>
 
@@ -23,7 +24,8 @@ export function requestLog(operation: string): MiddlewareObj<ApiEvent, ApiResult
     const durationMilliseconds = Math.round(performance.now() - (event.startedAt ?? 0))
     if (response !== undefined) {
       const timing = { 'x-request-id': requestId, 'openai-processing-ms': String(durationMilliseconds) }
-      response.headers = { ...response.headers, ...rateHeaders(event.rate), ...timing }
+      const handling = handlingHeaders(event.handling)
+      response.headers = { ...response.headers, ...handling, ...rateHeaders(event.rate), ...timing }
     }
     const tenantId = event.caller?.tenantId
     logger.info('request', { operation, requestId, statusCode: response?.statusCode, durationMilliseconds, tenantId })

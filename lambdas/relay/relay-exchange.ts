@@ -1,6 +1,7 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
-import { IGNORED_HEADER, ignoredHeader } from '#core/contract/ignored-fields.ts'
-import { type ApiEvent, headerOf, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { IGNORED_HEADER, refuseIgnored } from '#core/contract/ignored-fields.ts'
+import { type ApiEvent, type Handling, headerOf, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { handlingHeaders } from '#middleware/strict-handling.ts'
 import type { ClientResponse, ResponseHeaders } from './client-response.ts'
 import { sendError } from './send-response.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
@@ -39,6 +40,7 @@ export class RelayExchange {
   #caller: Caller | undefined
   #confirm: (() => Promise<unknown>) | undefined
   #body: RelayBody | undefined
+  #handling: Handling = { isStrict: false, ignored: { query: [], fields: [] } }
   #isFailureTold = false
 
   constructor({ operation, event, requestId, headers, response }: Received) {
@@ -79,6 +81,17 @@ export class RelayExchange {
     this.#body = body
   }
 
+  /** Whether the request prefers strict handling. */
+  get isStrict(): boolean {
+    return this.#handling.isStrict
+  }
+
+  /** Notes what the request prefers, and its query parameters that nobody reads; the response says both. */
+  handled(handling: Handling): void {
+    this.#handling = handling
+    this.headers.add({ [IGNORED_HEADER]: undefined, ...handlingHeaders(handling) })
+  }
+
   /** Proves with a fresh read that the key is still valid, where no reservation proves it. @throws InvalidApiKeyError */
   async confirmCaller(): Promise<void> {
     await this.#confirm?.()
@@ -99,8 +112,19 @@ export class RelayExchange {
    * Names the fields of the body that the upstream does not get, in a header of the response. Each call replaces the names
    * of the call before: every channel has its own list.
    */
-  tellIgnored(names: readonly string[]): void {
-    this.headers.add({ [IGNORED_HEADER]: undefined, ...ignoredHeader(names) })
+  tellIgnored(fields: readonly string[]): void {
+    const { isStrict, ignored } = this.#handling
+    this.handled({ isStrict, ignored: { ...ignored, fields } })
+  }
+
+  /**
+   * Refuses a strict request for the parts that would be ignored, before its reservation.
+   * @throws InvalidRequestError naming them.
+   */
+  refuseIgnored(fields: readonly string[]): void {
+    if (this.isStrict) {
+      refuseIgnored({ ...this.#handling.ignored, fields })
+    }
   }
 
   /**

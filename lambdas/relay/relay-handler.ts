@@ -14,6 +14,7 @@ import { presentedKey } from '#middleware/authenticate.ts'
 import { readJsonBody } from '#middleware/json-body.ts'
 import { countRequest } from '#middleware/limit-rate.ts'
 import { rateHeaders } from '#middleware/rate-headers.ts'
+import { handlingOf } from '#middleware/strict-handling.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { ResponseHeaders } from './client-response.ts'
 import { measureRequest } from './measure-request.ts'
@@ -64,7 +65,7 @@ export function relayHandlers(operation: string, relay: Relay) {
 
 /**
  * The middleware of the relayed routes, in the order and by the names of the middy chains (`#middleware/handler-chain.ts`):
- * log, errors, key, rate, body, operation. Not a middy chain because middy takes a streamed response as one readable
+ * log, errors, key, rate, body, strict handling, operation. Not a middy chain because middy takes a streamed response as one readable
  * stream: here the settlement follows the last byte, and a client that leaves is noticed.
  * Never rejects: every failure has been sent or logged.
  */
@@ -76,6 +77,7 @@ async function serve(exchange: RelayExchange, relay: Relay): Promise<void> {
       await revokedKeyFirst(exchange, context, async () => {
         await limitRate(exchange, context)
         await jsonBody(exchange)
+        strictHandling(exchange)
         await relay(exchange, context)
       })
     }),
@@ -155,4 +157,9 @@ async function jsonBody(exchange: RelayExchange): Promise<void> {
     ])
   }
   exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
+}
+
+/** The operation refuses a strict request when it knows the model, whose channels decide what is ignored. */
+function strictHandling(exchange: RelayExchange): void {
+  exchange.handled(handlingOf(exchange.event, exchange.operation))
 }

@@ -27,6 +27,12 @@ export const OPENAI_ERRORS = {
         param: 'temperature',
         code: null,
       }),
+      strict: openai('An unknown field, with Prefer: handling=strict', {
+        message: 'the field `max_tokns` would be ignored: correct its name or leave it out',
+        type: INVALID,
+        param: 'max_tokns',
+        code: null,
+      }),
     },
   },
   401: {

@@ -26,6 +26,16 @@ Bodies are uncompressed JSON in UTF-8, at most 5 MiB, with at most 100,000 strin
 
 This document is generated from the table of routes and the schemas that validate requests.`
 
+/** On every operation (RFC 7240). */
+const PREFER: Parameter = {
+  name: 'Prefer',
+  in: 'header',
+  description:
+    '`handling=strict` makes unknown fields and unknown query parameters a 400 that names them. Without it they are ignored, and `x-reelgate-ignored` names them.',
+  schema: { type: 'string' },
+  example: 'handling=strict',
+}
+
 /** The OpenAPI 3.1 document of the whole API. Reads the examples from their files. */
 export function openapiDocument(): OpenapiDocument {
   return {
@@ -75,7 +85,7 @@ function operationObject(route: Route & { readonly operation: Operation }): Oper
     summary: document.summary,
     description: document.description,
     ...(route.isPublic ? { security: [] } : {}),
-    ...(document.parameters === undefined ? {} : { parameters: document.parameters.map(parameterObject) }),
+    parameters: [...(document.parameters ?? []), PREFER].map(parameterObject),
     ...(document.request === undefined
       ? {}
       : {

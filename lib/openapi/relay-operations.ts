@@ -1,5 +1,5 @@
 import type { Parameter } from './openapi-types.ts'
-import type { HeaderName, OperationDocument } from './operation-document.ts'
+import type { OperationDocument } from './operation-document.ts'
 
 const SESSION: Parameter = {
   name: 'X-Session-ID',
@@ -8,8 +8,6 @@ const SESSION: Parameter = {
   schema: { type: 'string' },
   example: 'conversation-7',
 }
-
-const IGNORED: readonly HeaderName[] = ['x-reelgate-ignored']
 
 const BILLED =
   'Reserves an upper bound of the price, then bills the usage that the upstream reports. A request that fails before its first byte is free.'
@@ -26,7 +24,6 @@ export const RELAY_OPERATIONS = {
       description: 'The completion, or its events with `stream`.',
       schema: 'ChatCompletion',
       events: 'ChatCompletionChunk',
-      headers: IGNORED,
     },
   },
   'create-completion': {
@@ -39,7 +36,6 @@ export const RELAY_OPERATIONS = {
       description: 'The completions of all prompts, or their events with `stream`.',
       schema: 'Completion',
       events: 'Completion',
-      headers: IGNORED,
     },
   },
   'create-embedding': {
@@ -48,7 +44,7 @@ export const RELAY_OPERATIONS = {
     description: BILLED,
     parameters: [SESSION],
     request: 'CreateEmbeddingRequest',
-    response: { description: 'One vector per input.', schema: 'EmbeddingList', headers: IGNORED },
+    response: { description: 'One vector per input.', schema: 'EmbeddingList' },
   },
   'create-image': {
     tag: 'Images',
@@ -56,6 +52,6 @@ export const RELAY_OPERATIONS = {
     description: `A prompt that violates the content policy of the upstream is a 400 with the upstream’s message. ${BILLED}`,
     parameters: [SESSION],
     request: 'CreateImageRequest',
-    response: { description: 'The images.', schema: 'ImageList', headers: IGNORED },
+    response: { description: 'The images.', schema: 'ImageList' },
   },
 } as const satisfies Readonly<Record<string, OperationDocument>>

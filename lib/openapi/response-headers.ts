@@ -14,8 +14,9 @@ export const HEADERS = {
     schema: { type: 'string', enum: ['false'] },
   },
   'x-reelgate-ignored': text(
-    'Ignored fields of the body, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
+    'Ignored fields of the body and ignored query parameters, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
   ),
+  'Preference-Applied': text('`handling=strict` if the request asked for that in `Prefer`.'),
   'x-ratelimit-limit-requests': text('Requests per minute that the key may make, if it has a rate.'),
   'x-ratelimit-remaining-requests': text('Requests that the key may make now, if it has a rate.'),
   'x-ratelimit-reset-requests': text(

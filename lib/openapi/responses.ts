@@ -9,6 +9,9 @@ import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from './platform-
 /** On every response of the gateway. */
 const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies readonly HeaderName[]
 
+/** On successes and on refusals of what the request says. */
+const HANDLING = ['Preference-Applied', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
+
 /** On every response to a valid key with a rate. */
 const RATE = [
   'x-ratelimit-limit-requests',
@@ -21,14 +24,15 @@ const UNAUTHORIZED = 401
 
 /** Additional headers of errors, by status. */
 const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
+  400: HANDLING,
   429: ['Retry-After'],
   503: ['Retry-After'],
   504: ['x-should-retry'],
 }
 
-/** Refusals by upstreams are relayed, with these headers if a part of the request was billed or ignored. */
+/** Refusals by upstreams are relayed, with these headers if a part of the request was billed or ignored, or handled strictly. */
 const RELAYED_STATUSES: readonly number[] = [400, 404, 405, 413]
-const RELAYED_HEADERS = ['x-should-retry', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
+const RELAYED_HEADERS = ['x-should-retry', ...HANDLING] as const satisfies readonly HeaderName[]
 
 function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
@@ -59,7 +63,7 @@ export function responsesOf(
   const { json, events } = contentOf(response, examples)
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
-      const headers = headersOf([...ALWAYS, ...(route.isPublic ? [] : RATE), ...(response.headers ?? [])])
+      const headers = headersOf([...ALWAYS, ...HANDLING, ...(route.isPublic ? [] : RATE), ...(response.headers ?? [])])
       return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }
     return [status, status === 304 ? notModified(response.headers) : errorReference(shape, status)] as const

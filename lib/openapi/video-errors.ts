@@ -8,10 +8,13 @@ function video(summary: string, error: string, details?: readonly object[]): Err
 export const VIDEO_ERRORS = {
   400: {
     name: 'VideoBadRequest',
-    description: 'Invalid body, query of a list, or `Idempotency-Key`. `details` says what to correct.',
+    description: 'Invalid body, query, or `Idempotency-Key`. `details` says what to correct.',
     examples: {
       duration: video('An unsupported duration', 'invalid request body', [
         { path: 'duration', message: '`duration` must be from 3 to 10 seconds for famA-1-pro' },
+      ]),
+      strict: video('An unknown field, with Prefer: handling=strict', 'invalid request body', [
+        { path: 'durration', message: 'the field `durration` would be ignored: correct its name or leave it out' },
       ]),
     },
   },

@@ -93,7 +93,7 @@ export const VIDEO_OPERATIONS = {
       'Reserves an upper bound of the price and submits the job upstream. The response waits a few seconds for the upstream’s reply. Nothing that has a price is changed: an unsupported duration or resolution is a 400.',
     parameters: [IDEMPOTENCY_KEY],
     request: 'CreateVideoJobRequest',
-    response: { description: 'The job was created.', schema: 'CreatedVideoJob', headers: ['x-reelgate-ignored'] },
+    response: { description: 'The job was created.', schema: 'CreatedVideoJob' },
     callbacks: JOB_ENDED,
   },
   'list-video-jobs': {

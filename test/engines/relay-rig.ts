@@ -42,6 +42,7 @@ type Call = {
   /** What the function has left when it is invoked. */
   readonly remainingMilliseconds?: number
   readonly pathParameters?: Record<string, string>
+  readonly query?: Record<string, string>
 }
 
 /** The deployed relay handlers over the local table engine and upstreams that a test scripts. */
@@ -102,7 +103,7 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
   }
   const eventOf = async (
     body: unknown,
-    { operation = 'create-chat-completion', key, headers = {}, pathParameters }: Call,
+    { operation = 'create-chat-completion', key, headers = {}, pathParameters, query }: Call,
   ) => {
     defaultKey ??= (await tenant('1000')).key
     const event = apiEvent({
@@ -110,6 +111,7 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
       headers: { authorization: `Bearer ${key ?? defaultKey}`, ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       pathParameters: pathParameters ?? null,
+      queryStringParameters: query ?? null,
     })
     return event
   }

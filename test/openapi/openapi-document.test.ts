@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
+import { refuseIgnored } from '#core/contract/ignored-fields.ts'
 import { parseImageRequest } from '#core/contract/image-request.ts'
 import { declaredStatuses, ROUTES, type Route } from '#core/contract/routes.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
@@ -64,6 +65,14 @@ describe('the OpenAPI document', () => {
   it.each<Route>([...ROUTES])('names every path parameter of $operation', (route) => {
     const named = (operationOf(route).parameters ?? []).filter((parameter) => parameter.in === 'path')
     expect(named.map(({ name }) => `{${name}}`)).toEqual(route.path.match(/\{\w+\}/g) ?? [])
+  })
+
+  it.each<Route>([...ROUTES])('names every query parameter of $operation, and its strict handling', (route) => {
+    const parameters = operationOf(route).parameters ?? []
+    const named = parameters.filter((parameter) => parameter.in === 'query')
+    expect(named.map(({ name }) => name)).toEqual(route.query ?? [])
+    expect(parameters.map(({ name }) => name)).toContain('Prefer')
+    expect(route.errorStatuses).toContain(400)
   })
 
   it('refers to nothing that is not there', () => {
@@ -148,12 +157,22 @@ describe('an example of the document', () => {
   })
 })
 
+function strictRefusal(field: string): unknown {
+  try {
+    refuseIgnored({ fields: [field], query: [] })
+  } catch (error) {
+    return error
+  }
+  throw new TypeError(`${field} was accepted`)
+}
+
 /** The error of each response of the document, where it is one of ours. */
 const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   VideoBadRequest: [
     new errors.InvalidRequestError([
       { path: 'duration', message: '`duration` must be from 3 to 10 seconds for famA-1-pro' },
     ]),
+    strictRefusal('durration'),
   ],
   VideoUnauthorized: [new errors.InvalidApiKeyError()],
   VideoPaymentRequired: [
@@ -170,6 +189,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   VideoServiceUnavailable: [new errors.ServiceUnavailableError()],
   BadRequest: [
     new errors.InvalidRequestError([{ path: 'temperature', message: '`temperature` must be a number from 0 to 2' }]),
+    strictRefusal('max_tokns'),
   ],
   Unauthorized: [new errors.InvalidApiKeyError()],
   PaymentRequired: [

@@ -15,6 +15,7 @@ import type { LargeReply } from '../../relay/large-reply.ts'
 import { tokensOf } from '../../relay/measure-request.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
+import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { NothingRelayedError, relayStream } from '../../relay/relay-stream.ts'
@@ -41,6 +42,7 @@ export async function createChatCompletion(exchange: RelayExchange, context: Rel
   const { catalogue } = context
   const chat = parseChatRequest(body.json, { catalogue, allowedModels: caller.models, bodyBytes: body.bytes })
   const { model } = chat
+  refuseIgnoredFields(exchange, { list: 'chat', channels: catalogue.relayChannels(model.id) })
   exchange.note({ model: model.id, stream: chat.stream })
   const adviseFor = (available: Microcredits) => adviseOnChat(chat, available)
   await billRequest(context, { exchange, model, estimate: chatChargeMax(model, chat), adviseFor }, async (bill) => {

@@ -12,6 +12,7 @@ import { billRequest } from '../../relay/bill-request.ts'
 import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
 import { UpstreamRefusalError } from '../../relay/completions/prompt-calls.ts'
 import { relayCompletion } from '../../relay/completions/relay-completion.ts'
+import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { sendWhole } from '../../relay/send-response.ts'
@@ -34,6 +35,7 @@ export async function createCompletion(exchange: RelayExchange, context: RelayCo
   const { catalogue } = context
   const completion = parseCompletionRequest(body.json, { catalogue, allowedModels: caller.models })
   const { model, stream, prompts } = completion
+  refuseIgnoredFields(exchange, { list: 'completions', channels: catalogue.relayChannels(model.id) })
   exchange.note({ model: model.id, stream, prompts: prompts.length })
   const longestCall = channelOfAll(catalogue.relayChannels(model.id))
   const run = {

@@ -11,6 +11,7 @@ import { type Bill, billRequest } from '../../relay/bill-request.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
+import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { reportUsageAboveBound } from '../../relay/report-usage.ts'
@@ -26,6 +27,7 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
   const { catalogue } = context
   const embedding = parseEmbeddingRequest(body.json, { catalogue, allowedModels: caller.models })
   const { model, inputs, encodingFormat } = embedding
+  refuseIgnoredFields(exchange, { list: 'embeddings', channels: catalogue.relayChannels(model.id) })
   const tokenBounds = await boundInputTokens(inputs, { model })
   exchange.note({ model: model.id, inputs: tokenBounds.length })
   const estimate = embeddingChargeMax(model, tokenBounds)

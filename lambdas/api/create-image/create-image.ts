@@ -8,6 +8,7 @@ import { billRequest } from '../../relay/bill-request.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
+import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { reportUsageAboveBound } from '../../relay/report-usage.ts'
@@ -19,6 +20,7 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
   const { body, caller, response } = exchange
   const image = parseImageRequest(body.json, { catalogue: context.catalogue, allowedModels: caller.models })
   const { model } = image
+  refuseIgnoredFields(exchange, { list: 'images', channels: context.catalogue.relayChannels(model.id) })
   exchange.note({ model: model.id, images: image.count })
   const adviseFor = (available: Microcredits) => {
     const costOf = (count: number) => imageChargeMax({ ...image, count }).amount

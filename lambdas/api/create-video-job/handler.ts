@@ -5,7 +5,6 @@ import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
-import { ignoredHeader } from '#core/contract/ignored-fields.ts'
 import { unknownVideoFields } from '#core/contract/video-job-body.ts'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
 import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
@@ -29,7 +28,7 @@ const context = {
 
 /** POST /v1/video/generations */
 export const handler = apiHandler(
-  { operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX },
+  { operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX, unknownFields: unknownVideoFields },
   async (event, lambda) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
     const command = {
@@ -38,7 +37,6 @@ export const handler = apiHandler(
       idempotencyKey,
       requestId: requestIdOf(event, lambda),
     }
-    const result = jsonResult(201, await createVideoJob(command, context))
-    return { ...result, headers: { ...result.headers, ...ignoredHeader(unknownVideoFields(event.json)) } }
+    return jsonResult(201, await createVideoJob(command, context))
   },
 )

@@ -1,4 +1,6 @@
-/** The response header that names ignored fields of the request, so that a client can find a misspelt parameter. */
+import { InvalidRequestError } from '../errors.ts'
+
+/** The response header that names ignored fields and query parameters of a request, so that a client can find a misspelt parameter. */
 export const IGNORED_HEADER = 'x-reelgate-ignored'
 
 /** A header of this size passes every common proxy. */
@@ -11,7 +13,7 @@ const SEPARATOR = ', '
 const EMPTY_NAME = '""'
 
 /**
- * The header for these fields; empty if there are none. Names come from the client, so each is percent-encoded. Names that do
+ * The header for these names; empty if there are none. Names come from the client, so each is percent-encoded. Names that do
  * not fit are left out.
  */
 export function ignoredHeader(names: readonly string[]): Record<string, string> {
@@ -25,4 +27,31 @@ export function ignoredHeader(names: readonly string[]): Record<string, string> 
     value = longer
   }
   return value === '' ? {} : { [IGNORED_HEADER]: value }
+}
+
+/** What a request has that nobody reads: names of query parameters, and paths of fields of its body. */
+export type IgnoredParts = { readonly query: readonly string[]; readonly fields: readonly string[] }
+
+/** Longer names are cut in an error; a header has its own limits. */
+const NAME_CHARACTERS_MAX = 64
+
+/**
+ * Refuses a request that prefers strict handling and has a part that would be ignored. The error names each of them, fields
+ * first, at most 20.
+ * @throws InvalidRequestError if there is any.
+ */
+export function refuseIgnored({ query, fields }: IgnoredParts): void {
+  const parts = [
+    ...fields.map((name) => ({ name, kind: 'field' })),
+    ...query.map((name) => ({ name, kind: 'query parameter' })),
+  ].slice(0, NAMES_MAX)
+  const issues = parts.map(({ name, kind }) => {
+    const path = name.slice(0, NAME_CHARACTERS_MAX)
+    return { path, message: `the ${kind} \`${path}\` would be ignored: correct its name or leave it out` }
+  })
+  if (issues.length > 0) {
+    const names = issues.map(({ path }) => `\`${path}\``).join(', ')
+    const summary = `these would be ignored: ${names}; correct their names or leave them out`
+    throw new InvalidRequestError(issues, issues.length > 1 ? summary : undefined)
+  }
 }

@@ -10,6 +10,8 @@ export type Route = {
   readonly path: string
   readonly successStatus: number
   readonly errorStatuses: readonly number[]
+  /** Names of its query parameters, which openapi.json describes; all others are ignored. */
+  readonly query?: readonly string[]
   /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. */
   readonly streams?: true
   /** Needs no key: it holds no tenant's data and does not read the table. */
@@ -42,34 +44,35 @@ export const ROUTES = [
     path: JOBS,
     successStatus: 200,
     errorStatuses: [400, 401, 429, 500, 503],
+    query: ['limit', 'offset', 'after'],
   },
   {
     operation: 'get-video-job',
     method: 'GET',
     path: JOB,
     successStatus: 200,
-    errorStatuses: [401, 404, 429, 500, 503],
+    errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
     operation: 'delete-video-job',
     method: 'DELETE',
     path: JOB,
     successStatus: 200,
-    errorStatuses: [401, 404, 429, 500, 503],
+    errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
     operation: 'list-models',
     method: 'GET',
     path: '/v1/models',
     successStatus: 200,
-    errorStatuses: [401, 429, 500, 503],
+    errorStatuses: [400, 401, 429, 500, 503],
   },
   {
     operation: 'get-model',
     method: 'GET',
     path: '/v1/models/{model}',
     successStatus: 200,
-    errorStatuses: [401, 404, 429, 500, 503],
+    errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
     operation: 'create-chat-completion',
@@ -108,12 +111,21 @@ export const ROUTES = [
     method: 'GET',
     path: '/openapi.json',
     successStatus: 200,
-    errorStatuses: [500],
+    errorStatuses: [400, 500],
     isPublic: true,
     isRevalidated: true,
   },
-  { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [], isPublic: true },
+  { operation: 'get-health', method: 'GET', path: '/health', successStatus: 200, errorStatuses: [400], isPublic: true },
 ] as const satisfies readonly Route[]
+
+const QUERY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
+  ROUTES.map(({ operation, query = [] }: Route) => [operation, query]),
+)
+
+/** The query parameters of an operation; undefined for a name that is no operation. */
+export function queryOf(operation: string): readonly string[] | undefined {
+  return QUERY_NAMES.get(operation)
+}
 
 /** Name of an operation, such as `create-video-job`. */
 export type Operation = (typeof ROUTES)[number]['operation']

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { ignoredHeader } from '#core/contract/ignored-fields.ts'
+import { ignoredHeader, refuseIgnored } from '#core/contract/ignored-fields.ts'
+import { InvalidRequestError } from '#core/errors.ts'
 
 describe('the header that names ignored fields', () => {
   it.each([
@@ -20,5 +21,42 @@ describe('the header that names ignored fields', () => {
     const long = value(Array.from({ length: 20 }, (_, index) => `${index}${'ü'.repeat(20)}`))
     expect(long.length).toBeLessThanOrEqual(1024)
     expect(long.split(', ').every((name) => name.endsWith('%BC'))).toBe(true)
+  })
+})
+
+function refusalOf(parts: { readonly fields?: readonly string[]; readonly query?: readonly string[] }) {
+  try {
+    refuseIgnored({ fields: [], query: [], ...parts })
+  } catch (error) {
+    return error instanceof InvalidRequestError ? error : undefined
+  }
+  return undefined
+}
+
+describe('refuseIgnored', () => {
+  it('refuses nothing where nothing would be ignored', () => {
+    expect(refusalOf({})).toBeUndefined()
+  })
+
+  it('says what one name is, and needs no summary', () => {
+    expect(refusalOf({ query: ['limt'] })).toMatchObject({
+      issues: [
+        { path: 'limt', message: 'the query parameter `limt` would be ignored: correct its name or leave it out' },
+      ],
+      summary: undefined,
+    })
+  })
+
+  it('names every field, then every query parameter, and all of them in one sentence', () => {
+    const { issues, summary } = refusalOf({ fields: ['durration', 'a.b'], query: ['limt'] }) ?? {}
+    expect(issues?.map(({ path }) => path)).toStrictEqual(['durration', 'a.b', 'limt'])
+    expect(summary).toBe('these would be ignored: `durration`, `a.b`, `limt`; correct their names or leave them out')
+  })
+
+  it('names at most 20, each at most 64 characters long', () => {
+    const fields = Array.from({ length: 30 }, (_, index) => `${index}`.padEnd(100, 'x'))
+    const { issues } = refusalOf({ fields }) ?? {}
+    expect(issues).toHaveLength(20)
+    expect(issues?.every(({ path }) => path.length === 64)).toBe(true)
   })
 })

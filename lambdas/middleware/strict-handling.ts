@@ -1,0 +1,59 @@
+import type { MiddlewareObj } from '@middy/core'
+import { ignoredHeader, refuseIgnored } from '#core/contract/ignored-fields.ts'
+import { queryOf } from '#core/contract/routes.ts'
+import { topLevelFields } from '#core/json/json-fields.ts'
+import { prefersStrict } from '#core/parameters/prefers-strict.ts'
+import { type ApiEvent, type ApiResult, type Handling, headerLinesOf } from './api-event.ts'
+
+/** The fields of a body that an operation does not know. */
+export type UnknownFields = (json: unknown) => readonly string[]
+
+type Options = {
+  readonly operation: string
+  /** Left out for operations without a body. */
+  readonly unknownFields?: UnknownFields | undefined
+}
+
+/**
+ * Notes the query parameters and fields that the operation ignores, which the response names. A request with
+ * `Prefer: handling=strict` is refused for them.
+ * @throws InvalidRequestError naming them.
+ */
+export function strictHandling({ operation, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
+  const before = async ({ event }: { event: ApiEvent }) => {
+    const { isStrict, ignored } = handlingOf(event, operation)
+    // Nobody reads the body of an operation without one, so only a strict request pays for a look.
+    const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(event) : [])
+    event.handling = { isStrict, ignored: { ...ignored, fields } }
+    if (isStrict) {
+      refuseIgnored(event.handling.ignored)
+    }
+  }
+  return { before }
+}
+
+/** What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet. */
+export function handlingOf(event: ApiEvent, operation: string): Handling {
+  const known = queryOf(operation) ?? []
+  const query = Object.keys(event.queryStringParameters ?? {}).filter((name) => !known.includes(name))
+  return { isStrict: prefersStrict(headerLinesOf(event, 'prefer')), ignored: { query, fields: [] } }
+}
+
+/** Headers of a response: that the handling was strict (RFC 7240, section 3), and what was ignored. */
+export function handlingHeaders(handling: Handling | undefined): Record<string, string> {
+  if (handling === undefined) {
+    return {}
+  }
+  const { isStrict, ignored } = handling
+  return {
+    ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}),
+    ...ignoredHeader([...new Set([...ignored.fields, ...ignored.query])]),
+  }
+}
+
+function namesInBody({ body, isBase64Encoded }: ApiEvent): readonly string[] {
+  const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
+    .toString('utf8')
+    .trimStart()
+  return text.startsWith('{') ? Array.from(topLevelFields(text), ({ name }) => name) : []
+}
