@@ -60,6 +60,8 @@ describe('the official SDK, with nothing but base url and key', () => {
     )
     const model = await client.models.retrieve(MODEL)
     expect(model).toMatchObject({ id: MODEL, object: 'model', owned_by: 'reelgate', created: expect.any(Number) })
+    expect(model).toStrictEqual(models.find(({ id }) => id === MODEL))
+    expect(model).toMatchObject({ kind: 'chat', context_window: 128_000, pricing: { unit: 'credit' } })
   })
 
   it('list-models 200: a key that is limited to models sees and uses nothing else', async () => {

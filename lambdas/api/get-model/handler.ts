@@ -9,5 +9,5 @@ export const handler = catalogueHandler('get-model', ({ pathParameters }, catalo
   if (model === undefined) {
     throw new ModelNotFoundError(id)
   }
-  return modelView(model)
+  return modelView(model, catalogue)
 })

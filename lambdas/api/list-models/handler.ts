@@ -4,5 +4,5 @@ import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 /** GET /v1/models */
 export const handler = catalogueHandler('list-models', (_event, catalogue, allowed) => ({
   object: 'list',
-  data: catalogue.listModels(allowed).map(modelView),
+  data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)),
 }))

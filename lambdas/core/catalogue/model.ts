@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../money/money.ts'
+import { MODALITIES } from '../parameters/modalities.ts'
 import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../parameters/video-parameters.ts'
 import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
@@ -72,6 +73,15 @@ const videoModel = strictObject({
   prices: z.array(videoPrice).min(1).meta({ description: 'The first matching row counts.' }),
 })
 
+function modalities(verb: 'takes' | 'gives') {
+  return z
+    .array(z.enum(MODALITIES))
+    .min(1)
+    .refine((listed) => new Set(listed).size === listed.length, { message: 'name each of them once' })
+    .default(['text'])
+    .meta({ description: `What the model ${verb}, for the list of models. The gateway does not enforce it.` })
+}
+
 const chatModel = strictObject({
   ...common,
   kind: z.literal('chat'),
@@ -85,6 +95,8 @@ const chatModel = strictObject({
     .optional()
     .meta({ description: 'Limit of a completion whose client sets none: reserved, and sent upstream.' }),
   image_tokens: z.number().int().min(0).default(1500),
+  input_modalities: modalities('takes'),
+  output_modalities: modalities('gives'),
   prices: z
     .array(z.union([strictObject({ input_per_million: price, output_per_million: price }), strictObject({ price })]))
     .length(1),

@@ -1,4 +1,33 @@
 import * as z from 'zod'
+import { MODALITIES } from '../parameters/modalities.ts'
+import { RESOLUTIONS } from '../parameters/video-parameters.ts'
+
+const modality = z.enum([...MODALITIES, 'embedding'])
+
+const range = z.looseObject({ min: z.int().min(0), max: z.int().min(0) })
+
+const tier = z.union([z.boolean(), z.literal('any')])
+
+/** A row of prices: decimal strings in credits, and what the row is for. */
+export const modelPriceResponse = z.looseObject({
+  price: z.string().optional().describe('Per million tokens, second, image or request, as `billing` says.'),
+  input_per_million: z.string().optional().describe('Per million input tokens.'),
+  output_per_million: z.string().optional().describe('Per million output tokens.'),
+  resolution: z.string().optional().describe('Resolution of the video, or `any`.'),
+  audio: tier.optional().describe('Whether the video has sound, or `any`.'),
+  video_input: tier.optional().describe('Whether the job has a reference video, or `any`.'),
+  size: z.string().optional().describe('Size of the image, or `any`.'),
+  quality: z.string().optional().describe('Quality of the image, or `any`.'),
+})
+
+/** What a client pays for a model, as the operator configured it. */
+const pricing = z.looseObject({
+  unit: z.literal('credit'),
+  billing: z
+    .enum(['token', 'per_second', 'per_image', 'per_request'])
+    .describe('What is counted: tokens, seconds of video, images or requests.'),
+  prices: z.array(modelPriceResponse).describe('Price rows. The first one that matches a request counts.'),
+})
 
 /** A model (interface, "Model"). */
 export const modelResponse = z.looseObject({
@@ -6,6 +35,19 @@ export const modelResponse = z.looseObject({
   object: z.literal('model'),
   created: z.int().describe('Unix seconds.'),
   owned_by: z.string(),
+  kind: z.enum(['chat', 'embedding', 'image', 'video']),
+  context_window: z.int().optional().describe('Maximum tokens of a prompt. Only chat and embedding models.'),
+  max_output_tokens: z.int().optional().describe('Maximum tokens of one completion. Only chat models.'),
+  input_modalities: z.array(modality).describe('What a request may hold.'),
+  output_modalities: z.array(modality).describe('What a response holds.'),
+  endpoints: z.array(z.string()).describe('Paths of the routes that take this model.'),
+  pricing,
+  durations: range.optional().describe('Lengths in seconds that a job may ask for. Only video models.'),
+  resolutions: z.array(z.enum(RESOLUTIONS)).optional().describe('Only video models.'),
+  references: z
+    .looseObject({ images: range, videos: range, audios: range })
+    .optional()
+    .describe('How many references of each kind a job takes. Only video models.'),
 })
 
 /** The list of models (interface, "Model"). */

@@ -1,6 +1,107 @@
-import type { Model } from '../catalogue/model.ts'
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import type { Model, VideoModel } from '../catalogue/model.ts'
+import type { MODALITIES } from '../parameters/modalities.ts'
+import { ROUTES, type Route } from './routes.ts'
 
-/** A model as clients see it (interface, "Model"). */
-export function modelView({ id, created, owned_by }: Model) {
-  return { id, object: 'model', created, owned_by } as const
+/** A model as clients see it: the fields of the interface, what it takes and gives, and its prices. Nothing of its channels. */
+export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'videoChannels'>) {
+  const { id, created, owned_by, kind } = model
+  return {
+    id,
+    object: 'model' as const,
+    created,
+    owned_by,
+    kind,
+    ...abilitiesOf(model, catalogue),
+    endpoints: ENDPOINTS[kind],
+    pricing: { unit: catalogue.config.unit, billing: model.billing, prices: model.prices.map(publicPrice) },
+  }
+}
+
+/** The routes that take a model of each kind, in the order of ROUTES. */
+const ENDPOINTS = {
+  chat: endpointsOf('chat'),
+  embedding: endpointsOf('embedding'),
+  image: endpointsOf('image'),
+  video: endpointsOf('video'),
+} as const satisfies Readonly<Record<Model['kind'], readonly string[]>>
+
+function endpointsOf(kind: Model['kind']): string[] {
+  return ROUTES.filter(({ takes }: Route) => takes === kind).map(({ path }) => path)
+}
+
+type Modality = (typeof MODALITIES)[number] | 'embedding'
+type Range = { readonly min: number; readonly max: number }
+
+type Abilities = {
+  readonly context_window?: number
+  readonly max_output_tokens?: number
+  readonly input_modalities: readonly Modality[]
+  readonly output_modalities: readonly Modality[]
+  readonly durations?: Range
+  readonly resolutions?: readonly string[]
+  readonly references?: { readonly images: Range; readonly videos: Range; readonly audios: Range }
+}
+
+function abilitiesOf(model: Model, catalogue: Pick<Catalogue, 'videoChannels'>): Abilities {
+  switch (model.kind) {
+    case 'chat':
+      return {
+        context_window: model.context_tokens,
+        max_output_tokens: model.max_output_tokens,
+        input_modalities: model.input_modalities,
+        output_modalities: model.output_modalities,
+      }
+    case 'embedding':
+      return {
+        context_window: model.max_input_tokens,
+        input_modalities: ['text'],
+        output_modalities: ['embedding'],
+      }
+    case 'image':
+      return { input_modalities: ['text'], output_modalities: ['image'] }
+    case 'video':
+      return videoAbilities(model, catalogue)
+    default:
+      return model satisfies never
+  }
+}
+
+function videoAbilities(model: VideoModel, catalogue: Pick<Catalogue, 'videoChannels'>): Abilities {
+  const { durations, resolutions, images } = model
+  // A request with such a reference is refused where no channel takes it.
+  const takesAll = catalogue.videoChannels(model.id, { directOnly: true }).length > 0
+  const videos = takesAll ? model.videos : NONE
+  const audios = takesAll ? model.audios : NONE
+  const inputs = [
+    { modality: 'image' as const, ...images },
+    { modality: 'video' as const, ...videos },
+    { modality: 'audio' as const, ...audios },
+  ]
+  return {
+    input_modalities: ['text', ...inputs.filter(({ max }) => max > 0).map(({ modality }) => modality)],
+    output_modalities: ['video'],
+    durations,
+    resolutions,
+    references: { images, videos, audios },
+  }
+}
+
+const NONE = { min: 0, max: 0 } as const
+
+/** The fields of a price row that clients see. */
+const PRICE_FIELDS = [
+  'price',
+  'input_per_million',
+  'output_per_million',
+  'resolution',
+  'audio',
+  'video_input',
+  'size',
+  'quality',
+]
+
+/** A row without fields that are not meant for clients, should it hold such ones one day. */
+function publicPrice(row: Model['prices'][number]): Record<string, string | boolean> {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => PRICE_FIELDS.includes(name)))
 }

@@ -1,3 +1,5 @@
+import type { Model } from '../catalogue/model.ts'
+
 /** The two shapes of an error body. */
 export type ErrorShape = 'video' | 'openai'
 
@@ -12,6 +14,8 @@ export type Route = {
   readonly errorStatuses: readonly number[]
   /** Names of its query parameters, which openapi.json describes; all others are ignored. */
   readonly query?: readonly string[]
+  /** The kind of models that it takes; for one that makes something. */
+  readonly takes?: Model['kind']
   /** Its response may exceed the time or size of a buffered one, so the handler also exports `streamHandler`. */
   readonly streams?: true
   /** Needs no key: it holds no tenant's data and does not read the table. */
@@ -37,6 +41,7 @@ export const ROUTES = [
     path: JOBS,
     successStatus: 201,
     errorStatuses: [400, 401, 402, 409, 413, 429, 500, 503],
+    takes: 'video',
   },
   {
     operation: 'list-video-jobs',
@@ -80,6 +85,7 @@ export const ROUTES = [
     path: '/v1/chat/completions',
     successStatus: 200,
     errorStatuses: RELAY_ERRORS,
+    takes: 'chat',
     streams: true,
   },
   {
@@ -88,6 +94,7 @@ export const ROUTES = [
     path: '/v1/completions',
     successStatus: 200,
     errorStatuses: RELAY_ERRORS,
+    takes: 'chat',
     streams: true,
   },
   {
@@ -96,6 +103,7 @@ export const ROUTES = [
     path: '/v1/embeddings',
     successStatus: 200,
     errorStatuses: RELAY_ERRORS,
+    takes: 'embedding',
     streams: true,
   },
   {
@@ -104,6 +112,7 @@ export const ROUTES = [
     path: '/v1/images/generations',
     successStatus: 200,
     errorStatuses: RELAY_ERRORS,
+    takes: 'image',
     streams: true,
   },
   {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { CHAT_VIEW } from '../chat-view.ts'
 
 let rig: RelayRig
 
@@ -18,7 +19,7 @@ describe('get-model', () => {
   it('get-model 200: the model with exactly the documented fields', async () => {
     const { statusCode, body } = await getModel(CHAT)
     expect(statusCode).toBe(200)
-    expect(JSON.parse(body)).toStrictEqual({ id: CHAT, object: 'model', created: 1_767_225_600, owned_by: 'reelgate' })
+    expect(JSON.parse(body)).toStrictEqual(CHAT_VIEW)
   })
 
   it('get-model 401: an unknown key', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
+import { type RelayRig, relayConfig, startRelayRig } from '../../engines/relay-rig.ts'
+import { CHAT_VIEW } from '../chat-view.ts'
 
 let rig: RelayRig
 
@@ -17,7 +18,10 @@ describe('list-models', () => {
     expect(headers).toMatchObject({ 'x-request-id': expect.any(String), 'openai-processing-ms': expect.any(String) })
     const { object, data } = JSON.parse(body)
     expect(object).toBe('list')
-    expect(data[0]).toStrictEqual({ id: CHAT, object: 'model', created: 1_767_225_600, owned_by: 'reelgate' })
+    expect(data[0]).toStrictEqual(CHAT_VIEW)
+    expect(data.map(({ id }: { id: string }) => id)).toStrictEqual(
+      relayConfig(rig.upstreams).models.map(({ id }) => id),
+    )
   })
 
   it('list-models 401: an unknown key', async () => {

@@ -1,10 +1,122 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
+import * as z from 'zod'
+import { createCatalogue } from '#core/catalogue/catalogue.ts'
+import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
+import { type Model, modelSchema } from '#core/catalogue/model.ts'
+import { modelPriceResponse, modelResponse } from '#core/contract/model-response.ts'
 import { modelView } from '#core/contract/model-view.ts'
-import { shippedConfig } from '../shipped-catalogue.ts'
+import { shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'
 
-it('modelView shows the fields of the interface and nothing of the configuration', () => {
-  for (const model of shippedConfig.models) {
-    const { id, created, owned_by } = model
-    expect(modelView(model)).toStrictEqual({ id, object: 'model', created, owned_by })
+function modelOf(id: string): Model {
+  const model = shippedConfig.models.find((candidate) => candidate.id === id)
+  if (model === undefined) {
+    throw new RangeError(`the shipped configuration has no model ${id}`)
   }
+  return model
+}
+
+const viewOf = (id: string) => modelView(modelOf(id), shippedCatalogue)
+
+/** The fields of every row of prices that the configuration may hold. */
+function configuredPriceFields(): string[] {
+  const fields: string[] = []
+  const collect = (schema: { readonly properties?: object; readonly anyOf?: readonly object[] }): void => {
+    fields.push(...Object.keys(schema.properties ?? {}))
+    schema.anyOf?.forEach(collect)
+  }
+  const { oneOf = [], anyOf = [] } = z.toJSONSchema(modelSchema, { io: 'input' })
+  for (const model of [...oneOf, ...anyOf]) {
+    collect(Object(model).properties.prices.items)
+  }
+  return [...new Set(fields)].toSorted()
+}
+
+describe('modelView', () => {
+  it.each(shippedConfig.models.map(({ id }) => id))('%s has documented fields only', (id) => {
+    const documented = z.strictObject({
+      ...modelResponse.shape,
+      pricing: z.strictObject({
+        ...modelResponse.shape.pricing.shape,
+        prices: z.array(z.strictObject(modelPriceResponse.shape)),
+      }),
+    })
+    expect(() => documented.parse(viewOf(id))).not.toThrow()
+  })
+
+  it('shows what a chat model takes, gives and costs', () => {
+    expect(viewOf('chat-default')).toStrictEqual({
+      id: 'chat-default',
+      object: 'model',
+      created: 1_767_225_600,
+      owned_by: 'reelgate',
+      kind: 'chat',
+      context_window: 128_000,
+      max_output_tokens: 16_384,
+      input_modalities: ['text'],
+      output_modalities: ['text'],
+      endpoints: ['/v1/chat/completions', '/v1/completions'],
+      pricing: {
+        unit: 'credit',
+        billing: 'token',
+        prices: [{ input_per_million: '0.15', output_per_million: '0.60' }],
+      },
+    })
+  })
+
+  it('shows the modalities of a chat model as configured', () => {
+    const configured = { ...modelOf('chat-default'), input_modalities: ['text', 'image'], output_modalities: ['text'] }
+    const model = modelSchema.parse(configured)
+    expect(modelView(model, shippedCatalogue).input_modalities).toStrictEqual(['text', 'image'])
+  })
+
+  it.each([
+    [
+      'text-embedding-3-small',
+      { context_window: 8192, output_modalities: ['embedding'], endpoints: ['/v1/embeddings'] },
+    ],
+    ['image-v3', { output_modalities: ['image'], endpoints: ['/v1/images/generations'] }],
+    [
+      'famB-1.1-i2v',
+      {
+        input_modalities: ['text', 'image'],
+        output_modalities: ['video'],
+        endpoints: ['/v1/video/generations'],
+        durations: { min: 3, max: 15 },
+        resolutions: ['480P', '720P', '1080P'],
+        references: { images: { min: 1, max: 1 }, videos: { min: 0, max: 0 }, audios: { min: 0, max: 0 } },
+      },
+    ],
+    ['famA-2', { input_modalities: ['text', 'image', 'video', 'audio'] }],
+    ['famB-1.1-t2v', { input_modalities: ['text'] }],
+  ])('shows what %s takes', (id, fields) => {
+    expect(viewOf(id)).toMatchObject(fields)
+  })
+
+  it('shows no reference audio and video where no channel takes them', () => {
+    const channels = shippedConfig.channels.filter(({ id }) => id === 'p2-proxy')
+    const catalogue = createCatalogue({ ...shippedConfig, channels })
+    expect(modelView(modelOf('famA-2'), catalogue)).toMatchObject({
+      input_modalities: ['text', 'image'],
+      references: { images: { min: 0, max: 9 }, videos: { max: 0 }, audios: { max: 0 } },
+    })
+  })
+
+  it('names no channel, no upstream and no id of an upstream', () => {
+    const marked = gatewayConfigSchema.parse({
+      ...shippedConfig,
+      channels: shippedConfig.channels.map((channel) => ({ ...channel, id: `secret-${channel.id}` })),
+    })
+    const catalogue = createCatalogue(marked)
+    const text = JSON.stringify(marked.models.map((model) => modelView(model, catalogue)))
+    expect(text).not.toMatch(/secret|simulator|intl-|base_url|channel|upstream/)
+  })
+
+  it('shows every price that can be configured, and nothing else that a row may hold', () => {
+    expect(Object.keys(modelPriceResponse.shape).toSorted()).toStrictEqual(configuredPriceFields())
+    const row = Object.fromEntries(configuredPriceFields().map((name) => [name, '1']))
+    const model = modelOf('image-v2')
+    const priced = Object.assign(structuredClone(model), { prices: [{ ...row, cost: '0.5' }] })
+    const [shown] = modelView(priced, shippedCatalogue).pricing.prices
+    expect(Object.keys(shown ?? {}).toSorted()).toStrictEqual(configuredPriceFields())
+  })
 })
