@@ -106,6 +106,10 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'create-completion': relay,
   'create-embedding': { ...relay, shipsTokenizer: true },
   'create-image': relay,
+  'get-usage': {
+    ...api,
+    table: [{ actions: ['GetItem'], partitions: ['K#*'] }, { actions: ['Query'], partitions: ['U#*'] }, counts],
+  },
   'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
   'get-health': { ...api, table: [] },
   fallback: { ...api, table: [] },

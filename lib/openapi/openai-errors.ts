@@ -19,7 +19,7 @@ export const OPENAI_ERRORS = {
   400: {
     name: 'BadRequest',
     description:
-      '`param` names the field to correct, and nothing was sent upstream; or the upstream refused the request, with its own message.',
+      '`param` names the field or query parameter to correct, and nothing was sent upstream; or the upstream refused the request, with its own message.',
     examples: {
       range: openai('A value out of its range', {
         message: '`temperature` must be a number from 0 to 2',
@@ -31,6 +31,12 @@ export const OPENAI_ERRORS = {
         message: 'the field `max_tokns` would be ignored: correct its name or leave it out',
         type: INVALID,
         param: 'max_tokns',
+        code: null,
+      }),
+      parameter: openai('A wrong query parameter', {
+        message: '`to` must be a day in UTC, such as 2026-11-01',
+        type: INVALID,
+        param: 'to',
         code: null,
       }),
     },

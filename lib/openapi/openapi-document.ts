@@ -11,12 +11,14 @@ import { HEADERS } from './response-headers.ts'
 import { RESPONSE_SCHEMAS } from './response-schemas.ts'
 import { errorResponses, responsesOf } from './responses.ts'
 import { SERVICE_OPERATIONS } from './service-operations.ts'
+import { USAGE_OPERATIONS } from './usage-operations.ts'
 import { VIDEO_OPERATIONS } from './video-operations.ts'
 
 /** A new row of ROUTES does not compile without a description here. */
 const OPERATIONS: Readonly<Record<Operation, OperationDocument>> = {
   ...VIDEO_OPERATIONS,
   ...RELAY_OPERATIONS,
+  ...USAGE_OPERATIONS,
   ...SERVICE_OPERATIONS,
 }
 

@@ -31,6 +31,7 @@ export const TAGS = {
   Completions: 'Legacy text completions, made by chat models.',
   Embeddings: 'Vectors of strings.',
   Images: 'Images from prompts.',
+  Usage: 'What was used and what it cost.',
   Service: 'The service itself, without a key.',
 } as const
 

@@ -5,6 +5,7 @@ import { openaiErrorResponse, videoErrorResponse } from '#core/contract/error-re
 import { imageResponse } from '#core/contract/image-response.ts'
 import { modelListResponse, modelResponse } from '#core/contract/model-response.ts'
 import { healthResponse, openapiDocumentResponse } from '#core/contract/service-response.ts'
+import { usageResponse } from '#core/contract/usage-response.ts'
 import {
   createdVideoJobResponse,
   videoJobCallback,
@@ -28,6 +29,7 @@ export const RESPONSE_SCHEMAS = {
   Completion: completionResponse,
   EmbeddingList: embeddingResponse,
   ImageList: imageResponse,
+  Usage: usageResponse,
   Health: healthResponse,
   OpenapiDocument: openapiDocumentResponse,
   VideoError: videoErrorResponse,

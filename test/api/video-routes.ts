@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { ROUTES } from '#core/contract/routes.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
@@ -65,12 +66,18 @@ export async function startVideoRoutes() {
   })
   const open = async (operation: string) => {
     const { handler }: { handler: Handler } = await import(`../../lambdas/api/${operation}/handler.ts`)
+    const path = ROUTES.find((route) => route.operation === operation)?.path ?? '/'
     return async (client: Client, { body, key = client.key, headers = {}, jobId, query }: Call = {}) => {
       const event = apiEvent({
+        path,
         headers: { authorization: `Bearer ${key}`, ...headers },
         body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
         pathParameters: jobId === undefined ? null : { job_id: jobId },
         queryStringParameters: query ?? null,
+        multiValueQueryStringParameters:
+          query === undefined
+            ? null
+            : Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]])),
       })
       const result = await handler(event, { ...context, getRemainingTimeInMillis: () => 29_000 })
       return { status: result.statusCode, json: JSON.parse(result.body), headers: result.headers ?? {} }

@@ -21,6 +21,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-get-health': 'api/get-health',
   'api-get-model': 'api/get-model',
   'api-get-openapi-document': 'api/get-openapi-document',
+  'api-get-usage': 'api/get-usage',
   'api-get-video-job': 'api/get-video-job',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
@@ -126,6 +127,12 @@ describe('the deployed API', () => {
     await service.putVideo(videoKey)
     await expect(request('api-delete-video-job')).resolves.toEqual({ statusCode: 200, body: { deleted: true } })
     await expect(service.headVideo(videoKey)).rejects.toMatchObject({ name: 'NotFound' })
+  })
+
+  it('returns the usage of the tenant', async () => {
+    const { statusCode, body } = await request('api-get-usage')
+    expect(statusCode).toBe(200)
+    expect(body).toMatchObject({ object: 'list', group_by: ['day', 'model'], has_more: false, next: null })
   })
 
   it('returns its health, and the OpenAPI document beside its code', async () => {

@@ -17,7 +17,23 @@ import { testLogVariables } from '../logs/test-logging.ts'
 
 const KEY = 'any-key-of-a-test'
 const JOB_ID = '01a1fc29-ad7d-744a-be2b-91335e7ede96'
-const OPERATIONS = ['create-video-job', 'get-video-job', 'list-video-jobs', 'delete-video-job'] as const
+/** Operations, and the shape of their errors. */
+const OPERATIONS = [
+  ['create-video-job', 'video'],
+  ['get-video-job', 'video'],
+  ['list-video-jobs', 'video'],
+  ['delete-video-job', 'video'],
+  ['get-usage', 'openai'],
+] as const
+
+const PATHS = { video: '/v1/video/generations', openai: '/v1' }
+
+/** The body of an error of the gateway. */
+function errorBody(shape: keyof typeof PATHS, message: string): string {
+  return JSON.stringify({
+    error: shape === 'video' ? message : { message, type: 'server_error', param: null, code: null },
+  })
+}
 
 const table = mockClient(DynamoDBDocumentClient)
 const executions = mockClient(SFNClient)
@@ -31,9 +47,9 @@ function throttled(): Error {
   return error
 }
 
-function invoke(operation: string): Promise<Result> {
+function invoke(operation: string, shape: keyof typeof PATHS = 'video'): Promise<Result> {
   const event = {
-    path: '/v1/video/generations',
+    path: PATHS[shape],
     httpMethod: 'POST',
     headers: { Authorization: `Bearer ${KEY}` },
     pathParameters: { job_id: JOB_ID },
@@ -61,7 +77,7 @@ describe('platform faults', () => {
       GATEWAY_CONFIG_FILE: configFile,
       ...testLogVariables(),
     })
-    for (const operation of OPERATIONS) {
+    for (const [operation] of OPERATIONS) {
       const { handler } = await import(`../../lambdas/api/${operation}/handler.ts`)
       handlers.set(operation, handler)
     }
@@ -73,19 +89,19 @@ describe('platform faults', () => {
     table.on(GetCommand).resolves({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
   })
 
-  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500
-  it.each(OPERATIONS)('%s 500: an internal fault shows no details', async (operation) => {
+  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500, get-usage 500
+  it.each(OPERATIONS)('%s 500: an internal fault shows no details', async (operation, shape) => {
     table.on(GetCommand).rejects(new Error('secret detail'))
-    const { statusCode, body, headers } = await invoke(operation)
-    expect({ statusCode, body }).toEqual({ statusCode: 500, body: '{"error":"internal error"}' })
+    const { statusCode, body, headers } = await invoke(operation, shape)
+    expect({ statusCode, body }).toEqual({ statusCode: 500, body: errorBody(shape, 'internal error') })
     expect(headers['x-request-id']).toBe('r1')
   })
 
-  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503
-  it.each(OPERATIONS)('%s 503: a throttled table returns Retry-After', async (operation) => {
+  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503, get-usage 503
+  it.each(OPERATIONS)('%s 503: a throttled table returns Retry-After', async (operation, shape) => {
     table.on(GetCommand).rejects(throttled())
-    const { statusCode, body, headers } = await invoke(operation)
-    expect({ statusCode, body }).toEqual({ statusCode: 503, body: '{"error":"service unavailable"}' })
+    const { statusCode, body, headers } = await invoke(operation, shape)
+    expect({ statusCode, body }).toEqual({ statusCode: 503, body: errorBody(shape, 'service unavailable') })
     expect(headers['retry-after']).toBe('1')
   })
 
@@ -129,6 +145,19 @@ describe('platform faults', () => {
   it('list-video-jobs 500: an unreadable page is not returned as an empty list', async () => {
     table.on(QueryCommand).rejects(new Error('broken'))
     expect((await invoke('list-video-jobs')).statusCode).toBe(500)
+  })
+
+  it('get-usage 500: an unreadable page is not returned as no usage', async () => {
+    table.on(QueryCommand).rejects(new Error('broken'))
+    expect((await invoke('get-usage', 'openai')).statusCode).toBe(500)
+  })
+
+  it('get-usage 400: more than eight megabytes of counters name `from`', async () => {
+    table.on(QueryCommand).resolves({ Items: [], LastEvaluatedKey: { PK: 'U#t', SK: '2026-11-22#k' } })
+    const { statusCode, body } = await invoke('get-usage', 'openai')
+    expect(statusCode).toBe(400)
+    expect(JSON.parse(body).error).toMatchObject({ param: 'from', message: expect.stringContaining('8 MB') })
+    expect(table.commandCalls(QueryCommand)).toHaveLength(8)
   })
 
   it('delete-video-job 500: a failed write is not reported as a deletion', async () => {

@@ -190,6 +190,7 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
   BadRequest: [
     new errors.InvalidRequestError([{ path: 'temperature', message: '`temperature` must be a number from 0 to 2' }]),
     strictRefusal('max_tokns'),
+    new errors.InvalidRequestError([{ path: 'to', message: '`to` must be a day in UTC, such as 2026-11-01' }]),
   ],
   Unauthorized: [new errors.InvalidApiKeyError()],
   PaymentRequired: [

@@ -116,6 +116,14 @@ export const ROUTES = [
     streams: true,
   },
   {
+    operation: 'get-usage',
+    method: 'GET',
+    path: '/v1/usage',
+    query: ['from', 'to', 'group_by', 'limit', 'after'],
+    successStatus: 200,
+    errorStatuses: [400, 401, 429, 500, 503],
+  },
+  {
     operation: 'get-openapi-document',
     method: 'GET',
     path: '/openapi.json',

@@ -47,6 +47,11 @@ export function counterOfSettlement({ at, ...dimensions }: CountedSettlement): s
   return counterIdOf({ ...dimensions, day: dayOf(at) })
 }
 
+/** Whether a settlement counts, and its ledger row has the mark `counted`: requests at a price of zero do not. */
+export function isCounted({ actual }: Pick<CountedSettlement, 'actual'>): boolean {
+  return actual > ZERO
+}
+
 /** The sums of one settlement. */
 export function sumsOfSettlement({ usage, actual }: CountedSettlement): UsageSums {
   return { ...usage, requests: 1, cost: actual }

@@ -5,6 +5,7 @@ import {
   type CountedSettlement,
   counterOfSettlement,
   dimensionsOf,
+  isCounted,
   NO_USAGE,
   sumsOfSettlement,
   type UsageCounter,
@@ -22,13 +23,13 @@ export type DayRange = { readonly from: string; readonly to: string }
 const ALL_DAYS: DayRange = { from: '0000-00-00', to: '9999-99-99' }
 
 /**
- * The writes that count settlements: one for each counter, however many settlements it counts. They belong into the transaction
- * that writes the ledger rows, which carry the mark `counted`.
+ * The writes that count settlements: one for each counter, however many settlements it counts, and none for a settlement of zero
+ * (`isCounted`). They belong to the transaction that writes the ledger rows, which carry the mark `counted`.
  * @returns writes by a name for each counter; a transaction may touch no item twice, so all its settlements go into one call.
  */
 export function countUsage(settlements: readonly CountedSettlement[]): Readonly<Record<string, TableWrite>> {
   const counters = new Map<string, { readonly key: TableKey; readonly sums: UsageSums }>()
-  for (const settlement of settlements) {
+  for (const settlement of settlements.filter(isCounted)) {
     const key = keyOf(settlement)
     const name = counterName(key)
     const sums = addUsageSums(counters.get(name)?.sums ?? NO_USAGE, sumsOfSettlement(settlement))
@@ -50,9 +51,9 @@ function counterName({ PK, SK }: TableKey): string {
   return `counter ${PK} ${SK}`
 }
 
-/** The number of settlements and their cost are always written; other sums only if they are not zero, which keeps the item small. */
+/** Sums that do not move are left out, which keeps the item small. */
 function addTo(Key: TableKey, sums: UsageSums): TableWrite {
-  const added = Object.entries(sums).filter(([name, sum]) => name === 'requests' || name === 'cost' || sum > 0)
+  const added = Object.entries(sums).filter(([, sum]) => sum > 0)
   return {
     Update: {
       Key,

@@ -1,0 +1,42 @@
+import * as z from 'zod/mini'
+import { isDay } from './calendar-day.ts'
+import { USAGE_DIMENSIONS, type UsageDimension } from './usage-dimensions.ts'
+
+/** Where a page of usage ended: its query, and the values of its last group, in the order of `groupBy`. */
+export type UsageCursor = {
+  /** UTC, `yyyy-mm-dd`. */
+  readonly from: string
+  readonly to: string
+  readonly groupBy: readonly UsageDimension[]
+  readonly last: readonly string[]
+}
+
+const day = z.string().check(z.refine(isDay))
+
+const content = z.tuple([day, day, z.array(z.enum(USAGE_DIMENSIONS)), z.array(z.string())])
+
+/** Much longer than any cursor of this service: four names. */
+const CHARACTERS_MAX = 4_096
+
+/** Writes a cursor as an opaque string that is safe in a url. It contains only values that its page shows. */
+export function writeUsageCursor({ from, to, groupBy, last }: UsageCursor): string {
+  return Buffer.from(JSON.stringify([from, to, groupBy, last])).toString('base64url')
+}
+
+/** Reads a cursor; undefined for a string that {@link writeUsageCursor} did not write. */
+export function readUsageCursor(text: string): UsageCursor | undefined {
+  const parsed = content.safeParse(parseJson(text))
+  if (!parsed.success) {
+    return undefined
+  }
+  const [from, to, groupBy, last] = parsed.data
+  return groupBy.length === last.length ? { from, to, groupBy, last } : undefined
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text.length > CHARACTERS_MAX ? undefined : JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}

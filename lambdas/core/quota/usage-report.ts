@@ -1,0 +1,45 @@
+import { formatCredits } from '../money/money.ts'
+import { writeUsageCursor } from '../parameters/usage-cursor.ts'
+import type { UsageQuery } from '../parameters/usage-query.ts'
+import { compareValues, UsageGroups } from './group-usage.ts'
+import type { UsageCounter, UsageSums } from './usage-counter.ts'
+
+/** The body of `GET /v1/usage`: one page of groups, and the total of all pages. */
+export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery) {
+  const { from, to, groupBy, limit, after } = query
+  const groups = new UsageGroups(groupBy)
+  for (const counter of counters) {
+    groups.add(counter)
+  }
+  const rest = groups.sorted().filter(({ values }) => after === undefined || compareValues(values, after) > 0)
+  const page = rest.slice(0, limit)
+  const last = page.at(-1)?.values
+  const hasMore = rest.length > page.length
+  return {
+    object: 'list',
+    from,
+    to,
+    group_by: groupBy,
+    data: page.map(({ values, sums }) => ({
+      ...Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index]])),
+      ...usageSumsView(sums),
+    })),
+    total: usageSumsView(groups.total),
+    has_more: hasMore,
+    next: hasMore && last !== undefined ? writeUsageCursor({ from, to, groupBy, last }) : null,
+  }
+}
+
+/** Sums as a response shows them. */
+function usageSumsView(sums: UsageSums) {
+  return {
+    requests: sums.requests,
+    input_tokens: sums.inputTokens,
+    cached_input_tokens: sums.cachedInputTokens,
+    cache_write_tokens: sums.cacheWriteTokens,
+    output_tokens: sums.outputTokens,
+    video_seconds: sums.videoMilliseconds / 1_000,
+    images: sums.images,
+    cost: formatCredits(sums.cost),
+  }
+}
