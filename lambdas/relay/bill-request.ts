@@ -3,7 +3,7 @@ import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs } from '#adapters/telemetry/measure.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
-import { InsufficientQuotaError } from '#core/errors.ts'
+import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
 import { type Microcredits, ZERO } from '#core/money/money.ts'
 import type { Charge } from '#core/quota/counted-usage.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -23,7 +23,7 @@ export type Bill = {
 /** The part of an exchange that billing needs. */
 type BilledExchange = Pick<
   RelayExchange,
-  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'note' | 'tellFailure'
+  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'renewCaller' | 'note' | 'tellFailure'
 >
 
 type Billed = {
@@ -40,7 +40,7 @@ type Billed = {
  * stands when `run` ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits
  * for the settlement.
  * A model without a price needs no reservation; the key is confirmed by a read instead.
- * @throws InvalidApiKeyError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
+ * @throws InvalidApiKeyError, CallerChangedError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
  */
 export async function billRequest(
   context: Pick<RelayContext, 'ledger' | 'nowMilliseconds'>,
@@ -52,10 +52,11 @@ export async function billRequest(
     await run({ estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
     return
   }
-  const { tenantId, keyDigest, keyId } = exchange.caller
+  const { tenantId, keyDigest, keyId, revision } = exchange.caller
   const reservation = {
     tenantId,
     keyDigest,
+    keyRevision: revision,
     keyId,
     requestId: exchange.requestId,
     model: model.id,
@@ -63,7 +64,10 @@ export async function billRequest(
     amount: estimate.amount,
     reservedAt: context.nowMilliseconds(),
   }
-  await context.ledger.reserve(reservation).catch((error) => throwAdvised(error, adviseFor))
+  await context.ledger.reserve(reservation).catch(async (error) => {
+    await renewRefusedKey(exchange, error)
+    throwAdvised(error, adviseFor)
+  })
   let settlement: Settlement | undefined
   const bill: Bill = {
     estimate,
@@ -100,6 +104,13 @@ function resolutionOf(settlement: Settlement | undefined): RelayResolution {
   return settlement === undefined
     ? { kind: 'release' }
     : { kind: 'settle', actual: settlement.amount, estimated: settlement.estimated, usage: settlement.usage }
+}
+
+/** A key that was changed since it was read is refused like a revoked one; only a read can tell them apart. */
+async function renewRefusedKey(exchange: BilledExchange, error: unknown): Promise<void> {
+  if (error instanceof InvalidApiKeyError) {
+    await exchange.renewCaller()
+  }
 }
 
 /** Adds advice to an error about the balance: what the balance would have covered. @throws always */

@@ -25,6 +25,26 @@ type Received = {
   readonly response: ClientResponse
 }
 
+/** Where a caller comes from. */
+type CallerSource = {
+  /** Reads the key again. @throws InvalidApiKeyError */
+  readonly read: () => Promise<Caller>
+  /** Whether the key was read for this request. */
+  readonly isCurrent: boolean
+}
+
+/** The key was changed since it was read, and is valid: the request begins again with what the key may do now. */
+export class CallerChangedError extends Error {
+  override readonly name = 'CallerChangedError'
+  /** As read now. */
+  readonly caller: Caller
+
+  constructor(caller: Caller) {
+    super(`key ${caller.keyId} was changed`)
+    this.caller = caller
+  }
+}
+
 /** One relayed request and its response, from the key to the log line. The middleware fills in the caller and the body. */
 export class RelayExchange {
   readonly operation: string
@@ -38,7 +58,8 @@ export class RelayExchange {
   /** What the log line says besides operation, status and duration; never prompts, replies or keys. */
   readonly facts: Record<string, unknown>
   #caller: Caller | undefined
-  #confirm: (() => Promise<unknown>) | undefined
+  #readCaller: (() => Promise<Caller>) | undefined
+  #isCurrent = true
   #body: RelayBody | undefined
   #handling: Handling = { isStrict: false, ignored: { query: [], fields: [] } }
   #isFailureTold = false
@@ -70,10 +91,11 @@ export class RelayExchange {
     return headerOf(this.event, 'x-session-id')
   }
 
-  /** @param confirm reads the key again; left out when the key was just read. */
-  authenticated(caller: Caller, confirm?: () => Promise<unknown>): void {
+  /** Begins, or after a change of the key begins again, with this caller. */
+  authenticated(caller: Caller, { read, isCurrent }: CallerSource): void {
     this.#caller = caller
-    this.#confirm = confirm
+    this.#readCaller = read
+    this.#isCurrent = isCurrent
     this.facts.tenantId = caller.tenantId
   }
 
@@ -92,10 +114,25 @@ export class RelayExchange {
     this.headers.add({ [IGNORED_HEADER]: undefined, ...handlingHeaders(handling) })
   }
 
-  /** Proves with a fresh read that the key is still valid, where no reservation proves it. @throws InvalidApiKeyError */
+  /**
+   * Proves with a fresh read that the key is still valid and unchanged, where no reservation proves it. A key that was read for this request
+   * is not read again.
+   * @throws InvalidApiKeyError, CallerChangedError, ServiceUnavailableError.
+   */
   async confirmCaller(): Promise<void> {
-    await this.#confirm?.()
-    this.#confirm = undefined
+    if (!this.#isCurrent) {
+      await this.renewCaller()
+    }
+  }
+
+  /** The same, by a read in any case. */
+  async renewCaller(): Promise<void> {
+    const { revision } = this.caller
+    const current = await this.#readCaller?.()
+    this.#isCurrent = true
+    if (current !== undefined && current.revision !== revision) {
+      throw new CallerChangedError(current)
+    }
   }
 
   /** Adds to the log line; never prompts, replies or keys. */

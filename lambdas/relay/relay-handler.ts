@@ -7,6 +7,7 @@ import {
   KeyRateExceededError,
   ModelNotFoundError,
   RequestBodyTooLargeError,
+  ServiceUnavailableError,
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
@@ -19,7 +20,7 @@ import { BufferedResponse } from './buffered-response.ts'
 import { ResponseHeaders } from './client-response.ts'
 import { measureRequest } from './measure-request.ts'
 import { openRelayContext, type RelayContext } from './relay-context.ts'
-import { RelayExchange } from './relay-exchange.ts'
+import { CallerChangedError, RelayExchange } from './relay-exchange.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from './streaming-response.ts'
 
 /** Below Lambda's 6 MB for a whole event. */
@@ -74,8 +75,12 @@ async function serve(exchange: RelayExchange, relay: Relay): Promise<void> {
     errorResponse(exchange, async () => {
       const context = openRelayContext()
       await authenticate(exchange, context)
-      await revokedKeyFirst(exchange, context, async () => {
-        await limitRate(exchange, context)
+      let isCounted = false
+      await currentKey(exchange, context, async () => {
+        if (!isCounted) {
+          await limitRate(exchange, context)
+          isCounted = true
+        }
         await jsonBody(exchange)
         strictHandling(exchange)
         await relay(exchange, context)
@@ -110,23 +115,46 @@ async function authenticate(exchange: RelayExchange, { callers }: RelayContext):
   if (found === undefined) {
     throw new InvalidApiKeyError()
   }
-  exchange.authenticated(found.caller, found.isConfirmed ? undefined : () => callers.confirm(keyDigest))
+  exchange.authenticated(found.caller, { read: () => callers.confirm(keyDigest), isCurrent: found.isConfirmed })
 }
 
-/** A client whose key was revoked in the last minute hears of that first, and not of what is wrong with the request. */
-async function revokedKeyFirst(
+/** Changes of a key that one request follows; nobody changes a key more often while a request begins. */
+const CHANGES_MAX = 3
+
+/**
+ * Serves a request with what its key may do now. A request that began with an older record of a changed key begins again; it has moved no
+ * money and sent nothing.
+ * @throws ServiceUnavailableError for a key that keeps changing.
+ */
+async function currentKey(
   exchange: RelayExchange,
   { callers }: RelayContext,
   next: () => Promise<void>,
 ): Promise<void> {
+  for (let changes = 0; changes < CHANGES_MAX; changes += 1) {
+    try {
+      return await invalidKeyFirst(exchange, next)
+    } catch (error) {
+      if (error instanceof InvalidApiKeyError) {
+        callers.forget(exchange.caller.keyDigest)
+      }
+      if (!(error instanceof CallerChangedError)) {
+        throw error
+      }
+      const { caller } = error
+      exchange.authenticated(caller, { read: () => callers.confirm(caller.keyDigest), isCurrent: true })
+    }
+  }
+  throw new ServiceUnavailableError()
+}
+
+/** A client whose key was revoked or changed in the last minute hears of that first, and not of what is wrong with the request. */
+async function invalidKeyFirst(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
   try {
     await next()
   } catch (error) {
     if (!exchange.response.isOpen && movesNoMoney(error)) {
       await exchange.confirmCaller()
-    }
-    if (error instanceof InvalidApiKeyError) {
-      callers.forget(exchange.caller.keyDigest)
     }
     throw error
   }

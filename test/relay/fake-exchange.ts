@@ -20,7 +20,7 @@ export function fakeExchange(faked: Faked = {}): RelayExchange {
   const text = JSON.stringify(json)
   const event = apiEvent({ path: '/v1/chat/completions', headers, body: text })
   const exchange = new RelayExchange({ operation, event, requestId, headers: new ResponseHeaders(requestId), response })
-  exchange.authenticated(CALLER)
+  exchange.authenticated(CALLER, { read: async () => CALLER, isCurrent: true })
   exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
   return exchange
 }

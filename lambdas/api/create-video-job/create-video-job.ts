@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
-import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { placeRequest } from '#adapters/store/bucket/text-store.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -13,7 +13,7 @@ import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
-import { IdempotencyKeyReusedError, InvalidRequestError } from '#core/errors.ts'
+import { IdempotencyKeyReusedError, InvalidApiKeyError, InvalidRequestError } from '#core/errors.ts'
 import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
@@ -37,12 +37,30 @@ type CreateCommand = {
 
 /**
  * Validates the request, reserves the quota and writes the job in one transaction, starts its execution and waits for the
- * submit.
+ * submit. For a key that was changed since it was read, this begins again, once, with what the key may do now.
  * @returns the body of the 201.
  * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
  * ServiceUnavailableError.
  */
-export async function createVideoJob(
+export async function createVideoJob(command: CreateCommand, context: CreateContext): Promise<string> {
+  try {
+    return await createForCaller(command, context)
+  } catch (error) {
+    const caller = error instanceof InvalidApiKeyError ? await changedCaller(command.caller, context) : undefined
+    if (caller === undefined) {
+      throw error
+    }
+    return await createForCaller({ ...command, caller }, context)
+  }
+}
+
+/** The caller of a key that is valid and has another revision than this; the transaction refuses it like a revoked one. */
+async function changedCaller({ keyDigest, revision }: Caller, context: CreateContext): Promise<Caller | undefined> {
+  const caller = await findCaller(context.table, keyDigest, context.nowMilliseconds() / 1000)
+  return caller?.revision === revision ? undefined : caller
+}
+
+async function createForCaller(
   { caller, body, idempotencyKey, requestId }: CreateCommand,
   context: CreateContext,
 ): Promise<string> {
@@ -87,6 +105,7 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
   return {
     tenantId: caller.tenantId,
     keyDigest: caller.keyDigest,
+    keyRevision: caller.revision,
     jobId,
     model: request.model,
     createdAt,

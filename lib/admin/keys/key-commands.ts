@@ -1,5 +1,6 @@
+import { type ApiKeyListing, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { type ApiKeyListing, listApiKeys, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'

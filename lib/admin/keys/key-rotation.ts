@@ -1,5 +1,5 @@
+import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/key-admin.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'

@@ -1,4 +1,4 @@
-import { listApiKeys } from '#adapters/store/accounts/key-admin.ts'
+import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { type OpenRequest, readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
 import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'

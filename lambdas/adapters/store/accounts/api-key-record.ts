@@ -7,6 +7,8 @@ export type Caller = {
   readonly tenantId: string
   readonly keyId: string
   readonly keyDigest: string
+  /** Counts the changes of the key; undefined for a key that was never changed. */
+  readonly revision?: number | undefined
   /** Models the key may use; null for all. */
   readonly models: readonly string[] | null
   /** Requests that the key may send in a minute; undefined for no limit. */
@@ -31,12 +33,13 @@ const apiKeyItem = z.object({
   expiresAt: z.optional(z.number()),
   ratePerMinute: z.optional(z.number()),
   suspended: z._default(z.boolean(), false),
+  revision: z.optional(z.number()),
 })
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
-  const { tenantId, keyId, state, models, expiresAt, ratePerMinute, suspended } = apiKeyItem.parse(item)
-  return { caller: { tenantId, keyId, keyDigest, models, ratePerMinute }, state, suspended, expiresAt }
+  const { state, expiresAt, suspended, ...caller } = apiKeyItem.parse(item)
+  return { caller: { ...caller, keyDigest }, state, suspended, expiresAt }
 }
 
 /** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */
@@ -64,18 +67,26 @@ export async function findCaller(table: Table, keyDigest: string, nowSeconds: nu
   return readCaller(await table.readItem(tableKeys.apiKey(keyDigest)), { keyDigest, nowSeconds })
 }
 
+/** A key as a request read it. */
+export type KeyRead = Pick<Caller, 'keyDigest' | 'revision'>
+
 /**
  * The same rule as {@link callerOf}, as a condition: a transaction that locks funds fails with a key that has been revoked, suspended or
- * has expired since it was read.
+ * changed, or has expired, since it was read.
  */
-export function activeKeyCheck(keyDigest: string, nowSeconds: number): ConditionCheck {
+export function activeKeyCheck({ keyDigest, revision }: KeyRead, nowSeconds: number): ConditionCheck {
   const keyIsActive = '#state = :active'
   const tenantIsNotSuspended = 'attribute_not_exists(suspended)'
   const keyHasNotExpired = '(attribute_not_exists(expiresAt) OR expiresAt > :now)'
+  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
   return {
     Key: tableKeys.apiKey(keyDigest),
-    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired].join(' AND '),
+    ConditionExpression: [keyIsActive, tenantIsNotSuspended, keyHasNotExpired, keyHasNotChanged].join(' AND '),
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':active': 'active', ':now': nowSeconds },
+    ExpressionAttributeValues: {
+      ':active': 'active',
+      ':now': nowSeconds,
+      ...(revision === undefined ? {} : { ':revision': revision }),
+    },
   }
 }

@@ -1,36 +1,9 @@
-import * as z from 'zod/mini'
 import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
-import { queryPartition } from '../table/query-items.ts'
 import type { Condition, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
 import { isTenantInState, readTenantState } from './tenant-state.ts'
-
-/** An API key as an operator sees it: never the key, only its public id. */
-export type ApiKeyListing = {
-  readonly keyId: string
-  readonly tenantId: string
-  /** The operator's name for the key; null for a key without one. */
-  readonly name: string | null
-  readonly state: 'active' | 'revoked'
-  /** Whether its tenant is suspended. */
-  readonly suspended: boolean
-  /** Models the key may use; null for all. */
-  readonly models: readonly string[] | null
-  /** Milliseconds, on a whole second; null for a key that does not expire. */
-  readonly expiresAt: number | null
-  /** When it would have expired had no key replaced it, in the same form; undefined for a key that was never replaced. */
-  readonly endBeforeReplacement: number | null | undefined
-  /** Requests per minute; null for a key without a limit. */
-  readonly ratePerMinute: number | null
-  /** Milliseconds. */
-  readonly createdAt: number
-}
-
-/** No key has this id. */
-export class ApiKeyNotFoundError extends Error {
-  override readonly name = 'ApiKeyNotFoundError'
-}
 
 /** Another command changed the end of the key that was to be replaced. Nothing was written. */
 export class ApiKeyChangedError extends Error {
@@ -41,21 +14,6 @@ export class ApiKeyChangedError extends Error {
 class TenantUnsettledError extends Error {
   override readonly name = 'TenantUnsettledError'
 }
-
-const listingItem = z.object({
-  SK: z.string(),
-  tenantId: z.string(),
-  name: z._default(z.nullable(z.string()), null),
-  state: z.enum(['active', 'revoked']),
-  suspended: z._default(z.boolean(), false),
-  models: z.nullable(z.array(z.string())),
-  // Unix seconds, as in the record that authentication reads.
-  expiresAt: z.optional(z.number()),
-  endBeforeReplacement: z.optional(z.nullable(z.number())),
-  ratePerMinute: z._default(z.nullable(z.number()), null),
-  createdAt: z.number(),
-  digest: z.string(),
-})
 
 type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdAt'> & {
   readonly digest: string
@@ -117,25 +75,6 @@ function toSeconds(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000)
 }
 
-function toMilliseconds(seconds: number | null): number | null {
-  return seconds === null ? null : seconds * 1000
-}
-
-/** Every key of every tenant. */
-export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
-  const listings: ApiKeyListing[] = []
-  for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
-    const { SK: keyId, digest: _, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
-    listings.push({
-      keyId,
-      ...rest,
-      expiresAt: toMilliseconds(expiresAt),
-      endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
-    })
-  }
-  return listings
-}
-
 /**
  * Revokes a key, in one transaction with its listing: its next request is refused, and so is a reservation that is under way.
  * @throws ApiKeyNotFoundError when no key has this id.
@@ -175,14 +114,11 @@ export async function updateKey(
   keyId: string,
   { ConditionExpression, ...change }: KeyChange,
 ): Promise<KeyWrites> {
-  const listing = await table.readItem(tableKeys.apiKeyListing(keyId))
-  if (listing === undefined) {
-    throw new ApiKeyNotFoundError(`no key ${keyId}`)
-  }
+  const { digest } = await getApiKey(table, keyId)
   const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
   const update = { ...change, ConditionExpression: conditions.join(' AND ') }
   return {
-    key: { Update: { ...update, Key: tableKeys.apiKey(listingItem.parse(listing).digest) } },
+    key: { Update: { ...update, Key: tableKeys.apiKey(digest) } },
     listing: { Update: { ...update, Key: tableKeys.apiKeyListing(keyId) } },
   }
 }

@@ -1,7 +1,8 @@
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { type ApiKeyListing, listApiKeys, updateKey } from './key-admin.ts'
+import { type ApiKeyListing, listApiKeys } from './api-key-listing.ts'
+import { updateKey } from './key-admin.ts'
 import { isTenantInState, type TenantState } from './tenant-state.ts'
 import { TenantNotFoundError } from './tenant-store.ts'
 

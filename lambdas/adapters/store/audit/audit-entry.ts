@@ -61,7 +61,7 @@ type AuditFieldName =
   | 'attempts'
 
 /** The fields of a target that an effect changes, before or after it. */
-type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>
+export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>
 
 /** One effect. */
 export type NewAuditEntry = {

@@ -32,22 +32,33 @@ export const GROUP_WRITES = {
 /** DynamoDB takes 100 items and 4 MB in a transaction; none of these items has a kilobyte. */
 const WRITES_MAX = 90
 
-/** How many orders, from the first on, go into one transaction, which may touch no item twice. */
+/**
+ * How many orders, from the first on, go into one transaction, which may touch no item twice: requests that read different revisions of a
+ * key need different checks of it.
+ */
 export function groupSize(orders: readonly Order[]): number {
-  const keys = new Set<string>()
+  const keys = new Map<string, number | undefined>()
   const requests = new Set<string>()
   let writes = 1
   for (const [index, order] of orders.entries()) {
     writes += order.kind === 'resolve' || !keys.has(order.reservation.keyDigest) ? 2 : 1
-    if (writes > WRITES_MAX || requests.has(order.reservation.requestId)) {
+    if (writes > WRITES_MAX || requests.has(order.reservation.requestId) || readsOtherRevision(order, keys)) {
       return index
     }
     requests.add(order.reservation.requestId)
     if (order.kind === 'reserve') {
-      keys.add(order.reservation.keyDigest)
+      keys.set(order.reservation.keyDigest, order.reservation.keyRevision)
     }
   }
   return orders.length
+}
+
+function readsOtherRevision(order: Order, keys: ReadonlyMap<string, number | undefined>): boolean {
+  if (order.kind === 'resolve') {
+    return false
+  }
+  const { keyDigest, keyRevision } = order.reservation
+  return keys.has(keyDigest) && keys.get(keyDigest) !== keyRevision
 }
 
 /**
@@ -75,8 +86,8 @@ function ownWrites(order: Order): (readonly [string, TableWrite])[] {
   ]
 }
 
-function checkKey({ keyDigest }: RelayReservation, nowSeconds: number): TableWrite {
-  return { ConditionCheck: activeKeyCheck(keyDigest, nowSeconds) }
+function checkKey({ keyDigest, keyRevision }: RelayReservation, nowSeconds: number): TableWrite {
+  return { ConditionCheck: activeKeyCheck({ keyDigest, revision: keyRevision }, nowSeconds) }
 }
 
 function moveFunds(tenantId: string, orders: readonly Order[]): TableWrite {

@@ -35,9 +35,9 @@ export class RelayLedger {
   }
 
   /**
-   * Locks an estimate, in a transaction that also proves that the key is still active. No two requests share an id.
-   * @throws InvalidApiKeyError for a key that was revoked or has expired, or a suspended tenant (before funds are judged); nothing
-   * was locked.
+   * Locks an estimate, in a transaction that also proves that the key is still active and unchanged. No two requests share an id.
+   * @throws InvalidApiKeyError for a key that was revoked or changed or has expired, or a suspended tenant (before funds are
+   * judged); nothing was locked.
    * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant does not exist.
    * @throws ServiceUnavailableError when the table stayed out of reach. Reconcile gives back what may have been locked.
    * @throws ConditionsNotMetError when this request has an open reservation already.

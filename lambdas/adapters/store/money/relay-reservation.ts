@@ -18,6 +18,8 @@ export type OpenRequest = {
 /** An estimate to lock before a request is relayed, with the key of the request. */
 export type RelayReservation = OpenRequest & {
   readonly keyDigest: string
+  /** The revision of the key that the request read. */
+  readonly keyRevision?: number | undefined
   readonly keyId: string
   readonly operation: string
 }

@@ -17,6 +17,8 @@ const FIRST_CHECK_SECONDS = 60
 export type NewVideoJob = {
   readonly tenantId: string
   readonly keyDigest: string
+  /** The revision of the key that the request read. */
+  readonly keyRevision?: number | undefined
   readonly jobId: string
   readonly model: string
   readonly createdAt: number
@@ -37,10 +39,10 @@ export class IdempotencyKeyTakenError extends Error {
 }
 
 /**
- * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active.
+ * Locks the estimate and writes the job, or neither. The transaction also proves that the key is still active and unchanged.
  * @param announcement the write that takes over a request in the bucket.
  * @throws ConditionsNotMetError when the announcement alone refused, under that name.
- * @throws InvalidApiKeyError for a key that was revoked, suspended or has expired (before funds are judged).
+ * @throws InvalidApiKeyError for a key that was revoked, suspended or changed, or has expired (before funds are judged).
  * @throws IdempotencyKeyTakenError before funds are judged, so that a repeat finds its job even with an empty balance.
  * @throws InsufficientQuotaError when the available balance is below the estimate, or the tenant does not exist.
  * @throws TooManyOpenJobsError when funds suffice and the tenant has as many open jobs as it may have.
@@ -49,7 +51,7 @@ export class IdempotencyKeyTakenError extends Error {
 export async function reserveQuota(table: Table, job: NewVideoJob, announcement?: TableWrite): Promise<void> {
   try {
     await table.transact({
-      key: { ConditionCheck: activeKeyCheck(job.keyDigest, job.createdAt) },
+      key: { ConditionCheck: activeKeyCheck({ keyDigest: job.keyDigest, revision: job.keyRevision }, job.createdAt) },
       balance: lockFunds(job),
       reservation: putReservation(job),
       job: putJob(job),

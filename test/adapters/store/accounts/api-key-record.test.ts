@@ -23,9 +23,9 @@ async function storeKey(changes: Readonly<Record<string, unknown>>): Promise<str
   return digest
 }
 
-async function passesCheck(digest: string): Promise<boolean> {
+async function passesCheck(keyDigest: string, revision?: number): Promise<boolean> {
   try {
-    await table.transact({ key: { ConditionCheck: activeKeyCheck(digest, NOW) } })
+    await table.transact({ key: { ConditionCheck: activeKeyCheck({ keyDigest, revision }, NOW) } })
     return true
   } catch (error) {
     expect(error).toMatchObject({ name: 'ConditionsNotMetError' })
@@ -47,6 +47,17 @@ describe('api-key-record', () => {
     expect((await findCaller(table, digest, NOW)) !== undefined).toBe(isUsable)
     expect(await passesCheck(digest)).toBe(isUsable)
   })
+
+  it.each([undefined, 1, 2])(
+    'a key with the revision %j passes the check of a request that read this one, and no other',
+    async (stored) => {
+      const digest = await storeKey({ revision: stored })
+      expect((await findCaller(table, digest, NOW))?.revision).toBe(stored)
+      for (const revision of [undefined, 1, 2]) {
+        expect([revision, await passesCheck(digest, revision)]).toEqual([revision, revision === stored])
+      }
+    },
+  )
 
   it('an unknown key has no caller and fails the check', async () => {
     expect(await findCaller(table, 'unknown', NOW)).toBeUndefined()

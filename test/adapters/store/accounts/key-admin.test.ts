@@ -1,13 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import {
-  ApiKeyChangedError,
-  ApiKeyNotFoundError,
-  listApiKeys,
-  putApiKey,
-  revokeApiKey,
-} from '#adapters/store/accounts/key-admin.ts'
+import { ApiKeyChangedError, putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { listApiKeys, putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { resumeTenant, suspendTenant, TenantStateChangedError } from '#adapters/store/accounts/tenant-suspension.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'

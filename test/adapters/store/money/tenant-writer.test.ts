@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -92,6 +93,22 @@ describe('reservations at the same time', () => {
     await revokeApiKey(table, revoked.keyId)
     const requests = [tenant.request('1'), tenant.request('1', revoked), tenant.request('200'), tenant.request('1')]
     expect(await reserveAll(requests)).toEqual(['done', 'InvalidApiKeyError', 'InsufficientQuotaError', 'done'])
+    expect(await tenant.balance()).toEqual(['98', '2', '0'])
+  })
+
+  it('that read different revisions of a key are judged apart: only the older ones are refused', async () => {
+    const tenant = await openRelayingTenant(table)
+    const keyId = tenant.keyDigest.slice(0, 8)
+    const actor = { name: 'alice', role: 'operator' } as const
+    await setApiKey(table, { keyId, settings: { name: 'New' }, actor })
+    const changed = { keyRevision: 1 }
+    const requests = [
+      tenant.request('1'),
+      tenant.request('1', changed),
+      tenant.request('1'),
+      tenant.request('1', changed),
+    ]
+    expect(await reserveAll(requests)).toEqual(['InvalidApiKeyError', 'done', 'InvalidApiKeyError', 'done'])
     expect(await tenant.balance()).toEqual(['98', '2', '0'])
   })
 

@@ -1,0 +1,88 @@
+import * as z from 'zod/mini'
+import { queryPartition } from '../table/query-items.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+
+/** An API key as an operator sees it: never the key, only its public id. */
+export type ApiKeyListing = {
+  readonly keyId: string
+  readonly tenantId: string
+  /** The operator's name for the key; null for a key without one. */
+  readonly name: string | null
+  readonly state: 'active' | 'revoked'
+  /** Whether its tenant is suspended. */
+  readonly suspended: boolean
+  /** Models the key may use; null for all. */
+  readonly models: readonly string[] | null
+  /** Milliseconds, on a whole second; null for a key that does not expire. */
+  readonly expiresAt: number | null
+  /** When it would have expired had no key replaced it, in the same form; undefined for a key that was never replaced. */
+  readonly endBeforeReplacement: number | null | undefined
+  /** Requests per minute; null for a key without a limit. */
+  readonly ratePerMinute: number | null
+  /** Milliseconds. */
+  readonly createdAt: number
+}
+
+/** No key has this id. */
+export class ApiKeyNotFoundError extends Error {
+  override readonly name = 'ApiKeyNotFoundError'
+}
+
+const listingItem = z.object({
+  SK: z.string(),
+  tenantId: z.string(),
+  name: z._default(z.nullable(z.string()), null),
+  state: z.enum(['active', 'revoked']),
+  suspended: z._default(z.boolean(), false),
+  models: z.nullable(z.array(z.string())),
+  // Unix seconds, as in the record that authentication reads.
+  expiresAt: z.optional(z.number()),
+  endBeforeReplacement: z.optional(z.nullable(z.number())),
+  ratePerMinute: z._default(z.nullable(z.number()), null),
+  createdAt: z.number(),
+  digest: z.string(),
+  revision: z.optional(z.number()),
+})
+
+function toMilliseconds(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000
+}
+
+/** Every key of every tenant. */
+export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
+  const listings: ApiKeyListing[] = []
+  for await (const item of queryPartition(table, tableKeys.apiKeyListing('').PK)) {
+    listings.push(readListing(item).listing)
+  }
+  return listings
+}
+
+/** A key with what its changes need. */
+type StoredListing = {
+  readonly listing: ApiKeyListing
+  /** The digest of the key, which finds its other item. */
+  readonly digest: string
+  /** Counts the changes of the key; undefined for a key that was never changed. */
+  readonly revision: number | undefined
+}
+
+/** A key by its public id, strongly consistent. @throws ApiKeyNotFoundError. */
+export async function getApiKey(table: Table, keyId: string): Promise<StoredListing> {
+  const item = await table.readItem(tableKeys.apiKeyListing(keyId))
+  if (item === undefined) {
+    throw new ApiKeyNotFoundError(`no key ${keyId}`)
+  }
+  return readListing(item)
+}
+
+function readListing(item: unknown): StoredListing {
+  const { SK: keyId, digest, revision, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
+  const listing = {
+    keyId,
+    ...rest,
+    expiresAt: toMilliseconds(expiresAt),
+    endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
+  }
+  return { listing, digest, revision }
+}

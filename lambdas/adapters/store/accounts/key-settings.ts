@@ -1,0 +1,152 @@
+import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { ItemUpdate, Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
+import { ApiKeyChangedError } from './key-admin.ts'
+
+/** What can be changed of a key. A field that is left out stays as it is; null removes a limit or the name. */
+export type KeySettings = {
+  readonly name?: string | null
+  readonly models?: readonly string[] | null
+  readonly ratePerMinute?: number | null
+  /** Unix milliseconds, on a whole second. */
+  readonly expiresAt?: number | null
+}
+
+/** The key is revoked, which is final. */
+export class ApiKeyRevokedError extends Error {
+  override readonly name = 'ApiKeyRevokedError'
+}
+
+/** Reads and writes while other commands change the same key. */
+const TRIES_MAX = 5
+
+/**
+ * Changes a key, in one transaction with its entry of the audit log. The change raises the revision of the key, which every reservation
+ * proves, so that it holds at the next request. Nothing is written if nothing changes.
+ * @returns the key as it is now, and whether it was changed.
+ * @throws RangeError for a rate that no limit can keep. @throws ApiKeyNotFoundError, ApiKeyRevokedError.
+ * @throws ApiKeyChangedError if other commands keep changing the key.
+ */
+export async function setApiKey(
+  table: Table,
+  { keyId, settings, actor }: { readonly keyId: string; readonly settings: KeySettings; readonly actor: Actor },
+): Promise<{ readonly key: ApiKeyListing; readonly isChanged: boolean }> {
+  requireRate(settings.ratePerMinute)
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { listing, digest, revision } = await getApiKey(table, keyId)
+    if (listing.state === 'revoked') {
+      throw new ApiKeyRevokedError(`key ${keyId} is revoked: create a new one with key create`)
+    }
+    const changes = changesOf(listing, settings)
+    if (changes.length === 0) {
+      return { key: listing, isChanged: false }
+    }
+    try {
+      await table.transact({
+        key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
+        listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision) } },
+        audit: auditEntry({
+          actor,
+          action: 'key set',
+          target: { kind: 'key', id: keyId, tenantId: listing.tenantId },
+          before: shownFields(changes, listing),
+          after: shownFields(changes, { ...listing, ...settings }),
+          at: Date.now(),
+        }),
+      })
+      return { key: (await getApiKey(table, keyId)).listing, isChanged: true }
+    } catch (error) {
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+    }
+  }
+  throw new ApiKeyChangedError(`key ${keyId} is being changed by other commands: nothing was done`)
+}
+
+function requireRate(ratePerMinute: number | null | undefined): void {
+  if (typeof ratePerMinute === 'number' && !isRatePerMinute(ratePerMinute)) {
+    throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
+  }
+}
+
+/** One attribute with its new value; undefined removes it. */
+type Change = {
+  readonly attribute: 'name' | 'models' | 'ratePerMinute' | 'expiresAt' | 'endBeforeReplacement'
+  readonly value: unknown
+}
+
+/** The attributes that get another value than the stored one. Both items of a key have them, but for those of {@link ONLY_LISTED}. */
+function changesOf(listing: ApiKeyListing, settings: KeySettings): readonly Change[] {
+  const { name, models, ratePerMinute, expiresAt } = settings
+  const isOther = (value: unknown, stored: unknown) =>
+    value !== undefined && JSON.stringify(value) !== JSON.stringify(stored)
+  const changes: Change[] = []
+  if (isOther(name, listing.name)) {
+    changes.push({ attribute: 'name', value: name ?? undefined })
+  }
+  if (isOther(models, listing.models)) {
+    // Null stands for all models; an item without this attribute would be broken.
+    changes.push({ attribute: 'models', value: models })
+  }
+  if (isOther(ratePerMinute, listing.ratePerMinute)) {
+    changes.push({ attribute: 'ratePerMinute', value: ratePerMinute ?? undefined })
+  }
+  if (expiresAt !== undefined && expiresAt !== listing.expiresAt) {
+    const seconds = expiresAt === null ? null : Math.floor(expiresAt / 1000)
+    changes.push({ attribute: 'expiresAt', value: seconds ?? undefined })
+    if (listing.endBeforeReplacement !== undefined) {
+      // A later rotation gives the new key the lifetime that is set here.
+      changes.push({ attribute: 'endBeforeReplacement', value: seconds })
+    }
+  }
+  return changes
+}
+
+/** Attributes that requests do not read. */
+const ONLY_LISTED: readonly Change['attribute'][] = ['name', 'endBeforeReplacement']
+
+function isRead({ attribute }: Change): boolean {
+  return !ONLY_LISTED.includes(attribute)
+}
+
+/** Changes attributes and raises the revision, if the key still has the revision that was read and is not revoked. */
+function updateOf(changes: readonly Change[], revision: number | undefined): Omit<ItemUpdate, 'Key'> {
+  const set = changes.filter(({ value }) => value !== undefined)
+  const removed = changes.filter(({ value }) => value === undefined)
+  const keyIsNotRevoked = '#state = :active'
+  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :was'
+  return {
+    UpdateExpression: [
+      `SET ${['revision = :next', ...set.map(({ attribute }) => `#${attribute} = :${attribute}`)].join(', ')}`,
+      ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ attribute }) => `#${attribute}`).join(', ')}`]),
+    ].join(' '),
+    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged].join(' AND '),
+    ExpressionAttributeNames: {
+      '#state': 'state',
+      ...Object.fromEntries(changes.map(({ attribute }) => [`#${attribute}`, attribute])),
+    },
+    ExpressionAttributeValues: {
+      ':active': 'active',
+      ':next': (revision ?? 0) + 1,
+      ...(revision === undefined ? {} : { ':was': revision }),
+      ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
+    },
+  }
+}
+
+type Shown = Pick<ApiKeyListing, 'name' | 'models' | 'ratePerMinute' | 'expiresAt'>
+
+/** The changed fields, as the audit log shows them. */
+function shownFields(changes: readonly Change[], { name, models, ratePerMinute, expiresAt }: Shown): AuditedFields {
+  const isChanged = (sought: Change['attribute']) => changes.some(({ attribute }) => attribute === sought)
+  return {
+    ...(isChanged('name') ? { name } : {}),
+    ...(isChanged('models') ? { models } : {}),
+    ...(isChanged('ratePerMinute') ? { rate: ratePerMinute } : {}),
+    ...(isChanged('expiresAt') ? { expires: expiresAt === null ? null : new Date(expiresAt).toISOString() } : {}),
+  }
+}

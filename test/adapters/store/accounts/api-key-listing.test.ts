@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { getApiKey, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import { putApiKey } from '#adapters/store/accounts/key-admin.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  await putApiKey(table, { keyId: 'one', tenantId: 'acme', models: ['chat'], createdAt: 1_000, digest: 'digest-1' })
+  await putApiKey(table, {
+    keyId: 'two',
+    tenantId: 'acme',
+    models: null,
+    createdAt: 2_000,
+    digest: 'digest-2',
+    name: 'web',
+    expiresAt: 5_999,
+    ratePerMinute: 60,
+  })
+})
+afterAll(() => engine.close())
+
+const TWO = {
+  keyId: 'two',
+  tenantId: 'acme',
+  name: 'web',
+  state: 'active',
+  suspended: false,
+  models: null,
+  expiresAt: 5_000,
+  endBeforeReplacement: undefined,
+  ratePerMinute: 60,
+  createdAt: 2_000,
+}
+
+describe('api-key-listing', () => {
+  it('shows a key with what its changes need, and no digest in the listing', async () => {
+    expect(await getApiKey(table, 'two')).toEqual({ listing: TWO, digest: 'digest-2', revision: undefined })
+  })
+
+  it('shows all keys, with null for what they do not have', async () => {
+    const one = { ...TWO, keyId: 'one', name: null, models: ['chat'], expiresAt: null, ratePerMinute: null }
+    expect(await listApiKeys(table)).toEqual([{ ...one, createdAt: 1_000 }, TWO])
+  })
+
+  it('an unknown key is refused by its id', async () => {
+    await expect(getApiKey(table, 'three')).rejects.toMatchObject({
+      name: 'ApiKeyNotFoundError',
+      message: 'no key three',
+    })
+  })
+})

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { systemClock } from '#adapters/clock.ts'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
+
+let routes: VideoRoutes
+beforeAll(async () => {
+  routes = await startVideoRoutes()
+})
+afterAll(() => routes.close())
+
+/** A caller as a request read it before its key was changed. */
+async function outdatedCaller(client: Client, settings: KeySettings): Promise<Caller> {
+  const caller = await findCaller(routes.table, sha256Hex(client.key), Date.now() / 1000)
+  const actor = { name: 'alice', role: 'operator' } as const
+  await setApiKey(routes.table, { keyId: client.keyId, settings, actor })
+  if (caller === undefined) {
+    throw new Error('the key is not valid')
+  }
+  return caller
+}
+
+function create(caller: Caller): Promise<string> {
+  const context = {
+    ...systemClock,
+    table: routes.table,
+    openBucket,
+    catalogue: testCatalogue({ submit_wait_seconds: 0 }),
+    newJobId: () => uuidv7(),
+    randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
+  }
+  return createVideoJob({ caller, body: BODY, idempotencyKey: undefined }, context)
+}
+
+describe('create-video-job with a key that is changed after it was read', () => {
+  it('creates the job once, with what the key may do now', async () => {
+    const client = await routes.newClient('10')
+    const caller = await outdatedCaller(client, { name: 'New' })
+    expect(JSON.parse(await create(caller))).toMatchObject({ status: 'queued' })
+    expect(await routes.stateOf(client)).toMatchObject({ available: '9.3', held: '0.7', started: 1, wrong: [] })
+  })
+
+  it('refuses a model that the key may not use any more, and holds nothing', async () => {
+    const client = await routes.newClient('10')
+    const caller = await outdatedCaller(client, { models: ['other'] })
+    await expect(create(caller)).rejects.toMatchObject({ name: 'InvalidRequestError' })
+    expect(await routes.stateOf(client)).toMatchObject({ available: '10', held: '0', started: 0, wrong: [] })
+  })
+
+  it('refuses a key that was revoked meanwhile, too', async () => {
+    const client = await routes.newClient('10')
+    const caller = await outdatedCaller(client, { name: 'New' })
+    await revokeApiKey(routes.table, client.keyId)
+    await expect(create(caller)).rejects.toMatchObject({ name: 'InvalidApiKeyError' })
+    expect(await routes.stateOf(client)).toMatchObject({ available: '10', held: '0', started: 0 })
+  })
+})

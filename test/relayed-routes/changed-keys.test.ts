@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+
+let rig: RelayRig
+let reads = 0
+beforeAll(async () => {
+  rig = await startRelayRig({
+    watch: (operation) => {
+      reads += operation === 'GetItem' ? 1 : 0
+    },
+  })
+  rig.upstreams[0]?.answerWith((response) => sendJson(response, chatAnswer()))
+})
+afterAll(() => rig.close())
+
+const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 5 })
+const set = (key: string, settings: KeySettings) =>
+  setApiKey(rig.table, { keyId: keyIdOf(key) ?? '', settings, actor: { name: 'alice', role: 'operator' } })
+
+/** A key that the handlers have read within the last minute. */
+async function knownKey(ratePerMinute?: number): Promise<{ id: string; key: string }> {
+  const { id } = await rig.tenant()
+  const key = generateApiKey()
+  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute })
+  expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+  return { id, key }
+}
+
+describe('a key that a warm instance knows and that is changed', () => {
+  it.each([
+    ['a request that is billed', CHAT],
+    ['a request at a price of nothing', FREE],
+  ])('serves %s as before, where the change allows it, with one bill', async (_, model) => {
+    const { id, key } = await knownKey()
+    await set(key, { name: 'New', models: [CHAT, FREE] })
+    expect(await rig.send(chat(model), { key })).toMatchObject({ statusCode: 200 })
+    expect((await rig.rows(id)).filter(({ kind }) => kind === 'settle')).toHaveLength(model === CHAT ? 1 : 0)
+  })
+
+  it.each([CHAT, FREE])(
+    'does not know a model from the next request on that it may not use any more: %s',
+    async (model) => {
+      const { id, key } = await knownKey()
+      await set(key, { models: ['image-a'] })
+      expect(await rig.send(chat(model), { key })).toMatchObject({ statusCode: 404 })
+      expect(await rig.rows(id)).toEqual([])
+    },
+  )
+
+  it.each([CHAT, FREE])('knows a model from the next request on that it may use now: %s', async (model) => {
+    const { key } = await knownKey()
+    await set(key, { models: ['image-a'] })
+    expect(await rig.send(chat(model), { key })).toMatchObject({ statusCode: 404 })
+    await set(key, { models: [model] })
+    expect(await rig.send(chat(model), { key })).toMatchObject({ statusCode: 200 })
+  })
+
+  it('has no rate from the next request on when its rate is removed', async () => {
+    const { key } = await knownKey(6)
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 429 })
+    await set(key, { ratePerMinute: null })
+    expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
+  })
+
+  it('counts a request once that begins again', async () => {
+    const { key } = await knownKey(12)
+    await set(key, { name: 'New' })
+    const { statusCode, headers } = await rig.send(chat(CHAT), { key })
+    expect({ statusCode, left: Object(headers)['x-ratelimit-remaining-requests'] }).toEqual({
+      statusCode: 200,
+      left: '0',
+    })
+  })
+
+  it('is refused like a revoked one when it is made to expire', async () => {
+    const { key } = await knownKey()
+    await set(key, { expiresAt: 1_000 })
+    expect(await rig.send(chat(CHAT), { key })).toMatchObject({ statusCode: 401 })
+  })
+
+  it('is read once for the change, and not again for the requests after it', async () => {
+    const { key } = await knownKey()
+    await rig.send(chat(CHAT), { key })
+    await set(key, { name: 'New' })
+    const before = reads
+    await rig.send(chat(CHAT), { key })
+    expect(reads - before).toBe(1)
+    await rig.send(chat(CHAT), { key })
+    expect(reads - before).toBe(1)
+  })
+})
