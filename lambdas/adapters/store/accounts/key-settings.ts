@@ -16,7 +16,7 @@ export type KeySettings = {
 }
 
 /** The key is revoked, which is final. */
-export class ApiKeyRevokedError extends Error {
+class ApiKeyRevokedError extends Error {
   override readonly name = 'ApiKeyRevokedError'
 }
 
