@@ -45,7 +45,13 @@ export default {
       ['quota/'],
       ['relay/'],
     ]),
-    ...floors('lambdas/adapters/store', [['table/', 'bucket/'], ['audit/'], ['accounts/'], ['money/'], ['jobs/']]),
+    ...floors('lambdas/adapters/store', [
+      ['table/', 'bucket/'],
+      ['audit/'],
+      ['accounts/', 'switches/'],
+      ['money/'],
+      ['jobs/'],
+    ]),
     ...floors('lambdas', [
       ['core/'],
       ['adapters/'],

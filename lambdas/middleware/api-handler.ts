@@ -30,8 +30,8 @@ export function apiHandler(
   return handlerChain({ ...steps, key }).handler(handle)
 }
 
-/** One strongly consistent read. */
-async function readKey(table: Table, { keyDigest, nowSeconds }: ShownKey): Promise<Found | undefined> {
+/** Looks a key up by one strongly consistent read. */
+export async function readKey(table: Table, { keyDigest, nowSeconds }: ShownKey): Promise<Found | undefined> {
   const caller = await findCaller(table, keyDigest, nowSeconds)
   return caller === undefined ? undefined : { caller }
 }

@@ -1,10 +1,10 @@
 import { FAILING_DEFINITION, type NextStep, type StepInput } from '#core/jobs/next-step.ts'
 import { openStepContext, type StepContext } from './step-context.ts'
 
-type Step = (input: StepInput, context: StepContext) => Promise<NextStep>
+type Step<Context> = (input: StepInput, context: Context) => Promise<NextStep>
 
 /** The handler of a state's function: a step with the context of the deployed function. */
-export function stepHandler(step: Step): (input: StepInput) => Promise<NextStep> {
+export function stepHandler(step: Step<StepContext>): (input: StepInput) => Promise<NextStep> {
   const context = openStepContext()
   return (input) => runStep(step, input, context)
 }
@@ -15,7 +15,7 @@ export function stepHandler(step: Step): (input: StepInput) => Promise<NextStep>
  * need for this translation.
  * @throws JobFailedError in such an execution when the job fails; what the step throws.
  */
-export async function runStep(step: Step, input: StepInput, context: StepContext): Promise<NextStep> {
+export async function runStep<Context>(step: Step<Context>, input: StepInput, context: Context): Promise<NextStep> {
   const next = await step(input, context)
   if (next.step === 'fail' && (input.definition ?? 1) < FAILING_DEFINITION) {
     throw new JobFailedError(next.error)

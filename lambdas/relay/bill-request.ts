@@ -3,11 +3,14 @@ import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs } from '#adapters/telemetry/measure.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
-import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
+import { InsufficientQuotaError, InvalidApiKeyError, NoChannelAvailableError } from '#core/errors.ts'
 import { type Microcredits, ZERO } from '#core/money/money.ts'
 import type { Charge } from '#core/quota/counted-usage.ts'
 import type { RelayContext } from './relay-context.ts'
 import type { RelayExchange } from './relay-exchange.ts'
+
+/** The least that open breakers ask for, because an operator may enable a channel at any time. */
+const NO_CHANNEL_RETRY_SECONDS = 1
 
 /** The bill of a request. Without a call of `settle` or `settleByEstimate` the request is free: its reservation is released. */
 export type Bill = {
@@ -40,13 +43,15 @@ type Billed = {
  * stands when `run` ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits
  * for the settlement.
  * A model without a price needs no reservation; the key is confirmed by a read instead.
- * @throws InvalidApiKeyError, CallerChangedError, InsufficientQuotaError, ServiceUnavailableError before `run`, and whatever `run` throws.
+ * @throws InvalidApiKeyError, CallerChangedError, InsufficientQuotaError, NoChannelAvailableError, ServiceUnavailableError before `run`,
+ * and whatever `run` throws.
  */
 export async function billRequest(
-  context: Pick<RelayContext, 'ledger' | 'nowMilliseconds'>,
+  context: Pick<RelayContext, 'catalogue' | 'ledger' | 'nowMilliseconds'>,
   { exchange, model, estimate, adviseFor }: Billed,
   run: (bill: Bill) => Promise<void>,
 ): Promise<void> {
+  await requireChannel(context, exchange, model)
   if (estimate.amount === ZERO) {
     await exchange.confirmCaller()
     await run({ estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
@@ -95,6 +100,18 @@ export async function billRequest(
       }
       report(settlement, { exchange, model, estimate })
     }
+  }
+}
+
+/** Where every channel of a model is disabled, nothing is reserved. Without a reservation, a read proves the key. */
+async function requireChannel(
+  { catalogue }: Pick<RelayContext, 'catalogue'>,
+  exchange: Pick<BilledExchange, 'confirmCaller'>,
+  model: RelayModel,
+): Promise<void> {
+  if (catalogue.relayChannels(model.id).length === 0) {
+    await exchange.confirmCaller()
+    throw new NoChannelAvailableError(NO_CHANNEL_RETRY_SECONDS)
   }
 }
 

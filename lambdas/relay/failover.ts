@@ -14,7 +14,8 @@ import { openReply, type UpstreamReply } from './upstream-reply.ts'
 
 /** The dependencies of calls to upstreams. */
 export type UpstreamContext = ChannelContext & {
-  readonly catalogue: Pick<Catalogue, 'relayChannels'>
+  /** Says which channels take work now: a request may last longer than the switches that it began with. */
+  readonly currentCatalogue: { read(): Promise<Pick<Catalogue, 'relayChannels'>> }
   readonly breakers: Pick<Breakers, keyof Breakers>
   /** Numbers from 0 up to 1, for requests without a session. */
   readonly random: () => number
@@ -44,20 +45,22 @@ export function replyDeadline({ catalogue }: { readonly catalogue: Pick<Catalogu
 
 /**
  * Sends a request to the first channel, in order, that takes it. Connection failures, 429, 5xx and refusals of the
- * gateway's own key go on to the next channel, each channel at most once. The search ends if an upstream has the
+ * gateway's own key go on to the next channel, each channel at most once, and none that was disabled meanwhile. The search ends if an upstream has the
  * request and stays silent: that upstream may be working on it, and bill it.
  * @throws RateLimitedError, UpstreamFailedError, NoChannelAvailableError, UpstreamTimeoutError, ClientGoneError,
- *   CallGivenUpError, and whatever `body` throws.
+ *   CallGivenUpError, ServiceUnavailableError when the switches cannot be read, and whatever `body` throws.
  */
 export async function callUpstream(context: UpstreamContext, call: UpstreamCall): Promise<UpstreamReply> {
   const { failedChannels = [] } = call
-  const channels = context.catalogue.relayChannels(call.modelId).filter(({ id }) => !failedChannels.includes(id))
+  const channels = (await currentChannels(context, call)).filter(({ id }) => !failedChannels.includes(id))
   const failures: ChannelFailure[] = failedChannels.map(() => ({ kind: 'failed', reason: 'broken answer' }))
   for (const channel of orderRelayChannels(channels, lotsOf(call, context))) {
     if (performance.now() >= call.deadline) {
       throw failures.length === 0 ? new UpstreamTimeoutError() : noReply(failures)
     }
-    const admitted = context.breakers.admit(channel, context.nowMilliseconds())
+    const isOffered =
+      failures.length === 0 || (await currentChannels(context, call)).some(({ id }) => id === channel.id)
+    const admitted = isOffered ? context.breakers.admit(channel, context.nowMilliseconds()) : undefined
     if (admitted !== undefined) {
       const outcome = await callAdmitted(context, call, { channel, admitted })
       if (outcome.kind === 'response') {
@@ -68,6 +71,14 @@ export async function callUpstream(context: UpstreamContext, call: UpstreamCall)
     }
   }
   throw failures.length === 0 ? noChannel(channels, context) : noReply(failures)
+}
+
+/** The channels that take requests of the model now. @throws ServiceUnavailableError */
+async function currentChannels(
+  { currentCatalogue }: Pick<UpstreamContext, 'currentCatalogue'>,
+  { modelId }: Pick<UpstreamCall, 'modelId'>,
+): Promise<readonly RelayChannel[]> {
+  return (await currentCatalogue.read()).relayChannels(modelId)
 }
 
 type Admitted = { readonly channel: RelayChannel; readonly admitted: AdmittedCall }

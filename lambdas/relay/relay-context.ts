@@ -1,4 +1,5 @@
 import { systemClock } from '#adapters/clock.ts'
+import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { createUpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
@@ -10,24 +11,30 @@ import { openCallerContext } from '#middleware/caller-context.ts'
 import { Breakers } from './breakers.ts'
 import type { UpstreamContext } from './failover.ts'
 
-/** What relaying takes from outside. */
-export type RelayContext = UpstreamContext & {
-  readonly catalogue: Catalogue
+/** What relaying takes from outside, for every request of a process. */
+export type RelayProcess = Omit<UpstreamContext, 'currentCatalogue'> & {
+  readonly currentCatalogue: Pick<CurrentCatalogue, 'read' | 'readBeside'>
   readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
   readonly callers: Pick<CallerDirectory, 'lookUp' | 'confirm' | 'forget'>
   readonly rates: Pick<KeyRateLimiter, 'take'>
+}
+
+/** What relaying one request takes from outside. */
+export type RelayContext = RelayProcess & {
+  /** As it was when the request began: whether its model exists and what its model costs do not change during the request. */
+  readonly catalogue: Catalogue
 }
 
 /**
  * The one context of a process: the ledger writes one transaction at a time for each tenant, and the breakers hear of
  * every request, whichever operation it belongs to.
  */
-export const openRelayContext: () => RelayContext = once(() => {
-  const { table, catalogue, callers, rates } = openCallerContext()
+export const openRelayContext: () => RelayProcess = once(() => {
+  const { table, currentCatalogue, callers, rates } = openCallerContext()
   return {
     ...systemClock,
     random: Math.random,
-    catalogue,
+    currentCatalogue,
     callers,
     rates,
     ledger: new RelayLedger(table),

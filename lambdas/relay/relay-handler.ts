@@ -19,7 +19,7 @@ import { handlingOf } from '#middleware/strict-handling.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { ResponseHeaders } from './client-response.ts'
 import { measureRequest } from './measure-request.ts'
-import { openRelayContext, type RelayContext } from './relay-context.ts'
+import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'
 import { CallerChangedError, RelayExchange } from './relay-exchange.ts'
 import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from './streaming-response.ts'
 
@@ -83,7 +83,7 @@ async function serve(exchange: RelayExchange, relay: Relay): Promise<void> {
         }
         await jsonBody(exchange)
         strictHandling(exchange)
-        await relay(exchange, context)
+        await relay(exchange, { ...context, catalogue: await context.currentCatalogue.read() })
       })
     }),
   )
@@ -108,10 +108,10 @@ async function errorResponse(exchange: RelayExchange, next: () => Promise<void>)
   }
 }
 
-/** @throws InvalidApiKeyError */
-async function authenticate(exchange: RelayExchange, { callers }: RelayContext): Promise<void> {
+/** Reads the switches beside the key where they are too old. @throws InvalidApiKeyError, ServiceUnavailableError */
+async function authenticate(exchange: RelayExchange, { callers, currentCatalogue }: RelayProcess): Promise<void> {
   const keyDigest = sha256Hex(presentedKey(exchange.event))
-  const found = await callers.lookUp(keyDigest)
+  const found = await currentCatalogue.readBeside(() => callers.lookUp(keyDigest))
   if (found === undefined) {
     throw new InvalidApiKeyError()
   }
@@ -128,7 +128,7 @@ const CHANGES_MAX = 3
  */
 async function currentKey(
   exchange: RelayExchange,
-  { callers }: RelayContext,
+  { callers }: RelayProcess,
   next: () => Promise<void>,
 ): Promise<void> {
   for (let changes = 0; changes < CHANGES_MAX; changes += 1) {
@@ -171,7 +171,7 @@ function movesNoMoney(error: unknown): boolean {
 }
 
 /** @throws KeyRateExceededError */
-async function limitRate(exchange: RelayExchange, { rates }: RelayContext): Promise<void> {
+async function limitRate(exchange: RelayExchange, { rates }: RelayProcess): Promise<void> {
   await countRequest(rates, exchange.caller, (left) => exchange.headers.add(rateHeaders(left)))
 }
 

@@ -42,10 +42,10 @@ const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API
 /** Counts a request against the limit of its key. */
 const counts = { actions: ['UpdateItem'], partitions: ['RL#*'] } as const satisfies TableAccess
 
-/** Reads a key and the catalogue, and counts against the limit of the key. */
+/** Reads a key, the catalogue and the switches, and counts against the limit of the key. */
 const catalogue = {
   ...api,
-  table: [{ actions: ['GetItem'], partitions: ['K#*'] }, counts],
+  table: [{ actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] }, counts],
   readsConfiguration: true,
 } as const satisfies FunctionNeeds
 
@@ -54,7 +54,7 @@ const relay = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
   memoryMegabytes: RELAY_MEMORY_MEGABYTES,
   table: [
-    { actions: ['GetItem'], partitions: ['K#*'] },
+    { actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] },
     {
       actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
       partitions: ['BAL#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
@@ -69,7 +69,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'create-video-job': {
     ...api,
     table: [
-      { actions: ['GetItem'], partitions: ['BAL#*', 'I#*', 'K#*', 'T#*'] },
+      { actions: ['GetItem'], partitions: ['BAL#*', 'I#*', 'K#*', 'SWITCHES', 'T#*'] },
       {
         actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
         partitions: ['BAL#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
@@ -132,7 +132,7 @@ export const STEP_NEEDS = {
     ...step,
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['submit-video-job'],
     table: [
-      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'T#*'] },
+      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'SWITCHES', 'T#*'] },
       { actions: ['UpdateItem'], partitions: ['CH#*', 'T#*'] },
     ],
     objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },

@@ -10,7 +10,19 @@ type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetIt
  * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands use `KEYS`, the
  * listings of keys.
  */
-type Partition = 'BAL#*' | 'CH#*' | 'GT#*' | 'I#*' | 'K#*' | 'L#*' | 'RL#*' | 'T#*' | 'TENANTS' | 'U#*' | 'UP#*'
+type Partition =
+  | 'BAL#*'
+  | 'CH#*'
+  | 'GT#*'
+  | 'I#*'
+  | 'K#*'
+  | 'L#*'
+  | 'RL#*'
+  | 'SWITCHES'
+  | 'T#*'
+  | 'TENANTS'
+  | 'U#*'
+  | 'UP#*'
 
 /** The actions of a function and their partitions. It has no other access to the table. */
 export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }

@@ -11,11 +11,13 @@ import { formatCredits } from '#core/money/money.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'
+import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { auditTenant } from './audit.ts'
 import { readResult, ScriptedUpstream } from './scripted-upstream.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { TableWithClient } from './table-with-client.ts'
 import { testCatalogue } from './test-catalogue.ts'
+import { unswitched } from './unswitched.ts'
 import { openTenant, requireReservation, reserveJob, type TestTenant } from './video-jobs.ts'
 
 type JobKey = { readonly tenantId: string; readonly jobId: string }
@@ -33,7 +35,7 @@ class TestClock {
   }
 }
 
-type TestContext = StepContext & { readonly table: TableWithClient }
+type TestContext = SubmitContext & { readonly table: TableWithClient }
 
 /** The video pipeline of one test: real stores, its own clock, dice, upstreams and tenant. */
 export type Pipeline = {
@@ -74,6 +76,7 @@ export async function createPipeline({
     table,
     openBucket: () => bucket,
     catalogue,
+    currentCatalogue: unswitched(catalogue),
     nowMilliseconds: () => clock.milliseconds,
     pause: async (milliseconds) => clock.advance(milliseconds / 1000),
     random: seededRandom(7),

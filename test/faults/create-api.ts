@@ -32,7 +32,7 @@ export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock 
   await storeApiKey(table, { key, tenantId: tenant.tenantId, models: null })
   const create = {
     ...{ nowMilliseconds, pause, table },
-    ...{ openBucket: context.openBucket, catalogue: context.catalogue },
+    ...{ openBucket: context.openBucket, catalogue: context.catalogue, currentCatalogue: context.currentCatalogue },
     newJobId: () => uuidv7({ msecs: nowMilliseconds() }),
     randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
   }

@@ -10,14 +10,16 @@ beforeAll(async () => {
 afterAll(() => rig.close())
 
 describe('caller-context', () => {
-  it('has the catalogue of the deployment', () => {
-    expect(openCallerContext().catalogue.config.models.map(({ id }) => id)).toContain(CHAT)
+  it('has the catalogue of the deployment', async () => {
+    const catalogue = await openCallerContext().currentCatalogue.read()
+    expect(catalogue.config.models.map(({ id }) => id)).toContain(CHAT)
   })
 
-  it('shares the keys that were read, and their rates, among all operations of a process', () => {
-    const { callers, rates } = openCallerContext()
+  it('shares the keys and the switches that were read, and the rates, among all operations of a process', () => {
+    const { callers, rates, currentCatalogue } = openCallerContext()
     expect(openCallerContext().callers).toBe(callers)
     expect(openRelayContext().callers).toBe(callers)
     expect(openRelayContext().rates).toBe(rates)
+    expect(openRelayContext().currentCatalogue).toBe(currentCatalogue)
   })
 })

@@ -29,7 +29,7 @@ async function failing(run: (bill: Bill) => void, estimate = charge(100)) {
       return 'resolved' as const
     },
   }
-  const context = { ledger, nowMilliseconds: () => 0 }
+  const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
   const failed = billRequest(context, { exchange, model, estimate }, async (bill) => {
     run(bill)
     throw new TypeError('after all')

@@ -101,7 +101,9 @@ const CALL: Omit<UpstreamCall, 'deadline'> = {
 
 function contextOf(state: CallState, connections: UpstreamConnections): UpstreamContext {
   return {
-    catalogue: { relayChannels: (modelId) => (modelId === 'chat' ? state.channels : []) },
+    currentCatalogue: {
+      read: async () => ({ relayChannels: (modelId) => (modelId === 'chat' ? state.channels : []) }),
+    },
     breakers: state.breakers,
     connections,
     credential: (channel) => state.credential(channel),

@@ -198,3 +198,15 @@ describe('no other channel is asked', () => {
     expect(spare.requests).toHaveLength(0)
   })
 })
+
+describe('a channel that was disabled during the request', () => {
+  it('is not asked after a failure of the first one', async () => {
+    await addChannel('main', (request) => {
+      state.channels = state.channels.filter(({ id }) => id !== 'spare')
+      request.socket.write(httpAnswer(500, errorBody({})))
+    })
+    const spare = await addChannel('spare', ok)
+    await expect(call()).rejects.toThrow(UpstreamFailedError)
+    expect(spare.requests).toHaveLength(0)
+  })
+})

@@ -10,12 +10,13 @@ import { pollVideoJob } from '#lambdas/pipeline/poll-video-job/poll-video-job.ts
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { settleVideoJob } from '#lambdas/pipeline/settle-video-job.ts'
-import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import { runStep } from '#lambdas/pipeline/step-handler.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
+import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { readResult } from '../engines/scripted-upstream.ts'
 import type { TableWithClient } from '../engines/table-with-client.ts'
+import { unswitched } from '../engines/unswitched.ts'
 import { Faults } from './faults.ts'
 import type { Guard } from './guards.ts'
 import { Scheduler } from './scheduler.ts'
@@ -76,13 +77,14 @@ export class World {
   }
 
   /** The deployment's present context; a deployment that follows does not reach what runs. */
-  context(): StepContext & CreateContext {
+  context(): SubmitContext & CreateContext {
     const { scheduler } = this
     const randomBytes = (length: number) => Uint8Array.from({ length }, () => Math.floor(scheduler.random() * 256))
     return {
       table: this.table.table,
       openBucket: () => this.#bucket,
       catalogue: this.#catalogue,
+      currentCatalogue: unswitched(this.#catalogue),
       nowMilliseconds: scheduler.nowMilliseconds,
       pause: scheduler.pause,
       random: scheduler.random,
@@ -116,7 +118,7 @@ export class World {
 
   #tasks(): ConstructorParameters<typeof SimulatedExecutions>[0]['tasks'] {
     const invoke =
-      <Event, Result>(body: (event: Event, context: StepContext) => Promise<Result>) =>
+      <Event, Result>(body: (event: Event, context: SubmitContext) => Promise<Result>) =>
       (event: Event) => {
         const run = () => this.scheduler.invoke(() => body(event, this.context()))
         if (this.faults.draw('doubled') !== undefined) {

@@ -37,7 +37,7 @@ export async function createCompletion(exchange: RelayExchange, context: RelayCo
   const { model, stream, prompts } = completion
   refuseIgnoredFields(exchange, { list: 'completions', channels: catalogue.relayChannels(model.id) })
   exchange.note({ model: model.id, stream, prompts: prompts.length })
-  const longestCall = channelOfAll(catalogue.relayChannels(model.id))
+  const longestCall = channelOfAll(catalogue.configuredRelayChannels(model.id))
   const run = {
     exchange,
     completion,

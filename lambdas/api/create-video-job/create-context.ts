@@ -1,4 +1,5 @@
 import type { Clock } from '#adapters/clock.ts'
+import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
@@ -9,6 +10,8 @@ export type CreateContext = Clock & {
   readonly table: Table
   readonly openBucket: OpenBucket
   readonly catalogue: Catalogue
+  /** Says which models exist for clients now. */
+  readonly currentCatalogue: Pick<CurrentCatalogue, 'read'>
   /** A UUID of version 7. */
   readonly newJobId: () => string
   readonly randomHex: (bytes: number) => string

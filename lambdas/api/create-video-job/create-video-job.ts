@@ -1,24 +1,21 @@
-import * as z from 'zod/mini'
 import { executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
-import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { placeRequest } from '#adapters/store/bucket/text-store.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
-import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { IdempotencyKeyTakenError, type NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
 import { reserveWithRequest } from '#adapters/store/money/reserve-with-request.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { IdempotencyKeyReusedError, InvalidApiKeyError, InvalidRequestError } from '#core/errors.ts'
-import { JOB_LIFETIME_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
+import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import type { CreateContext } from './create-context.ts'
+import { findIdempotentJob, findJobOfDisabledModel, idempotentRequest } from './idempotent-job.ts'
 import { repeatedResponse, submitResponse } from './submit-response.ts'
 
 /** How long an idempotency key keeps its job (docs/decisions/0021). */
@@ -37,7 +34,8 @@ type CreateCommand = {
 
 /**
  * Validates the request, reserves the quota and writes the job in one transaction, starts its execution and waits for the
- * submit. For a key that was changed since it was read, this begins again, once, with what the key may do now.
+ * submit. A repeated request finds its job, also when its model was disabled since. For a key that was changed since it was read, this
+ * begins again, once, with what the key may do now.
  * @returns the body of the 201.
  * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
  * ServiceUnavailableError.
@@ -60,23 +58,33 @@ async function changedCaller({ keyDigest, revision }: Caller, context: CreateCon
   return caller?.revision === revision ? undefined : caller
 }
 
-async function createForCaller(
-  { caller, body, idempotencyKey, requestId }: CreateCommand,
-  context: CreateContext,
-): Promise<string> {
-  const request = parseVideoJobRequest(body, { catalogue: context.catalogue, allowedModels: caller.models })
+async function createForCaller(command: CreateCommand, context: CreateContext): Promise<string> {
+  const { caller, body, idempotencyKey } = command
+  const catalogue = await context.currentCatalogue.read()
+  let request: VideoJobRequest
+  try {
+    request = parseVideoJobRequest(body, { catalogue, allowedModels: caller.models })
+  } catch (error) {
+    const existing = await findJobOfDisabledModel(command, { table: context.table, catalogue })
+    if (existing === undefined) {
+      throw error
+    }
+    return await repeatedResponse(existing, context)
+  }
   const requestText = JSON.stringify(request)
-  const bodyHash = sha256Hex(requestText)
-  const job = prepareJob({ caller, request, requestText, requestId }, context)
+  const job = prepareJob({ ...command, request, requestText, catalogue }, context)
   const idempotency =
     idempotencyKey === undefined
       ? undefined
-      : { digest: sha256Hex(idempotencyKey), bodyHash, expiresAt: job.createdAt + IDEMPOTENCY_SECONDS }
+      : { ...idempotentRequest(idempotencyKey, requestText), expiresAt: job.createdAt + IDEMPOTENCY_SECONDS }
   try {
     await reserveWithRequest(context, { ...job, idempotency }, requestText)
   } catch (error) {
     if (error instanceof IdempotencyKeyTakenError && idempotency !== undefined) {
       const existing = await findIdempotentJob(context.table, caller.tenantId, idempotency)
+      if (existing === undefined) {
+        throw new IdempotencyKeyReusedError()
+      }
       return await repeatedResponse(existing, context)
     }
     throw error
@@ -86,16 +94,15 @@ async function createForCaller(
   return await submitResponse(job, context)
 }
 
-type Prepared = {
-  readonly caller: Caller
+type Prepared = Pick<CreateCommand, 'caller' | 'requestId'> & {
   readonly request: VideoJobRequest
   readonly requestText: string
-  readonly requestId: string | undefined
+  readonly catalogue: Catalogue
 }
 
 function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
-  const { caller, request, requestText, requestId } = prepared
-  const model = context.catalogue.findVideoModel(request.model)
+  const { caller, request, requestText, requestId, catalogue } = prepared
+  const model = catalogue.findVideoModel(request.model)
   if (model === undefined) {
     throw new InvalidRequestError([UNKNOWN_MODEL])
   }
@@ -132,24 +139,4 @@ async function startOrLeaveToReconcile(job: NewVideoJob): Promise<void> {
       error: error instanceof Error ? error : undefined,
     })
   }
-}
-
-const idempotencyItem = z.object({ bodyHash: z.string(), job: z.string() })
-
-/**
- * The job that an idempotency key created.
- * @throws IdempotencyKeyReusedError when the key came with another body, or its job has been deleted.
- */
-async function findIdempotentJob(
-  table: Table,
-  tenantId: string,
-  { digest, bodyHash }: { digest: string; bodyHash: string },
-): Promise<VideoJob> {
-  const item = await table.readItem(tableKeys.idempotency(tenantId, digest))
-  const stored = idempotencyItem.safeParse(item)
-  const job = stored.success ? await getVideoJob(table, tenantId, stored.data.job) : undefined
-  if (job === undefined || job.isDeleted || stored.data?.bodyHash !== bodyHash) {
-    throw new IdempotencyKeyReusedError()
-  }
-  return job
 }

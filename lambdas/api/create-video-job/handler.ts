@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
 import { systemClock } from '#adapters/clock.ts'
+import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
@@ -8,7 +9,7 @@ import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { unknownVideoFields } from '#core/contract/video-job-body.ts'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
 import { authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
-import { apiHandler } from '#middleware/api-handler.ts'
+import { apiHandler, readKey } from '#middleware/api-handler.ts'
 import { requestIdOf } from '#middleware/request-log.ts'
 import { createVideoJob } from './create-video-job.ts'
 import { SubmitRhythm } from './submit-rhythm.ts'
@@ -16,11 +17,16 @@ import { SubmitRhythm } from './submit-rhythm.ts'
 /** Room for reference images inside the request, below Lambda's 6 MB for a whole event. */
 const BODY_BYTES_MAX = 5 * 1024 * 1024
 
+const table = openTable()
+const catalogue = openCatalogue()
+const currentCatalogue = new CurrentCatalogue({ table, catalogue })
+
 const context = {
   ...systemClock,
-  table: openTable(),
+  table,
   openBucket: once(openBucket),
-  catalogue: openCatalogue(),
+  catalogue,
+  currentCatalogue,
   newJobId: () => uuidv7(),
   randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
   submitRhythm: new SubmitRhythm(),
@@ -28,7 +34,13 @@ const context = {
 
 /** POST /v1/video/generations */
 export const handler = apiHandler(
-  { operation: 'create-video-job', bodyBytesMax: BODY_BYTES_MAX, unknownFields: unknownVideoFields },
+  {
+    operation: 'create-video-job',
+    bodyBytesMax: BODY_BYTES_MAX,
+    unknownFields: unknownVideoFields,
+    openTable: () => table,
+    lookUpKey: (_, shown) => currentCatalogue.readBeside(() => readKey(table, shown)),
+  },
   async (event, lambda) => {
     const idempotencyKey = readIdempotencyKey(headerOf(event, 'idempotency-key'))
     const command = {

@@ -5,6 +5,9 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
 import type { CreateContext } from './create-context.ts'
 
+/** What a wait takes from outside: a job that exists does not depend on switches. */
+type WaitContext = Omit<CreateContext, 'currentCatalogue'>
+
 /** Pauses between reads of the job during its submit: each is `growth` times as long as the one before. */
 const READ_PAUSE_MILLISECONDS = { first: 40, growth: 1.5, max: 500 }
 
@@ -15,7 +18,7 @@ const SECOND_PAUSE_SHARE = 0.25
  * Waits for the recorded reply to the submit, at most `submit_wait_seconds`, and returns the body of the 201 with it. The
  * body has the injected fields alone when the job was refused, waits for a channel or takes longer: GET shows the rest.
  */
-export async function submitResponse(created: CreatedJob, context: CreateContext): Promise<string> {
+export async function submitResponse(created: CreatedJob, context: WaitContext): Promise<string> {
   const startedAt = context.nowMilliseconds()
   const firstPause = context.submitRhythm?.firstReadMilliseconds(created.model) ?? READ_PAUSE_MILLISECONDS.first
   const { job, reads } = await readUntilReady(created, context, firstPause)
@@ -27,7 +30,7 @@ export async function submitResponse(created: CreatedJob, context: CreateContext
 }
 
 /** The same body for a repeated `POST`, whose job may have had its reply for a long time. */
-export async function repeatedResponse(existing: VideoJob, context: CreateContext): Promise<string> {
+export async function repeatedResponse(existing: VideoJob, context: WaitContext): Promise<string> {
   if (isReady(existing)) {
     return await createdBody(existing, context)
   }
@@ -37,7 +40,7 @@ export async function repeatedResponse(existing: VideoJob, context: CreateContex
 
 type CreatedJob = Pick<VideoJob, 'tenantId' | 'jobId' | 'model'>
 
-async function readUntilReady({ tenantId, jobId }: CreatedJob, context: CreateContext, firstPause: number) {
+async function readUntilReady({ tenantId, jobId }: CreatedJob, context: WaitContext, firstPause: number) {
   const giveUpAt = context.nowMilliseconds() + context.catalogue.config.submit_wait_seconds * 1000
   let pauseMilliseconds = firstPause
   for (let reads = 1; ; reads += 1) {
@@ -58,7 +61,7 @@ function pauseAfter(reads: number, firstPause: number): number {
   return Math.min(max, Math.max(first, firstPause * SECOND_PAUSE_SHARE) * growth ** (reads - 1))
 }
 
-async function createdBody(job: VideoJob, { openBucket }: CreateContext): Promise<string> {
+async function createdBody(job: VideoJob, { openBucket }: WaitContext): Promise<string> {
   return createdJobBody(job, await loadTextIfThere(openBucket, job.submitText))
 }
 

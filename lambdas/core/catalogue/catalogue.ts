@@ -2,72 +2,109 @@ import type { VideoJobRequest } from '../parameters/video-parameters.ts'
 import type { RelayChannel, VideoChannel } from './channel.ts'
 import type { GatewayConfig } from './gateway-config.ts'
 import type { Model, RelayModel, VideoModel } from './model.ts'
+import { applySwitches, NO_SWITCHES, type Switches } from './switches.ts'
 
-/** Lookups in a validated configuration. */
+/**
+ * Lookups in a validated configuration, as the switches of operators make it. "Configured" lookups ignore switches: whether a request is
+ * valid, and what becomes of an existing job, must not depend on a switch.
+ */
 export type Catalogue = {
+  /** The configuration without the switches. */
   readonly config: GatewayConfig
-  /** Finds an enabled video model that has a channel. */
+  /** Finds an enabled video model that has a configured channel. */
   findVideoModel(id: string): VideoModel | undefined
+  /** Finds a configured video model, enabled or not: a job that was created goes on. */
+  findConfiguredVideoModel(id: string): VideoModel | undefined
+  /** Finds a configured channel. A disabled one is found too, because its open jobs are still polled. */
   findVideoChannel(id: string): VideoChannel | undefined
-  /** The channels of a model, lowest priority number first; with `directOnly`, only those that take reference audio and video. */
+  /**
+   * The channels of a model that take new jobs, lowest priority number first; with `directOnly`, only those that take reference audio
+   * and video.
+   */
   videoChannels(modelId: string, options: { directOnly: boolean }): readonly VideoChannel[]
+  /** The same with the channels that an operator has disabled. */
+  configuredVideoChannels(modelId: string, options: { directOnly: boolean }): readonly VideoChannel[]
   /** Finds an enabled model of a kind. @param allowed ids that the key may use; null for all. */
   findRelayModel<Kind extends RelayModel['kind']>(
     id: string,
     options: { kind: Kind; allowed: readonly string[] | null },
   ): Extract<RelayModel, { kind: Kind }> | undefined
-  /** The channels of a relayed model, in the order of the configuration. */
+  /** The channels of a relayed model that take new requests, in the order of the configuration. */
   relayChannels(modelId: string): readonly RelayChannel[]
+  /** The same with the channels that an operator has disabled. */
+  configuredRelayChannels(modelId: string): readonly RelayChannel[]
   /** Every enabled model that a key may use, in the order of the configuration. */
   listModels(allowed: readonly string[] | null): readonly Model[]
 }
 
-/** Creates the lookups of a validated configuration. */
-export function createCatalogue(config: GatewayConfig): Catalogue {
-  const channels = config.channels.filter((channel) => channel.provider !== 'openai')
-  const byPriority = channels.toSorted((left, right) => left.priority - right.priority)
-  const models = new Map<string, VideoModel>()
-  for (const model of config.models) {
-    if (
-      model.kind === 'video' &&
-      model.enabled &&
-      channels.some((channel) => Object.hasOwn(channel.models, model.id))
-    ) {
-      models.set(model.id, model)
-    }
-  }
-  const relay = relayLookups(config)
+/** Creates the lookups of a validated configuration under the switches of operators. */
+export function createCatalogue(config: GatewayConfig, switches: Switches = NO_SWITCHES): Catalogue {
+  const switched = switches === NO_SWITCHES ? config : applySwitches(config, switches)
+  return { config, ...videoLookups(config, switched), ...relayLookups(config, switched) }
+}
+
+type VideoLookups = Pick<
+  Catalogue,
+  'findVideoModel' | 'findConfiguredVideoModel' | 'findVideoChannel' | 'videoChannels' | 'configuredVideoChannels'
+>
+
+function videoLookups(config: GatewayConfig, switched: GatewayConfig): VideoLookups {
+  const configured = byPriority(config)
+  const effective = byPriority(switched)
+  const isServed = ({ id }: Model) => configured.some((channel) => Object.hasOwn(channel.models, id))
+  const served = switched.models.filter(isVideo).filter(isServed)
+  const models = new Map(served.map((model) => [model.id, model]))
   return {
-    config,
-    ...relay,
-    findVideoModel: (id) => models.get(id),
-    findVideoChannel: (id) => channels.find((channel) => channel.id === id),
-    videoChannels: (modelId, { directOnly }) =>
-      byPriority.filter(
-        (channel) => Object.hasOwn(channel.models, modelId) && (!directOnly || servesMultimodal(channel)),
-      ),
+    findVideoModel: (id) => {
+      const model = models.get(id)
+      return model?.enabled ? model : undefined
+    },
+    findConfiguredVideoModel: (id) => models.get(id),
+    findVideoChannel: (id) => configured.find((channel) => channel.id === id),
+    videoChannels: channelsOfModel(effective),
+    configuredVideoChannels: channelsOfModel(configured),
   }
 }
 
-function relayLookups(config: GatewayConfig): Pick<Catalogue, 'findRelayModel' | 'relayChannels' | 'listModels'> {
-  const enabled = config.models.filter((model) => model.enabled)
+function byPriority({ channels }: GatewayConfig): VideoChannel[] {
+  return channels
+    .filter((channel) => channel.provider !== 'openai')
+    .toSorted((left, right) => left.priority - right.priority)
+}
+
+function channelsOfModel(channels: readonly VideoChannel[]): Catalogue['videoChannels'] {
+  return (modelId, { directOnly }) =>
+    channels.filter((channel) => Object.hasOwn(channel.models, modelId) && (!directOnly || servesMultimodal(channel)))
+}
+
+type RelayLookups = Pick<Catalogue, 'findRelayModel' | 'relayChannels' | 'configuredRelayChannels' | 'listModels'>
+
+function relayLookups(config: GatewayConfig, switched: GatewayConfig): RelayLookups {
+  const enabled = switched.models.filter((model) => model.enabled)
   const byId = new Map(enabled.map((model) => [model.id, model]))
-  const channels = new Map(
-    enabled.map(({ id }) => [
-      id,
-      config.channels.filter(
-        (channel): channel is RelayChannel => channel.provider === 'openai' && Object.hasOwn(channel.models, id),
-      ),
-    ]),
-  )
+  const effective = relayChannelsByModel(enabled, switched)
+  const configured = switched === config ? effective : relayChannelsByModel(enabled, config)
   return {
     findRelayModel: (id, { kind, allowed }) => {
       const model = byId.get(id)
       return model !== undefined && isOfKind(model, kind) && isAllowed(id, allowed) ? model : undefined
     },
-    relayChannels: (modelId) => channels.get(modelId) ?? [],
+    relayChannels: (modelId) => effective.get(modelId) ?? [],
+    configuredRelayChannels: (modelId) => configured.get(modelId) ?? [],
     listModels: (allowed) => enabled.filter(({ id }) => isAllowed(id, allowed)),
   }
+}
+
+function relayChannelsByModel(
+  models: readonly Model[],
+  { channels }: GatewayConfig,
+): ReadonlyMap<string, readonly RelayChannel[]> {
+  const relayed = channels.filter((channel) => channel.provider === 'openai')
+  return new Map(models.map(({ id }) => [id, relayed.filter((channel) => Object.hasOwn(channel.models, id))]))
+}
+
+function isVideo(model: Model): model is VideoModel {
+  return model.kind === 'video'
 }
 
 function isOfKind<Kind extends Model['kind']>(model: Model, kind: Kind): model is Extract<Model, { kind: Kind }> {

@@ -47,7 +47,8 @@ export function parseChatRequest(body: unknown, { catalogue, allowedModels, body
   if (model === undefined) {
     throw new ModelNotFoundError(chat.model)
   }
-  const added = addedPartFields(catalogue.relayChannels(model.id).map((channel) => channel.pass_members.chat))
+  const channels = catalogue.configuredRelayChannels(model.id)
+  const added = addedPartFields(channels.map((channel) => channel.pass_members.chat))
   const hollow = hollowPartIssue(chat.messages, added)
   if (hollow !== undefined) {
     throw new InvalidRequestError([hollow])

@@ -150,7 +150,7 @@ function capabilityIssues(request: VideoJobRequest, model: VideoModel, catalogue
   }
   if (
     issues.length === 0 &&
-    catalogue.videoChannels(model.id, { directOnly: needsDirectRoute(request) }).length === 0
+    catalogue.configuredVideoChannels(model.id, { directOnly: needsDirectRoute(request) }).length === 0
   ) {
     const path = request.audio_urls.length > 0 ? 'audio_urls' : 'video_urls'
     const message = `\`${path}\` must be left out for ${model.id}: no channel of this model takes reference audio or video`

@@ -33,7 +33,7 @@ export async function checkReferences(
   { totalMilliseconds = CHECK_MILLISECONDS_MAX }: { readonly totalMilliseconds?: number } = {},
 ): Promise<void> {
   const job = await requireVideoJob(context.table, input)
-  const model = context.catalogue.findVideoModel(job.model)
+  const model = context.catalogue.findConfiguredVideoModel(job.model)
   if (job.status !== 'queued' || job.submitState !== undefined || job.isDeleted || model === undefined) {
     return
   }

@@ -1,5 +1,11 @@
-import { stepHandler } from '../step-handler.ts'
+import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
+import { runStep } from '../step-handler.ts'
+import { openSubmitContext } from './submit-context.ts'
 import { submitVideoJob } from './submit-video-job.ts'
 
+const context = openSubmitContext()
+
 /** State `Submit`. */
-export const handler = stepHandler(submitVideoJob)
+export function handler(input: StepInput): Promise<NextStep> {
+  return runStep(submitVideoJob, input, context)
+}

@@ -15,15 +15,19 @@ import type { VideoJob } from '#core/jobs/video-job.ts'
 import { firstPollWait } from '#core/jobs/waits.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { recallTiming } from '../generation-times.ts'
-import { nowSeconds, type StepContext } from '../step-context.ts'
+import { nowSeconds } from '../step-context.ts'
+import type { SubmitContext } from './submit-context.ts'
 
 /** The longest `Retry-After` of an upstream that a job waits for. */
 const RETRY_AFTER_SECONDS_MAX = 300
 
+/** Why an operator's switch keeps a job from a channel, for the record of the job. */
+export const CHANNEL_DISABLED = 'is disabled'
+
 type OfferResult =
   /** The submit is over, whatever its outcome. */
   | { readonly kind: 'next_step'; readonly next: NextStep }
-  /** The channel is full, overloaded or out of reach, and may take the job later. */
+  /** The channel is full, disabled, overloaded or out of reach, and may take the job later. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterSeconds: number | undefined }
   /** The channel will not take this job, now or later. */
   | { readonly kind: 'refused'; readonly reason: string }
@@ -35,14 +39,17 @@ export type Offer = { readonly job: VideoJob; readonly request: VideoJobRequest;
 type Posted = Omit<Offer, 'request'> & { readonly provider: VideoProvider; readonly timing: JobTiming }
 
 /** Submits a job to one channel: claim, post, record. Gives the claim back only when the upstream accepted nothing. */
-export async function submitToChannel(offer: Offer, context: StepContext): Promise<OfferResult> {
+export async function submitToChannel(offer: Offer, context: SubmitContext): Promise<OfferResult> {
   const { job, channel, request } = offer
-  const model = context.catalogue.findVideoModel(job.model)
+  const model = context.catalogue.findConfiguredVideoModel(job.model)
   const provider = await openProvider(offer, context)
   if (provider === undefined || model === undefined) {
     return { kind: 'refused', reason: 'cannot be opened' }
   }
-  const timing = await recallTiming(offer, context)
+  const timing = await context.currentCatalogue.readBeside(() => recallTiming(offer, context))
+  if (!(await takesJobs(offer, context))) {
+    return { kind: 'busy', reason: CHANNEL_DISABLED, retryAfterSeconds: undefined }
+  }
   const claim = await claimSubmit(context.table, { job, channel, nowSeconds: nowSeconds(context) })
   if (claim === 'channel_full') {
     return { kind: 'busy', reason: 'has max_open_jobs open', retryAfterSeconds: undefined }
@@ -55,8 +62,14 @@ export async function submitToChannel(offer: Offer, context: StepContext): Promi
   return await judge(outcome, { job, channel, provider, timing }, context)
 }
 
+/** Whether the channel is enabled at the moment of the claim: channels that hang may have used up the age of the switches. */
+async function takesJobs({ job, channel }: Offer, { currentCatalogue }: SubmitContext): Promise<boolean> {
+  const channels = (await currentCatalogue.read()).videoChannels(job.model, { directOnly: false })
+  return channels.some(({ id }) => id === channel.id)
+}
+
 /** Undefined when the channel's key cannot be read. Nothing is claimed yet. */
-async function openProvider({ job, channel }: Offer, context: StepContext): Promise<VideoProvider | undefined> {
+async function openProvider({ job, channel }: Offer, context: SubmitContext): Promise<VideoProvider | undefined> {
   try {
     return await context.openProvider(channel, job)
   } catch (error) {
@@ -69,7 +82,7 @@ async function openProvider({ job, channel }: Offer, context: StepContext): Prom
   }
 }
 
-async function judge(outcome: SubmitOutcome, posted: Posted, context: StepContext): Promise<OfferResult> {
+async function judge(outcome: SubmitOutcome, posted: Posted, context: SubmitContext): Promise<OfferResult> {
   const { job, channel } = posted
   const facts = jobFacts({ ...job, channelId: channel.id })
   switch (outcome.kind) {
@@ -115,7 +128,7 @@ function boundedRetryAfter(seconds: number | undefined): number | undefined {
 async function keepAcceptance(
   { taskId, text }: { taskId: string; text: string },
   { job, channel, provider, timing }: Posted,
-  context: StepContext,
+  context: SubmitContext,
 ): Promise<NextStep> {
   const submitText = await storeUpstreamText(context.openBucket, { job, kind: 'submit', text })
   const recorded = await recordAccepted(context.table, job, { taskId, submitText, timing })

@@ -3,16 +3,19 @@ import { recordCheckAsked } from '#adapters/store/jobs/reference-check.ts'
 import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
+import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { limitedReferences } from '#core/catalogue/limited-references.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import { CHECKING_DEFINITION, type NextStep, type StepInput } from '#core/jobs/next-step.ts'
 import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
+import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
-import { nowSeconds, type StepContext } from '../step-context.ts'
-import { type Offer, submitToChannel } from './submit-to-channel.ts'
+import { nowSeconds } from '../step-context.ts'
+import type { SubmitContext } from './submit-context.ts'
+import { CHANNEL_DISABLED, type Offer, submitToChannel } from './submit-to-channel.ts'
 
 /** A younger claim may belong to an invocation that is still running: the function's timeout and a margin. */
 const CLAIM_IN_FLIGHT_SECONDS = 45
@@ -27,8 +30,8 @@ const CAUSE_CHARACTERS_MAX = 500
  * Posts a job upstream, at most once, over the first channel that takes it. Before that it may send the job to the check
  * of its references, once.
  */
-export async function submitVideoJob(input: StepInput, context: StepContext): Promise<NextStep> {
-  const job = await requireVideoJob(context.table, input)
+export async function submitVideoJob(input: StepInput, context: SubmitContext): Promise<NextStep> {
+  const job = await context.currentCatalogue.readBeside(() => requireVideoJob(context.table, input))
   if (isTerminal(job)) {
     await cancelUpstreamTask(job, context)
     return { step: 'notify' }
@@ -50,7 +53,7 @@ export async function submitVideoJob(input: StepInput, context: StepContext): Pr
 }
 
 /** A job that was accepted on an earlier visit has waited already, so the learned times must not lengthen its wait. */
-function firstWaitOf(job: VideoJob, context: StepContext): number {
+function firstWaitOf(job: VideoJob, context: SubmitContext): number {
   const channel = job.channelId === undefined ? undefined : context.catalogue.findVideoChannel(job.channelId)
   return channel === undefined ? 1 : firstPollWait(channel, context.random())
 }
@@ -59,7 +62,7 @@ function firstWaitOf(job: VideoJob, context: StepContext): number {
  * Decides about a claim without a recorded outcome. The upstream may have taken the job, so it is never posted again. A
  * failure on the record is the outcome: an earlier visit recorded it, and its result was lost.
  */
-async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<NextStep> {
+async function judgeOpenClaim(job: VideoJob, context: SubmitContext): Promise<NextStep> {
   if (job.failure !== undefined) {
     return { step: 'fail', error: 'UpstreamRejectedError' }
   }
@@ -73,15 +76,16 @@ async function judgeOpenClaim(job: VideoJob, context: StepContext): Promise<Next
   return { step: 'fail', error: 'SubmitUnknownError' }
 }
 
-type Visit = { readonly input: StepInput; readonly context: StepContext }
+type Visit = { readonly input: StepInput; readonly context: SubmitContext }
 
 async function offerToChannels(job: VideoJob, { input, context }: Visit): Promise<NextStep> {
   const request = await loadVideoJobRequest(context, job)
-  const channels = context.catalogue.videoChannels(job.model, { directOnly: needsDirectRoute(request) })
+  const { enabled, disabled } = await currentChannels(job, { request, context })
   const startedAt = nowSeconds(context)
-  const reasons: string[] = []
-  let waitSeconds: number | undefined
-  for (const channel of submitChannelOrder(channels, context.random)) {
+  const reasons = disabled.map(({ id }) => `${id}: ${CHANNEL_DISABLED}`)
+  // An operator may enable the channel at any time, so the job waits as for a full one.
+  let waitSeconds = disabled.length === 0 ? undefined : pauseFor(job, context)
+  for (const channel of submitChannelOrder(enabled, context.random)) {
     if (nowSeconds(context) - startedAt > OFFERING_SECONDS_MAX) {
       waitSeconds ??= 1
       break
@@ -95,9 +99,8 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
     }
     reasons.push(`${channel.id}: ${result.reason}`)
     if (result.kind === 'busy') {
-      const waited = nowSeconds(context) - job.createdAt
       // The gateway's own wait is the minimum: an upstream that sends `Retry-After: 1` for an hour would fill the execution's history.
-      const pause = Math.max(result.retryAfterSeconds ?? 0, channelWait(waited, context.random()))
+      const pause = Math.max(result.retryAfterSeconds ?? 0, pauseFor(job, context))
       waitSeconds = Math.min(waitSeconds ?? pause, pause)
     }
   }
@@ -111,12 +114,34 @@ async function offerToChannels(job: VideoJob, { input, context }: Visit): Promis
   return { step: 'submit', waitSeconds }
 }
 
+type Channels = { readonly enabled: readonly VideoChannel[]; readonly disabled: readonly VideoChannel[] }
+
+/** The channels that serve the request, by whether an operator has disabled them. */
+async function currentChannels(
+  job: VideoJob,
+  { request, context }: { readonly request: VideoJobRequest; readonly context: SubmitContext },
+): Promise<Channels> {
+  const catalogue = await context.currentCatalogue.read()
+  const options = { directOnly: needsDirectRoute(request) }
+  const enabled = catalogue.videoChannels(job.model, options)
+  const taking = new Set(enabled.map(({ id }) => id))
+  return {
+    enabled,
+    disabled: catalogue.configuredVideoChannels(job.model, options).filter(({ id }) => !taking.has(id)),
+  }
+}
+
+/** Seconds until the job is offered again. */
+function pauseFor(job: VideoJob, context: SubmitContext): number {
+  return channelWait(nowSeconds(context) - job.createdAt, context.random())
+}
+
 /**
  * Whether the references must be checked before this channel gets the job: once per job, when the channel asks for it, the
  * model limits references, and the execution's definition has the state.
  */
 async function askForCheck({ job, request, channel }: Offer, { input, context }: Visit): Promise<boolean> {
-  const model = context.catalogue.findVideoModel(job.model)
+  const model = context.catalogue.findConfiguredVideoModel(job.model)
   return (
     channel.reference_checks &&
     job.referenceCheck === undefined &&

@@ -9,6 +9,7 @@ import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settin
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { unswitched } from '../../engines/unswitched.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 let routes: VideoRoutes
@@ -29,11 +30,13 @@ async function outdatedCaller(client: Client, settings: KeySettings): Promise<Ca
 }
 
 function create(caller: Caller): Promise<string> {
+  const catalogue = testCatalogue({ submit_wait_seconds: 0 })
   const context = {
     ...systemClock,
     table: routes.table,
     openBucket,
-    catalogue: testCatalogue({ submit_wait_seconds: 0 }),
+    catalogue,
+    currentCatalogue: unswitched(catalogue),
     newJobId: () => uuidv7(),
     randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
   }

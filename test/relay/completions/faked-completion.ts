@@ -6,6 +6,7 @@ import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { createCompletion } from '#lambdas/api/create-completion/create-completion.ts'
 import { AdmittedCall } from '#lambdas/relay/breakers.ts'
+import { unswitched } from '../../engines/unswitched.ts'
 import { setTestLogging } from '../../logs/test-logging.ts'
 import { FakeBody } from '../fake-body.ts'
 import { fakeExchange } from '../fake-exchange.ts'
@@ -87,6 +88,7 @@ export function startCompletion(members: object): FakedCompletion {
   jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
   const running = createCompletion(exchange, {
     catalogue,
+    currentCatalogue: unswitched(catalogue),
     nowMilliseconds: () => 1_700_000_000_000,
     ledger: {
       reserve: async ({ amount }) => {

@@ -44,6 +44,8 @@ export const tableKeys = {
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
   /** An entry of the audit log: all entries in one query, by time. */
   auditEntry: (position: string): TableKey => ({ PK: 'AUDIT', SK: position }),
+  /** What operators switched, all in one item, so that one read finds every switch. */
+  switches: (): TableKey => ({ PK: 'SWITCHES', SK: '0' }),
 } as const
 
 /** Index partition of an open reservation. Any spread works, because readers query all partitions. */

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { changeSwitch, SwitchesContendedError } from '#adapters/store/switches/change-switch.ts'
+import { readSwitches } from '#adapters/store/switches/read-switches.ts'
+import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
+import type { SwitchChange } from '#core/catalogue/change-switches.ts'
+import { NO_SWITCHES } from '#core/catalogue/switches.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
+
+let engine: TestTable
+let table: TableWithClient
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+})
+afterAll(() => engine.close())
+
+const ANNA = { by: 'anna', at: 10 }
+const disable = (id: string): SwitchChange => ({ kind: 'channel', id, action: 'disable' })
+
+describe('change-switch', () => {
+  it('stores a switch with who set it and when, and returns the switches before and after', async () => {
+    const changed = await changeSwitch(table, disable('main'), ANNA)
+    const after = { channels: { main: { enabled: { value: false, ...ANNA } } }, models: {} }
+    expect(changed).toEqual({ before: NO_SWITCHES, after })
+    expect(await readSwitches(table)).toEqual({ switches: after, version: 1 })
+  })
+
+  it('writes nothing for a change that changes nothing', async () => {
+    await changeSwitch(table, disable('main'), ANNA)
+    const { before, after } = await changeSwitch(table, disable('main'), { by: 'ben', at: 20 })
+    expect(after).toBe(before)
+    expect(await readSwitches(table)).toMatchObject({
+      switches: { channels: { main: { enabled: ANNA } } },
+      version: 1,
+    })
+  })
+
+  it('loses nothing when many operators switch at once', async () => {
+    const ids = ['a1', 'b2', 'c3', 'd4', 'e5', 'f6']
+    await Promise.all(ids.map((id) => changeSwitch(table, disable(id), ANNA)))
+    const { switches, version } = await readSwitches(table)
+    expect(Object.keys(switches.channels).sort()).toEqual(ids)
+    expect(version).toBe(ids.length)
+  })
+
+  it('keeps both of two values that are set for one channel at once', async () => {
+    const weight: SwitchChange = { kind: 'channel', id: 'main', action: 'weight', value: 2 }
+    await Promise.all([changeSwitch(table, disable('main'), ANNA), changeSwitch(table, weight, ANNA)])
+    expect((await readSwitches(table)).switches.channels.main).toMatchObject({
+      enabled: { value: false },
+      weight: { value: 2 },
+    })
+  })
+
+  it('gives up when other changes come first every time, and has changed nothing', async () => {
+    const beaten = { readItem: table.readItem, transact: () => Promise.reject(new ConditionsNotMetError(['switches'])) }
+    await expect(changeSwitch(beaten, disable('main'), ANNA)).rejects.toThrow(SwitchesContendedError)
+    expect(await readSwitches(table)).toEqual({ switches: NO_SWITCHES, version: 0 })
+  })
+})
