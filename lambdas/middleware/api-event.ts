@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { IgnoredParts } from '#core/contract/ignored-fields.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { AccountView } from '#core/money/balance-view.ts'
 import type { RateState } from '#core/quota/request-rate.ts'
 
 /** An API Gateway proxy event on its way through the middleware; each step adds its own field. */
@@ -9,6 +10,8 @@ export type ApiEvent = APIGatewayProxyEvent & {
   caller?: Caller
   /** The caller's own job that the path names, where the operation reads it with the key; undefined if there is none. */
   job?: VideoJob | undefined
+  /** What the caller's key and tenant have, where the operation reads it with the key. */
+  account?: AccountView | undefined
   json?: unknown
   /** What the request prefers, and what of it is ignored; set before the handler. */
   handling?: Handling
@@ -61,6 +64,14 @@ export function authenticatedCaller(event: ApiEvent): Caller {
     throw new MiddlewareOrderError('authenticate must run before the handler')
   }
   return event.caller
+}
+
+/** What the caller has. @throws MiddlewareOrderError when the look-up of the key did not read it. */
+export function accountOf({ account }: ApiEvent): AccountView {
+  if (account === undefined) {
+    throw new MiddlewareOrderError('the look-up of the key must read the account')
+  }
+  return account
 }
 
 /** A JSON response with a body that is a string already, so that an upstream's fields keep their bytes. */

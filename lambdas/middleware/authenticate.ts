@@ -4,10 +4,15 @@ import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import type { AccountView } from '#core/money/balance-view.ts'
 import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
 
 /** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
-export type Found = { readonly caller: Caller; readonly job?: VideoJob | undefined }
+export type Found = {
+  readonly caller: Caller
+  readonly job?: VideoJob | undefined
+  readonly account?: AccountView | undefined
+}
 
 /** The digest of the key that a request shows, and the request. */
 export type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number; readonly event: ApiEvent }
@@ -29,6 +34,7 @@ export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResu
     }
     event.caller = found.caller
     event.job = found.job
+    event.account = found.account
   }
   return { before }
 }

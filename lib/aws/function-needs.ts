@@ -110,6 +110,11 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     ...api,
     table: [{ actions: ['GetItem'], partitions: ['K#*'] }, { actions: ['Query'], partitions: ['U#*'] }, counts],
   },
+  'get-balance': {
+    ...api,
+    // One request reads the record of the key, its listing with its name, and the balance.
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'K#*', 'KEYS'] }, counts],
+  },
   'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
   'get-health': { ...api, table: [] },
   fallback: { ...api, table: [] },

@@ -7,7 +7,7 @@ import { Construct } from 'constructs'
 type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
 
 /**
- * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands use `KEYS`, the
+ * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands query `KEYS`, the
  * listings of keys.
  */
 type Partition =
@@ -16,6 +16,7 @@ type Partition =
   | 'GT#*'
   | 'I#*'
   | 'K#*'
+  | 'KEYS'
   | 'L#*'
   | 'RL#*'
   | 'SWITCHES'

@@ -31,7 +31,7 @@ export const TAGS = {
   Completions: 'Legacy text completions, made by chat models.',
   Embeddings: 'Vectors of strings.',
   Images: 'Images from prompts.',
-  Usage: 'What was used and what it cost.',
+  Usage: 'What was used, what it cost, and what is left.',
   Service: 'The service itself, without a key.',
 } as const
 

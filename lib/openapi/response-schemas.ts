@@ -1,3 +1,4 @@
+import { balanceResponse } from '#core/contract/balance-response.ts'
 import { chatCompletionChunk, chatCompletionResponse, tokenUsageResponse } from '#core/contract/chat-response.ts'
 import { completionResponse } from '#core/contract/completion-response.ts'
 import { embeddingResponse } from '#core/contract/embedding-response.ts'
@@ -30,6 +31,7 @@ export const RESPONSE_SCHEMAS = {
   EmbeddingList: embeddingResponse,
   ImageList: imageResponse,
   Usage: usageResponse,
+  Balance: balanceResponse,
   Health: healthResponse,
   OpenapiDocument: openapiDocumentResponse,
   VideoError: videoErrorResponse,

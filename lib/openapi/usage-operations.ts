@@ -44,4 +44,10 @@ export const USAGE_OPERATIONS = {
     parameters: USAGE_QUERY,
     response: { description: 'A page of groups.', schema: 'Usage' },
   },
+  'get-balance': {
+    tag: 'Usage',
+    summary: 'Balance of the tenant',
+    description: 'What the tenant has, and what the key may do: its models, its end and its budget.',
+    response: { description: 'The balance.', schema: 'Balance' },
+  },
 } as const satisfies Readonly<Record<string, OperationDocument>>

@@ -18,6 +18,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-create-video-job': 'api/create-video-job',
   'api-delete-video-job': 'api/delete-video-job',
   'api-fallback': 'api/fallback',
+  'api-get-balance': 'api/get-balance',
   'api-get-health': 'api/get-health',
   'api-get-model': 'api/get-model',
   'api-get-openapi-document': 'api/get-openapi-document',
@@ -133,6 +134,12 @@ describe('the deployed API', () => {
     const { statusCode, body } = await request('api-get-usage')
     expect(statusCode).toBe(200)
     expect(body).toMatchObject({ object: 'list', group_by: ['day', 'model'], has_more: false, next: null })
+  })
+
+  it('returns the balance of the tenant', async () => {
+    const { statusCode, body } = await request('api-get-balance')
+    expect(statusCode).toBe(200)
+    expect(body).toMatchObject({ object: 'balance', unit: 'credit', key: { name: null, models: null, budget: null } })
   })
 
   it('returns its health, and the OpenAPI document beside its code', async () => {

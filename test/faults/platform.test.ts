@@ -24,6 +24,7 @@ const OPERATIONS = [
   ['list-video-jobs', 'video'],
   ['delete-video-job', 'video'],
   ['get-usage', 'openai'],
+  ['get-balance', 'openai'],
 ] as const
 
 const PATHS = { video: '/v1/video/generations', openai: '/v1' }
@@ -89,7 +90,7 @@ describe('platform faults', () => {
     table.on(GetCommand).resolves({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
   })
 
-  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500, get-usage 500
+  // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500, get-usage 500, get-balance 500
   it.each(OPERATIONS)('%s 500: an internal fault shows no details', async (operation, shape) => {
     table.on(GetCommand).rejects(new Error('secret detail'))
     const { statusCode, body, headers } = await invoke(operation, shape)
@@ -97,7 +98,7 @@ describe('platform faults', () => {
     expect(headers['x-request-id']).toBe('r1')
   })
 
-  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503, get-usage 503
+  // create-video-job 503, get-video-job 503, list-video-jobs 503, delete-video-job 503, get-usage 503, get-balance 503
   it.each(OPERATIONS)('%s 503: a throttled table returns Retry-After', async (operation, shape) => {
     table.on(GetCommand).rejects(throttled())
     const { statusCode, body, headers } = await invoke(operation, shape)

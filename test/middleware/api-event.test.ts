@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { authenticatedCaller, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { accountOf, authenticatedCaller, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
 import { apiEvent } from './api-exchange.ts'
 
 describe('headerOf', () => {
@@ -17,6 +17,12 @@ describe('headerOf', () => {
 describe('authenticatedCaller', () => {
   it('throws rather than go on without authentication', () => {
     expect(() => authenticatedCaller(apiEvent())).toThrow(MiddlewareOrderError)
+  })
+})
+
+describe('accountOf', () => {
+  it('throws rather than show nothing where the account was not read', () => {
+    expect(() => accountOf(apiEvent())).toThrow(MiddlewareOrderError)
   })
 })
 

@@ -124,6 +124,13 @@ export const ROUTES = [
     errorStatuses: [400, 401, 429, 500, 503],
   },
   {
+    operation: 'get-balance',
+    method: 'GET',
+    path: '/v1/balance',
+    successStatus: 200,
+    errorStatuses: [400, 401, 429, 500, 503],
+  },
+  {
     operation: 'get-openapi-document',
     method: 'GET',
     path: '/openapi.json',

@@ -159,7 +159,8 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
   return { id, name, webhookSecret, ...readBalance(balance) }
 }
 
-function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance'> {
+/** Reads the item of a tenant's balance. @throws ZodError for an item that this service did not write. */
+export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance'> {
   const { state, openJobs, openJobsMax, ...balance } = balanceItem.parse(item)
   return { state, openJobs: { count: openJobs, max: openJobsMax }, balance }
 }

@@ -1,0 +1,10 @@
+import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
+import { balanceView } from '#core/money/balance-view.ts'
+import { accountOf, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+
+/** GET /v1/balance */
+export const handler = apiHandler(
+  { operation: 'get-balance', lookUpKey: createCallerWithAccountReader() },
+  async (event) => jsonResult(200, JSON.stringify(balanceView(accountOf(event), Date.now()))),
+)

@@ -1,0 +1,48 @@
+import { type Budget, budgetAt, periodEnd } from './budget.ts'
+import { formatCredits, type Microcredits } from './money.ts'
+
+/** What a tenant and one of its keys have. */
+export type AccountView = {
+  /** available + held + spent = granted. */
+  readonly balance: Readonly<Record<'available' | 'held' | 'spent' | 'granted', Microcredits>>
+  readonly key: {
+    readonly id: string
+    readonly name: string | null
+    /** Models the key may use; null for all. */
+    readonly models: readonly string[] | null
+    /** Unix seconds; null for a key that does not expire. */
+    readonly expiresAt: number | null
+    /** Null for a key without a budget of its own. */
+    readonly budget: Budget | null
+  }
+}
+
+/** The body of `GET /v1/balance`. A budget is shown as it counts at this time. */
+export function balanceView({ balance, key }: AccountView, nowMilliseconds: number) {
+  const { id, name, models, expiresAt } = key
+  return {
+    object: 'balance',
+    unit: 'credit',
+    available: formatCredits(balance.available),
+    held: formatCredits(balance.held),
+    spent: formatCredits(balance.spent),
+    granted: formatCredits(balance.granted),
+    key: {
+      id,
+      name,
+      models,
+      expires_at: expiresAt,
+      budget: key.budget === null ? null : budgetView(budgetAt(key.budget, nowMilliseconds)),
+    },
+  }
+}
+
+function budgetView({ amount, period, spent, held }: Budget) {
+  return {
+    amount: formatCredits(amount),
+    period: period.kind,
+    spent: formatCredits(spent),
+    held: formatCredits(held),
+    resets_at: periodEnd(period),
+  }
+}

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
+
+const NOW = Math.trunc(Date.now() / 1000)
+
+let engine: TestTable
+let table: TableWithClient
+let requests: string[]
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  table.client.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        requests.push(String(commandName))
+        return await next(args)
+      },
+    { step: 'initialize' },
+  )
+})
+afterAll(() => engine.close())
+
+let tenant: TestTenant
+let find: ReturnType<typeof createCallerWithAccountReader>
+beforeEach(async () => {
+  requests = []
+  tenant = await openTenant(table, '10')
+  find = createCallerWithAccountReader()
+})
+
+/** What a key sees, and what it asked of the table. */
+async function request({ keyDigest }: Pick<TestTenant, 'keyDigest'> = tenant) {
+  requests = []
+  const found = await find(table, { keyDigest, nowSeconds: NOW })
+  return { tenantId: found?.caller.tenantId, granted: found?.account.balance.granted, requests }
+}
+
+describe('a caller and its account', () => {
+  it('are read in two requests for a key never seen, in one request from then on', async () => {
+    const found = { tenantId: tenant.tenantId, granted: parseCredits('10') }
+    expect(await request()).toEqual({ ...found, requests: ['GetItemCommand', 'BatchGetItemCommand'] })
+    expect(await request()).toEqual({ ...found, requests: ['BatchGetItemCommand'] })
+  })
+
+  it('are read afresh each time', async () => {
+    await request()
+    const grant = { grantId: 'g2', credits: parseCredits('5'), nowMilliseconds: NOW * 1000 }
+    await grantCredits(table, tenant.tenantId, grant)
+    expect(await request()).toMatchObject({ granted: parseCredits('15') })
+  })
+
+  it('are nothing to a key that was revoked since it was seen', async () => {
+    await request()
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    expect(await request()).toMatchObject({ tenantId: undefined, granted: undefined })
+  })
+
+  it('are nothing to an unknown key, however often it is tried', async () => {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(await request({ keyDigest: 'digest-of-nobody' })).toEqual({ requests: ['GetItemCommand'] })
+    }
+  })
+
+  it('never are one tenant and the balance of another', async () => {
+    await request()
+    const other = await openTenant(table, '77')
+    const { keyDigest: digest } = tenant
+    await putApiKey(table, { keyId: 'moved', tenantId: other.tenantId, models: null, createdAt: 0, digest })
+    expect(await request()).toMatchObject({ tenantId: other.tenantId, granted: parseCredits('77') })
+  })
+})
