@@ -40,6 +40,11 @@ export class Clients {
     this.#world = world
   }
 
+  /** Every key that was ever made, active or not. */
+  get keys(): readonly { readonly tenantId: string; readonly digest: string }[] {
+    return this.#digests.map((digest) => ({ tenantId: tenantOf(digest), digest }))
+  }
+
   /** Tenants, credits and keys, written before anything can go wrong. */
   async open(plain: Table): Promise<void> {
     const nowMilliseconds = this.#world.scheduler.nowMilliseconds()

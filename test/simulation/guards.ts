@@ -37,6 +37,24 @@ export const SUSPENSION_GUARDS = [
   { name: 'state of a tenant', item: '', clause: 'attribute_exists(PK) AND #state = :active', noticedIn: 133 },
 ] as const satisfies readonly Guard[]
 
+/** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
+export const RELAY_GUARDS = {
+  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 3 },
+  openRequest: {
+    name: 'open request',
+    item: 'REQ#',
+    clause: 'attribute_exists(PK) AND amount = :amount',
+    noticedIn: 1,
+  },
+  resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
+  activeKey: {
+    name: 'key check',
+    item: '0',
+    clause: '#state = :active AND attribute_not_exists(suspended)',
+    noticedIn: 1,
+  },
+} as const satisfies Record<string, Guard>
+
 /** True in place of a clause. */
 const ALWAYS = 'attribute_not_exists(neverThere)'
 

@@ -1,8 +1,11 @@
-import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
+import type { RelayedRequest } from './relayed-request.ts'
+import { checkRequests } from './request-invariants.ts'
+import { repeated, rule, sum } from './rule.ts'
 import type { Claim, Item } from './simulated-table.ts'
+import { amount, type Balance, readSnapshot, type Snapshot } from './snapshot.ts'
 
 /** What the world outside of the table knows, for the rules that span both. */
 export type Outside = {
@@ -16,9 +19,10 @@ export type Outside = {
   readonly keyOfPrompt: ReadonlyMap<string, string>
   /** Slots of channels taken since the last look. */
   readonly claims: readonly Claim[]
+  /** Every relayed request by its id. */
+  readonly requests: ReadonlyMap<string, RelayedRequest>
+  readonly nowMilliseconds: number
 }
-
-type Snapshot = ReturnType<typeof readSnapshot>
 
 /** Looks at everything after every write, and remembers what must never be taken back. */
 export class Invariants {
@@ -34,6 +38,7 @@ export class Invariants {
       ...checkAgainstBefore(this.#before, now, outside),
       ...outside.claims.flatMap((claim) => checkClaim(claim, now)),
       ...checkOnce(outside, now),
+      ...checkRequests(outside, { before: this.#before, now }),
     ]
     this.#before = now
     return broken
@@ -45,77 +50,22 @@ export class Invariants {
   }
 }
 
-function readSnapshot(items: readonly Item[]) {
-  const keyed = items.map((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
-  const of = (isMeant: (pk: string, sk: string) => boolean) => keyed.filter(({ pk, sk }) => isMeant(pk, sk))
-  return {
-    balances: of((pk) => pk.startsWith('BAL#')).map(({ pk, item }) => [pk.slice(4), readBalance(item)] as const),
-    jobs: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [
-        sk.slice(4),
-        readVideoJobItem(item),
-      ]),
-    ),
-    reservations: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
-        sk.slice(5),
-        { tenantId: pk.slice(2), jobId: sk.slice(5), ...readReservationItem(item) },
-      ]),
-    ),
-    ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
-    rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
-    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), keyState(item)])),
-    channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
-    cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
-  }
-}
-
-function keyState({ state, suspended }: Item): string {
-  return suspended === true ? 'suspended' : String(state)
-}
-
-function textOf(item: Item): string {
-  return Object.keys(item)
-    .toSorted()
-    .map((name) => `${name}=${item[name]}`)
-    .join()
-}
-
-function amount(value: unknown): bigint {
-  return BigInt(typeof value === 'bigint' ? value : Number(value ?? 0))
-}
-
-function readBalance(item: Item) {
-  return {
-    available: amount(item.available),
-    held: amount(item.held),
-    spent: amount(item.spent),
-    granted: amount(item.granted),
-    openJobs: Number(item.openJobs ?? 0),
-    openJobsMax: Number(item.openJobsMax ?? Number.POSITIVE_INFINITY),
-  }
-}
-
-function sum(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((total, each) => total + each, 0n)
-}
-
-function rule(holds: boolean, sentence: string): string[] {
-  return holds ? [] : [sentence]
-}
-
-function checkBalance(tenant: string, balance: ReturnType<typeof readBalance>, now: Snapshot): string[] {
+function checkBalance(tenant: string, balance: Balance, now: Snapshot): string[] {
   const own = [...now.reservations.values()].filter(({ tenantId }) => tenantId === tenant)
   const rows = now.rows.filter(({ tenantId }) => tenantId === tenant).map(({ item }) => item)
   const of = (kind: string, member: string) =>
     sum(rows.filter((row) => row.kind === kind).map((row) => amount(row[member])))
-  const overdraft = sum(own.map(({ actual, amount: held }) => ((actual ?? 0n) > held ? (actual ?? 0n) - held : 0n)))
+  const overdraft = sum(rows.map((row) => overdraftOf(row)))
   const { available, held, spent, granted, openJobs, openJobsMax } = balance
   const open = own.filter(({ state }) => state === 'held')
+  const openRequests = [...now.requests.values()].filter(({ tenantId }) => tenantId === tenant)
   return [
     ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
     ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),
-    ...rule(held === sum(open.map((each) => each.amount)), `${tenant}: held is not the sum of the open reservations`),
+    ...rule(
+      held === sum([...open, ...openRequests].map((each) => each.amount)),
+      `${tenant}: held is not the sum of the open reservations`,
+    ),
     ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
     ...own.flatMap((reservation) => checkRows(reservation, rows)),
     ...rule(held >= 0n, `${tenant}: held is negative`),
@@ -123,6 +73,12 @@ function checkBalance(tenant: string, balance: ReturnType<typeof readBalance>, n
     ...rule(openJobs === open.length, `${tenant}: counts ${openJobs} open jobs and has ${open.length}`),
     ...rule(openJobs <= openJobsMax, `${tenant}: was given more than ${openJobsMax} open jobs`),
   ]
+}
+
+/** What was billed beyond its reservation (docs/decisions/0026). */
+function overdraftOf(row: Item): bigint {
+  const beyond = row.kind === 'settle' ? amount(row.actual) - amount(row.amount) : 0n
+  return beyond > 0n ? beyond : 0n
 }
 
 const ROW_OF_STATE = { held: undefined, settled: 'settle', released: 'release' } as const
@@ -160,7 +116,7 @@ function checkJob(job: VideoJob, now: Snapshot): string[] {
 }
 
 /** By the frozen price and the seconds that the upstream reported; at the estimate only where it reported none. */
-function isFairlyBilled(job: VideoJob, reservation: ReturnType<typeof readReservationItem>): boolean {
+function isFairlyBilled(job: VideoJob, reservation: Reservation): boolean {
   if (reservation.state !== 'settled') {
     return true
   }
@@ -231,8 +187,4 @@ function checkOnce({ submitted, received, promptsWithKey }: Outside, now: Snapsh
       (prompt) => `${prompt} became two jobs under one idempotency key`,
     ),
   ]
-}
-
-function repeated(texts: readonly string[]): string[] {
-  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))]
 }

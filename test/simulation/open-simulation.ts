@@ -6,12 +6,14 @@ import type { Guard } from './guards.ts'
 import { LeanClient } from './lean-client.ts'
 import { type Outcome, runHistory } from './run-history.ts'
 import { mockServices } from './simulated-services.ts'
+import { mockTimers } from './virtual-timers.ts'
 
 export type HistoryOptions = {
   readonly seed: number
   /** Conditions that are taken out of the product's writes. */
   readonly missing?: readonly Guard[]
   readonly reconcileAlone?: boolean
+  readonly relaysRequests?: boolean
   readonly probesGuards?: boolean
 }
 
@@ -24,13 +26,15 @@ export type Simulation = {
 export async function openSimulation(): Promise<Simulation> {
   setTestLogging()
   mockServices()
+  mockTimers()
   const engine = await startTestTable()
   const lean = new LeanClient(engine.endpoint)
   return {
-    run: async ({ seed, missing = [], reconcileAlone = false, probesGuards = true }) => {
+    run: async ({ seed, missing = [], reconcileAlone = false, relaysRequests = false, probesGuards = true }) => {
       const { name } = await engine.fresh()
       const client = Object.assign(Object.create(DynamoDBDocumentClient.prototype), { send: lean.send.bind(lean) })
-      return await runHistory({ seed, missing, reconcileAlone, probesGuards, table: tableWithClient({ name, client }) })
+      const table = tableWithClient({ name, client })
+      return await runHistory({ seed, missing, reconcileAlone, relaysRequests, probesGuards, table })
     },
     close: async () => {
       lean.close()
@@ -40,12 +44,12 @@ export async function openSimulation(): Promise<Simulation> {
 }
 
 /** What a failing history says of itself, with the command that runs it again. */
-export function describeFailure({ seed, broken, trace }: Outcome, flags = ''): string {
+export function describeFailure({ seed, broken, trace }: Outcome, flags: readonly string[] = []): string {
   return [
     `history ${seed} breaks a rule:`,
     ...broken.map((sentence) => `  ${sentence}`),
     'the last things that happened:',
     ...trace.slice(-20).map((label) => `  ${label}`),
-    `run it again: npm run test:long -- --seed ${seed}${flags}`,
+    `run it again: npm run test:long -- ${['--seed', seed, ...flags].join(' ')}`,
   ].join('\n')
 }

@@ -1,8 +1,15 @@
 import type { Guard } from './guards.ts'
-import type { SimulatedTable } from './simulated-table.ts'
+import type { SimulatedTable, Written } from './simulated-table.ts'
 
-/** Balances and channel counts: they move with every job and have no guard of their own. */
-const COUNTER_SORT_KEY = '0'
+/**
+ * Whether a part of a resolution has a guard of its own. Balances and channel counts move with every job and have none, and a
+ * transaction of relayed requests may open reservations beside those that it closes.
+ */
+function isGuarded({ Put, Update, Delete }: Written['items'][number]): boolean {
+  const counterSortKey = '0'
+  const isRow = String(Put?.Item?.SK).endsWith('#2')
+  return isRow || Delete !== undefined || (Update !== undefined && Update.Key?.SK !== counterSortKey)
+}
 
 /**
  * A resolution stands behind three guards, and no fault gets past one while the others stand. So each is tried alone:
@@ -14,8 +21,8 @@ export async function probeGuards(table: SimulatedTable, missing: readonly Guard
   for (const { items } of table.transactions) {
     const isResolution = items.some((item) => String(item.Put?.Item?.SK).endsWith('#2'))
     for (const item of isResolution ? items : []) {
-      const key = String(item.Put?.Item?.SK ?? item.Update?.Key?.SK)
-      if (key !== COUNTER_SORT_KEY && (await table.takes(item, missing))) {
+      const key = String((item.Put?.Item ?? (item.Update ?? item.Delete)?.Key)?.SK)
+      if (isGuarded(item) && (await table.takes(item, missing))) {
         taken.push(`the part ${key} of a resolution was taken a second time`)
       }
     }

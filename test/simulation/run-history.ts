@@ -1,9 +1,12 @@
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import { Clients } from './clients.ts'
-import { pick } from './faults.ts'
+import { drawEvent } from './events.ts'
 import { Invariants } from './invariants.ts'
 import { probeGuards } from './probe-guards.ts'
+import { RelayClients } from './relay-clients.ts'
+import { NOTHING_RELAYED, type RelayedSums } from './relayed-request.ts'
+import { rule } from './rule.ts'
 import { World, type WorldOptions } from './world.ts'
 
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
@@ -29,6 +32,8 @@ export type Outcome = {
   readonly callbacks: number
   readonly answers: ReadonlyMap<string, number>
   readonly faults: ReadonlyMap<string, number>
+  readonly storms: ReadonlyMap<string, number>
+  readonly relayed: RelayedSums
   /** The last things that happened before the end. */
   readonly trace: readonly string[]
 }
@@ -45,6 +50,8 @@ class History {
   readonly #options: WorldOptions
   readonly #world: World
   readonly #clients: Clients
+  /** Undefined in a history without relayed requests. */
+  readonly #relay: RelayClients | undefined
   readonly #invariants = new Invariants()
   readonly #operator: (() => number) | undefined
   #audited = -1
@@ -53,6 +60,7 @@ class History {
     this.#options = options
     this.#world = new World(options)
     this.#clients = new Clients(this.#world)
+    this.#relay = options.relaysRequests ? new RelayClients(this.#world, () => this.#clients.keys) : undefined
     const { every, from } = SUSPENSIONS
     this.#operator = options.seed % every === from ? seededRandom(options.seed) : undefined
   }
@@ -73,6 +81,8 @@ class History {
       callbacks: this.#world.outside.received.length,
       answers: this.#clients.answers,
       faults: this.#world.faults.happened,
+      storms: this.#world.storms?.happened ?? new Map(),
+      relayed: this.#relay?.sums() ?? NOTHING_RELAYED,
       trace: this.#world.scheduler.trace.slice(-60),
     }
   }
@@ -80,7 +90,7 @@ class History {
   async run(): Promise<string[]> {
     for (let step = 0; step < STEPS_MAX; step += 1) {
       if (this.#world.scheduler.random() < EVENT_CHANCE) {
-        this.#happen()
+        await this.#happen()
       }
       if (this.#operator !== undefined && this.#operator() < SUSPENSIONS.chance) {
         this.#clients.suspendOrResume(this.#operator)
@@ -106,26 +116,11 @@ class History {
     })
   }
 
-  #happen(): void {
-    const { scheduler } = this.#world
-    const events = [
-      ...Array.from({ length: 8 }, () => () => this.#clients.create()),
-      ...Array.from({ length: 3 }, () => () => this.#clients.delete()),
-      ...Array.from({ length: 2 }, () => () => this.#stopExecution()),
-      () => this.#clients.revokeKey(),
-      () => this.#clients.newKey(),
-      () => this.#clients.grant(),
-      () => this.#world.deploy(),
-      () => scheduler.jump(pick(scheduler, [1_000, 60_000, 660_000])),
-      () => this.#world.reconcile(),
-    ]
-    pick(scheduler, events)()
-  }
-
-  #stopExecution(): void {
-    const { scheduler, executions } = this.#world
-    if (executions.running.length > 0) {
-      executions.stop(pick(scheduler, executions.running))
+  async #happen(): Promise<void> {
+    drawEvent({ world: this.#world, clients: this.#clients, relay: this.#relay })()
+    if (this.#relay !== undefined) {
+      // A ledger takes turns of the event loop: without this the order would depend on how fast the engine answers.
+      await this.#world.scheduler.rest()
     }
   }
 
@@ -145,6 +140,8 @@ class History {
       promptsWithKey: this.#clients.promptsWithKey,
       keyOfPrompt: this.#clients.keyOfPrompt,
       claims: this.#world.table.takeClaims(),
+      requests: this.#relay?.requests ?? new Map(),
+      nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
     })
   }
 
@@ -152,6 +149,7 @@ class History {
   async #drain(): Promise<string[]> {
     const { scheduler, faults } = this.#world
     faults.calmDown()
+    this.#world.storms?.calmDown()
     scheduler.isHasty = false
     const giveUpAt = scheduler.nowMilliseconds() + DRAIN_MILLISECONDS_MAX
     while (this.#open().length > 0) {
@@ -177,6 +175,9 @@ class History {
     const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
     return [
       ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
+      ...[...(snapshot?.requests.keys() ?? [])].map((id) => `the reservation of request ${id} stays open`),
+      ...rule((this.#relay?.underWay ?? 0) === 0, 'a relayed request never ends'),
+      ...rule((this.#world.storms?.underWay ?? 0) === 0, 'a late transaction never arrives'),
       ...this.#world.executions.running.map(({ name }) => `execution ${name} never ends`),
       ...(snapshot !== undefined && snapshot.cleanUps > 0 ? ['a deleted job is never cleaned up'] : []),
     ]

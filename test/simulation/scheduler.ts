@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { seededRandom } from '../engines/seeded-random.ts'
+import { Invocation } from './invocation.ts'
 
 /** Turns of the event loop without any news after which nothing is under way any more. */
 const QUIET_TURNS = 6
@@ -8,27 +9,13 @@ const QUIET_TURNS = 6
 const REQUEST_MILLISECONDS_MAX = 40
 const TIMER_FIRST = 0.06
 
-/** One run of a function. Once dead it never goes on; once lost it goes on, and its caller has given it up. */
-export class Invocation {
-  isDead = false
-  readonly givenUp = Promise.withResolvers<never>()
-
-  constructor() {
-    this.givenUp.promise.catch(() => {})
-  }
-
-  crash(error: Error): void {
-    this.isDead = true
-    this.givenUp.reject(error)
-  }
-
-  lose(error: Error): void {
-    this.givenUp.reject(error)
-  }
-}
-
 type Waiting = { readonly label: string; readonly owner: Invocation | undefined; readonly go: () => void }
 type Timer = Waiting & { readonly at: number }
+
+/** A frozen process has no turn and no timer until it wakes. */
+function isFrozen({ owner }: Waiting, now: number): boolean {
+  return owner !== undefined && owner.frozenUntil > now
+}
 
 /**
  * Runs everything that happens in one history, one request at a time, in an order that a seed decides. Whoever wants to
@@ -56,9 +43,25 @@ export class Scheduler {
 
   readonly pause = (milliseconds: number): Promise<void> =>
     new Promise((go) => {
-      this.#news += 1
-      this.#timers.push({ label: 'pause', owner: this.current(), at: this.#now + milliseconds, go })
+      this.startTimer(milliseconds, go)
     })
+
+  /** @returns what stops the timer. */
+  startTimer(milliseconds: number, go: () => void): () => void {
+    const timer = { label: 'pause', owner: this.current(), at: this.#now + milliseconds, go }
+    this.#news += 1
+    this.#timers.push(timer)
+    return () => {
+      this.#timers = this.#timers.filter((each) => each !== timer)
+    }
+  }
+
+  /** A process does nothing for a while, with its requests on their way, and then goes on. */
+  freeze(process: Invocation, milliseconds: number): void {
+    process.frozenUntil = this.#now + milliseconds
+    // Time comes to the end of the freeze even when nobody else waits for anything.
+    this.spawn(() => this.pause(milliseconds))
+  }
 
   gate(label: string): Promise<void> {
     return new Promise((go) => {
@@ -82,9 +85,8 @@ export class Scheduler {
     return this.#invocations.getStore()
   }
 
-  /** Runs a function as one invocation, which may crash or be lost at any gate. */
-  invoke<Result>(body: () => Promise<Result>): Promise<Result> {
-    const invocation = new Invocation()
+  /** Runs a function as one invocation, which may crash or be lost at any gate, or as part of one that serves several callers. */
+  invoke<Result>(body: () => Promise<Result>, invocation = new Invocation()): Promise<Result> {
     return this.#invocations.run(invocation, () => Promise.race([body(), invocation.givenUp.promise]))
   }
 
@@ -102,33 +104,39 @@ export class Scheduler {
     this.#waiting = this.#waiting.filter(({ owner }) => owner?.isDead !== true)
     this.#timers = this.#timers.filter(({ owner }) => owner?.isDead !== true)
     const timer =
-      this.#waiting.length === 0 || (this.isHasty && this.random() < TIMER_FIRST) ? this.#takeTimer() : undefined
+      this.#waiting.every((waiting) => isFrozen(waiting, this.#now)) || (this.isHasty && this.random() < TIMER_FIRST)
+        ? this.#takeTimer()
+        : undefined
     const next = timer ?? this.#takeWaiting()
     if (next === undefined) {
       return false
     }
     this.trace.push(next.label)
     next.go()
-    await this.#rest()
+    await this.rest()
     return true
   }
 
   #takeTimer(): Timer | undefined {
-    const [first, ...rest] = this.#timers.toSorted((left, right) => left.at - right.at)
+    const due = ({ at, owner }: Timer) => Math.max(at, owner?.frozenUntil ?? 0)
+    const first = this.#timers.toSorted((left, right) => due(left) - due(right))[0]
     if (first !== undefined) {
-      this.#timers = rest
-      this.#now = Math.max(this.#now, first.at)
+      this.#timers = this.#timers.filter((timer) => timer !== first)
+      this.#now = Math.max(this.#now, due(first))
     }
     return first
   }
 
   #takeWaiting(): Waiting | undefined {
-    const [next] = this.#waiting.splice(Math.floor(this.random() * this.#waiting.length), 1)
+    const ready = this.#waiting.filter((waiting) => !isFrozen(waiting, this.#now))
+    const next = ready[Math.floor(this.random() * ready.length)]
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== next)
     this.#now += 1 + Math.floor(this.random() * REQUEST_MILLISECONDS_MAX)
     return next
   }
 
-  async #rest(): Promise<void> {
+  /** Waits until everything under way has come to gates or timers. */
+  async rest(): Promise<void> {
     let news = -1
     for (let quiet = 0; quiet < QUIET_TURNS; quiet += 1) {
       while (this.#underWay.size > 0) {

@@ -3,7 +3,9 @@ import { ScanCommand, TransactWriteCommand, type TransactWriteCommandInput } fro
 import { type TableWithClient, tableWithClient } from '../engines/table-with-client.ts'
 import type { Faults } from './faults.ts'
 import { type Guard, withoutGuards } from './guards.ts'
+import { RequestTokens } from './request-tokens.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { Storms } from './storms.ts'
 
 export type Item = Readonly<Record<string, unknown>>
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
@@ -17,7 +19,12 @@ const RETRY_MILLISECONDS_MAX = 800
 export type Claim = { readonly channelId: string; readonly max: number }
 
 type Command = { readonly input: object; readonly constructor: { readonly name: string } }
-type Options = { readonly scheduler: Scheduler; readonly faults: Faults; readonly missing: readonly Guard[] }
+type Options = {
+  readonly scheduler: Scheduler
+  readonly faults: Faults
+  readonly storms: Storms | undefined
+  readonly missing: readonly Guard[]
+}
 
 /** The real table engine behind a door at which anything may happen, and with the named guards taken out of the product. */
 export class SimulatedTable {
@@ -27,20 +34,26 @@ export class SimulatedTable {
   writes = 0
   readonly #plain: TableWithClient
   readonly #claims: Claim[] = []
-  readonly #tokens = new Set<unknown>()
 
-  constructor(plain: TableWithClient, { scheduler, faults, missing }: Options) {
+  constructor(plain: TableWithClient, { scheduler, faults, storms, missing }: Options) {
     this.#plain = plain
+    const tokens = new RequestTokens(scheduler.nowMilliseconds)
     const send = async (command: Command): Promise<unknown> => {
       const { name } = command.constructor
       const input = withoutGuards(command.input, missing)
       const isWrite = !/^(Get|Query|Scan)/.test(name)
-      const act = async () => {
-        const output = await plain.client.send(Object.assign(Object.create(command), { input }))
-        this.#note(isWrite, command.input)
+      const carryOut = async () => {
+        const { token, isRepeat } = tokens.use(input)
+        const sent = token === undefined ? input : { ...input, ClientRequestToken: token }
+        const output = await plain.client.send(Object.assign(Object.create(command), { input: sent }))
+        tokens.complete(input)
+        this.#note({ isWrite, isRepeat, input: command.input })
         return output
       }
-      return await faults.pass(`table ${name}`, act, isWrite ? () => conflictOf(input) : undefined)
+      const conflict = isWrite ? () => conflictOf(input) : undefined
+      const isTransaction = 'TransactItems' in input
+      const act = storms === undefined ? carryOut : () => storms.pass(carryOut, { conflict, isTransaction })
+      return await faults.pass(`table ${name}`, act, conflict)
     }
     this.table = tableWithClient({
       name: plain.name,
@@ -81,19 +94,11 @@ export class SimulatedTable {
     }
   }
 
-  /** A transaction sent again under its token was carried out before and changes nothing. */
-  #isRepeat(input: object): boolean {
-    const token = 'ClientRequestToken' in input ? input.ClientRequestToken : undefined
-    const isKnown = token !== undefined && this.#tokens.has(token)
-    this.#tokens.add(token)
-    return isKnown
-  }
-
-  #note(isWrite: boolean, input: object): void {
+  #note({ isWrite, isRepeat, input }: { isWrite: boolean; isRepeat: boolean; input: object }): void {
     if (isWrite) {
       this.writes += 1
     }
-    if ('TransactItems' in input && !this.#isRepeat(input)) {
+    if ('TransactItems' in input && !isRepeat) {
       const items = input.TransactItems as TransactItem[]
       this.transactions.push({ items })
       this.#claims.push(...items.flatMap(({ Update }) => claimOf(Update)))

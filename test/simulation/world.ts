@@ -26,6 +26,8 @@ import { SimulatedNetwork } from './simulated-network.ts'
 import { useServices } from './simulated-services.ts'
 import { SimulatedTable } from './simulated-table.ts'
 import { SimulatedUpstream } from './simulated-upstream.ts'
+import { Storms } from './storms.ts'
+import { useTimersOf } from './virtual-timers.ts'
 
 export type WorldOptions = {
   readonly seed: number
@@ -34,6 +36,8 @@ export type WorldOptions = {
   readonly missing: readonly Guard[]
   /** The EventBridge rule, Catch and Notify are off: Reconcile is all that is left. */
   readonly reconcileAlone: boolean
+  /** Requests are relayed beside the jobs, the table has outages, and transactions arrive late. */
+  readonly relaysRequests: boolean
   /** At the end, each guard of a resolution is tried alone. */
   readonly probesGuards: boolean
 }
@@ -45,6 +49,8 @@ const START_MILLISECONDS = Date.UTC(2026, 0, 1)
 export class World {
   readonly scheduler: Scheduler
   readonly faults: Faults
+  /** Undefined in a history without relayed requests. */
+  readonly storms: Storms | undefined
   readonly table: SimulatedTable
   readonly upstream: SimulatedUpstream
   readonly outside: SimulatedNetwork
@@ -53,12 +59,13 @@ export class World {
   #catalogue: Catalogue
   readonly #bucket = { client: new S3Client({}), name: 'bucket' }
 
-  constructor({ seed, table, missing, reconcileAlone }: WorldOptions) {
+  constructor({ seed, table, missing, reconcileAlone, relaysRequests }: WorldOptions) {
     this.scheduler = new Scheduler(seed, START_MILLISECONDS)
     const { scheduler } = this
     this.faults = new Faults(scheduler)
     const { faults } = this
-    this.table = new SimulatedTable(table, { scheduler, faults, missing })
+    this.storms = relaysRequests ? new Storms({ scheduler, seed }) : undefined
+    this.table = new SimulatedTable(table, { scheduler, faults, storms: this.storms, missing })
     this.upstream = new SimulatedUpstream(scheduler, faults)
     this.outside = new SimulatedNetwork(scheduler, faults)
     this.#catalogue = drawCatalogue(scheduler)
@@ -74,6 +81,7 @@ export class World {
       },
     })
     useServices({ faults, executions: this.executions, objects: this.objects })
+    useTimersOf(scheduler)
   }
 
   /** The deployment's present context; a deployment that follows does not reach what runs. */

@@ -1,0 +1,57 @@
+import type { Clients } from './clients.ts'
+import { pick } from './faults.ts'
+import type { RelayClients } from './relay-clients.ts'
+import type { World } from './world.ts'
+
+type Actors = { readonly world: World; readonly clients: Clients; readonly relay: RelayClients | undefined }
+type Event = () => void
+
+const JUMPS_MILLISECONDS = [1_000, 60_000, 660_000]
+
+/** What clients, operators or time do next. */
+export function drawEvent(actors: Actors): Event {
+  const { world, relay } = actors
+  return pick(world.scheduler, relay === undefined ? eventsOfJobs(actors) : eventsOfBoth({ ...actors, relay }))
+}
+
+function eventsOfJobs({ world, clients }: Actors): readonly Event[] {
+  return [
+    ...times(8, () => clients.create()),
+    ...times(3, () => clients.delete()),
+    ...times(2, () => stopExecution(world)),
+    ...eventsOfOperators({ world, clients }),
+  ]
+}
+
+function eventsOfBoth({ world, clients, relay }: Actors & { readonly relay: RelayClients }): readonly Event[] {
+  return [
+    ...times(12, () => relay.burst()),
+    ...times(2, () => clients.create()),
+    () => clients.delete(),
+    () => relay.killProcess(),
+    () => relay.freezeProcess(),
+    () => world.storms?.begin(),
+    ...eventsOfOperators({ world, clients }),
+  ]
+}
+
+function eventsOfOperators({ world, clients }: Pick<Actors, 'world' | 'clients'>): readonly Event[] {
+  return [
+    () => clients.revokeKey(),
+    () => clients.newKey(),
+    () => clients.grant(),
+    () => world.deploy(),
+    () => world.scheduler.jump(pick(world.scheduler, JUMPS_MILLISECONDS)),
+    () => world.reconcile(),
+  ]
+}
+
+function times(count: number, event: Event): readonly Event[] {
+  return Array.from({ length: count }, () => event)
+}
+
+function stopExecution({ scheduler, executions }: World): void {
+  if (executions.running.length > 0) {
+    executions.stop(pick(scheduler, executions.running))
+  }
+}

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type Guard, RELAY_GUARDS } from './guards.ts'
+import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
+import { STORMS } from './storms.ts'
+
+/** How many histories run here; `npm run test:long` runs thousands. */
+const HISTORIES = 5
+/** A missing guard is noticed within so many histories, or it is not noticed at all. */
+const HISTORIES_TO_NOTICE = 40
+
+let simulation: Simulation
+beforeAll(async () => {
+  simulation = await openSimulation()
+})
+afterAll(() => simulation.close())
+
+describe('random histories of jobs and relayed requests', () => {
+  it('keep every rule after every write, whatever fails, and leave nothing held', async () => {
+    const names = new Set<string>()
+    const sums = { jobs: 0, requests: 0, settled: 0, groups: 0 }
+    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+      const outcome = await simulation.run({ seed, relaysRequests: true })
+      expect(outcome.broken.length === 0 ? '' : describeFailure(outcome, ['--relayed'])).toBe('')
+      sums.jobs += outcome.jobs
+      sums.requests += outcome.relayed.requests
+      sums.settled += outcome.relayed.settled
+      sums.groups += outcome.relayed.groups
+      for (const name of [...outcome.storms.keys(), ...outcome.relayed.happened.keys()]) {
+        names.add(name)
+      }
+    }
+    // The histories are worth something: requests shared transactions, were billed and refused, and processes ended and stood still.
+    expect(sums.jobs).toBeGreaterThan(HISTORIES / 2)
+    expect(sums.requests).toBeGreaterThan(20 * HISTORIES)
+    expect(sums.settled).toBeGreaterThan(5 * HISTORIES)
+    expect(sums.groups).toBeGreaterThan(4 * HISTORIES)
+    const refusals = ['InvalidApiKeyError', 'InsufficientQuotaError', 'ServiceUnavailableError']
+    const outcomes = ['resolved', 'already_resolved', 'killed', 'frozen']
+    expect([...names]).toEqual(expect.arrayContaining([...STORMS, ...refusals, ...outcomes]))
+  })
+
+  it('are the same again for the same seed', async () => {
+    const options = { seed: 4, relaysRequests: true }
+    expect(await simulation.run(options)).toEqual(await simulation.run(options))
+  })
+})
+
+describe('the simulation of relayed requests notices', () => {
+  it.each(Object.values(RELAY_GUARDS))('a missing $name', async (guard: Guard) => {
+    const broken: string[] = []
+    for (let seed = guard.noticedIn; broken.length === 0 && seed < guard.noticedIn + HISTORIES_TO_NOTICE; seed += 1) {
+      broken.push(...(await simulation.run({ seed, relaysRequests: true, missing: [guard] })).broken)
+    }
+    expect(broken).not.toEqual([])
+  })
+})

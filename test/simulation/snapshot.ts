@@ -1,0 +1,68 @@
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import type { Item } from './simulated-table.ts'
+
+/** Everything in the table at one moment, by what it is. */
+export type Snapshot = ReturnType<typeof readSnapshot>
+
+/** @throws ZodError for an item of another form than the product reads. */
+export function readSnapshot(items: readonly Item[]) {
+  const keyed = items.map((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
+  const of = (isMeant: (pk: string, sk: string) => boolean) => keyed.filter(({ pk, sk }) => isMeant(pk, sk))
+  return {
+    balances: of((pk) => pk.startsWith('BAL#')).map(({ pk, item }) => [pk.slice(4), readBalance(item)] as const),
+    jobs: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [
+        sk.slice(4),
+        readVideoJobItem(item),
+      ]),
+    ),
+    reservations: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
+        sk.slice(5),
+        { tenantId: pk.slice(2), jobId: sk.slice(5), ...readReservationItem(item) },
+      ]),
+    ),
+    requests: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('REQ#')).map(({ sk, item }) => [
+        sk.slice(4),
+        readOpenRequest(item),
+      ]),
+    ),
+    ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
+    rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
+    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), keyState(item)])),
+    channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
+    cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
+  }
+}
+
+function keyState({ state, suspended }: Item): string {
+  return suspended === true ? 'suspended' : String(state)
+}
+
+function textOf(item: Item): string {
+  return Object.keys(item)
+    .toSorted()
+    .map((name) => `${name}=${item[name]}`)
+    .join()
+}
+
+/** A stored amount, in microcredits; nothing is zero. */
+export function amount(value: unknown): bigint {
+  return BigInt(typeof value === 'bigint' ? value : Number(value ?? 0))
+}
+
+export type Balance = ReturnType<typeof readBalance>
+
+function readBalance(item: Item) {
+  return {
+    available: amount(item.available),
+    held: amount(item.held),
+    spent: amount(item.spent),
+    granted: amount(item.granted),
+    openJobs: Number(item.openJobs ?? 0),
+    openJobsMax: Number(item.openJobsMax ?? Number.POSITIVE_INFINITY),
+  }
+}
