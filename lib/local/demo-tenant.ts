@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { getTenant, type Tenant, TenantExistsError } from '#adapters/store/accounts/tenant-store.ts'
+import { makeTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
+import { getTenant, type Tenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { bearerKey, isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { replaceFile } from '../config/replace-file.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { localActor } from './local-actor.ts'
 
 /** A key that no request could use. */
 class InvalidLocalKeyError extends Error {
@@ -25,7 +26,7 @@ export async function openDemoTenant(
   { credits, apiKey, data }: { credits: Microcredits; apiKey: string | undefined; data: DataDirectory },
 ): Promise<DemoAccess> {
   try {
-    await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits })
+    await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits }, localActor())
   } catch (error) {
     if (!(error instanceof TenantExistsError)) {
       throw error
@@ -33,7 +34,7 @@ export async function openDemoTenant(
   }
   const key = apiKey ?? keptKey(data.file('demo-key'))
   requireUsable(key)
-  await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null })
+  await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null }, localActor())
   return { tenant: await getTenant(table, DEMO_TENANT_ID), key }
 }
 

@@ -14,6 +14,7 @@ import { auditTenant } from '../engines/audit.ts'
 import { startTestBucket } from '../engines/start-test-bucket.ts'
 import { startTestTable } from '../engines/start-test-table.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../engines/test-catalogue.ts'
+import { TESTER } from '../engines/tester.ts'
 import { openTenant, type TestTenant } from '../engines/video-jobs.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 import { apiEvent, context } from '../middleware/api-exchange.ts'
@@ -86,7 +87,11 @@ export async function startVideoRoutes() {
   const newClient = async (credits?: string, ratePerMinute?: number): Promise<Client> => {
     const tenant = await openTenant(engine.table, credits)
     const key = `key-${randomBytes(16).toString('hex')}`
-    const keyId = await storeApiKey(engine.table, { key, tenantId: tenant.tenantId, models: null, ratePerMinute })
+    const keyId = await storeApiKey(
+      engine.table,
+      { key, tenantId: tenant.tenantId, models: null, ratePerMinute },
+      TESTER,
+    )
     return { tenant, key, keyId }
   }
   /** What a tenant's requests have left: its money, its executions, its objects, and whether its books are wrong. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'
+import { TESTER } from '../engines/tester.ts'
 import { isAllowed, tableGrants, usesOf } from './role-check.ts'
 import { synthesizeStack } from './synthesize-stack.ts'
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
     },
   })
   const { id } = await rig.tenant('1')
-  await storeApiKey(rig.table, { key: KEY, tenantId: id, models: null, ratePerMinute: 600 })
+  await storeApiKey(rig.table, { key: KEY, tenantId: id, models: null, ratePerMinute: 600 }, TESTER)
 })
 afterAll(() => rig.close())
 

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import { v7 as uuidv7 } from 'uuid'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { TESTER } from '../engines/tester.ts'
 import { changedKeys, type TableImage, takeImage } from '../faults/table-image.ts'
 import { startGatedBucket } from './gated-bucket.ts'
 import { tamperedUrls } from './tampered-urls.ts'
@@ -164,7 +165,7 @@ describe('a signed url', () => {
 describe('a revoked key', () => {
   const newKey = async () => {
     const key = generateApiKey()
-    const keyId = await storeApiKey(house.table, { key, tenantId: left.tenantId, models: null })
+    const keyId = await storeApiKey(house.table, { key, tenantId: left.tenantId, models: null }, TESTER)
     return { keyId, api: house.gateway.api.withKey(key) }
   }
 
@@ -180,7 +181,7 @@ describe('a revoked key', () => {
       return asked[operation]()
     }
     expect((await ask()).status).not.toBe(401)
-    await revokeApiKey(house.table, keyId)
+    await revokeApiKey(house.table, keyId, TESTER)
     expect(visibleOf(await ask())).toMatchObject({ status: 401, text: '{"error":"invalid api key"}' })
     expect((await left.api.get(left.finished.id)).status).toBe(200)
   })
@@ -191,7 +192,7 @@ describe('a revoked key', () => {
     const held = bucket.holdWrite('/requests/')
     const creating = api.create({ model: 'famB-1.1-i2v', prompt: 'a cat', image_url })
     await held.arrived
-    await revokeApiKey(house.table, keyId)
+    await revokeApiKey(house.table, keyId, TESTER)
     held.open()
     expect(visibleOf(await creating)).toMatchObject({ status: 401, text: '{"error":"invalid api key"}' })
     const changed = changedKeys(before, await takeImage(house.table))

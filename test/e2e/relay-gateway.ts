@@ -7,6 +7,7 @@ import { formatCredits, parseCredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { Deployment } from '../../lib/admin/deployment/deployment.ts'
 import { readLedgerRows, toLedgerEntry } from '../../lib/admin/ledger/read-ledger.ts'
+import { TESTER } from '../engines/tester.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 /** Nothing to lock or to bill. */
@@ -78,8 +79,12 @@ export async function startRelayGateway(): Promise<RelayGateway> {
     tenant: async (credits, models, ratePerMinute) => {
       const id = crypto.randomUUID()
       const key = generateApiKey()
-      await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) })
-      await storeApiKey(table, { key, tenantId: id, models: models === undefined ? null : [...models], ratePerMinute })
+      await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) }, TESTER)
+      await storeApiKey(
+        table,
+        { key, tenantId: id, models: models === undefined ? null : [...models], ratePerMinute },
+        TESTER,
+      )
       return { id, key }
     },
     balance: settledBalance,
@@ -87,6 +92,6 @@ export async function startRelayGateway(): Promise<RelayGateway> {
       await settledBalance(tenant)
       return (await readLedgerRows(table, tenant)).map(toLedgerEntry)
     },
-    revoke: async (key) => await revokeApiKey(table, keyIdOf(key) ?? ''),
+    revoke: async (key) => await revokeApiKey(table, keyIdOf(key) ?? '', TESTER),
   }
 }

@@ -14,6 +14,7 @@ import { parseCredits } from '#core/money/money.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { readRunningHost } from '#local/data-directory.ts'
 import { tableWithClient } from '../engines/table-with-client.ts'
+import { TESTER } from '../engines/tester.ts'
 import { requireReservation, reserveJob, settle } from '../engines/video-jobs.ts'
 import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
@@ -70,9 +71,9 @@ function openHostTable(dataDirectory: string) {
 type Home = { readonly gateway: Gateway; readonly table: Table; readonly receiver: Inhabitant['receiver'] }
 
 async function moveIn({ gateway, table, receiver }: Home): Promise<Inhabitant> {
-  const tenant = await makeTenant(table, { name: 'Inhabitant', credits: parseCredits('50') })
+  const tenant = await makeTenant(table, { name: 'Inhabitant', credits: parseCredits('50') }, TESTER)
   const key = generateApiKey()
-  await storeApiKey(table, { key, tenantId: tenant.id, models: null })
+  await storeApiKey(table, { key, tenantId: tenant.id, models: null }, TESTER)
   const api = gateway.api.withKey(key)
   const owner = { tenantId: tenant.id, keyDigest: sha256Hex(key), webhookSecret: tenant.webhookSecret }
   const old = async (days: number) => {

@@ -1,6 +1,7 @@
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { expectStatus, type Recorder } from './expect-status.ts'
 import type { MeteredService } from './metered-service.ts'
+import { TESTER } from './tester.ts'
 
 /** A key that may send one request at a time, and a tenant that may have no open job. */
 export async function recordLimits(
@@ -15,7 +16,7 @@ export async function recordLimits(
     expectStatus(429, service.request('POST', '', { ...limited, body })),
   )
   const full = await service.openTenant('full', '1000')
-  await setOpenJobLimit(service.table, full.tenantId, 0)
+  await setOpenJobLimit(service.table, full.tenantId, { limit: 0, actor: TESTER })
   await record('create, too many open jobs: 429', () =>
     expectStatus(429, service.request('POST', '', { ...full, body })),
   )

@@ -21,6 +21,7 @@ import { startMeteredTable, type TableWatch } from './metered-table.ts'
 import { startReplayedUpstream } from './replayed-upstream.ts'
 import { startTestBucket } from './start-test-bucket.ts'
 import { startTestTable } from './start-test-table.ts'
+import { TESTER } from './tester.ts'
 
 /** A family A model, and the channel of the shipped configuration that serves it here. */
 export const MODEL = 'famA-2'
@@ -97,8 +98,8 @@ export async function startMeteredService(watch?: TableWatch) {
       )
     },
     openTenant: async (id: string, credits: string, ratePerMinute?: number) => {
-      await makeTenant(engine.table, { id, name: id, credits: parseCredits(credits) })
-      await storeApiKey(engine.table, { key: `key-of-${id}`, tenantId: id, models: null, ratePerMinute })
+      await makeTenant(engine.table, { id, name: id, credits: parseCredits(credits) }, TESTER)
+      await storeApiKey(engine.table, { key: `key-of-${id}`, tenantId: id, models: null, ratePerMinute }, TESTER)
       return { tenantId: id, key: `key-of-${id}` }
     },
     close: async () => {

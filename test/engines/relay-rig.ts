@@ -16,6 +16,7 @@ import { type RelayUpstream, startRelayUpstream } from './relay-upstream.ts'
 import { runStreamHandler, type StreamClient, type StreamRun } from './run-stream-handler.ts'
 import { startTestTable } from './start-test-table.ts'
 import type { TableWithClient } from './table-with-client.ts'
+import { TESTER } from './tester.ts'
 
 export const CHAT = 'chat-a'
 export const FREE = 'chat-free'
@@ -97,8 +98,8 @@ export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig>
   const tenant = async (credits = '1') => {
     const id = crypto.randomUUID()
     const key = generateApiKey()
-    await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) })
-    await storeApiKey(table, { key, tenantId: id, models: null })
+    await makeTenant(table, { id, name: 'Relay', credits: parseCredits(credits) }, TESTER)
+    await storeApiKey(table, { key, tenantId: id, models: null }, TESTER)
     return { id, key }
   }
   const eventOf = async (

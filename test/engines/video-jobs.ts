@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { v7 as uuidv7 } from 'uuid'
-import { putApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { createTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
 import { type NewVideoJob, reserveQuota } from '#adapters/store/money/reserve-quota.ts'
@@ -11,6 +11,7 @@ import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { type Microcredits, microcredits, parseCredits } from '#core/money/money.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
 import { PER_SECOND_MODEL } from './test-catalogue.ts'
+import { TESTER } from './tester.ts'
 
 export type TestTenant = { readonly tenantId: string; readonly keyDigest: string; readonly webhookSecret: string }
 
@@ -19,21 +20,29 @@ export async function openTenant(table: Table, credits = '100'): Promise<TestTen
   const tenantId = uuidv7()
   const keyDigest = randomBytes(32).toString('hex')
   const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`
-  await createTenant(table, {
-    id: tenantId,
-    name: 'Test',
-    webhookSecret,
-    credits: parseCredits(credits),
-    grantId: 'first',
-    nowMilliseconds: Date.now(),
-  })
-  await putApiKey(table, {
-    keyId: keyDigest.slice(0, 8),
-    tenantId,
-    models: null,
-    createdAt: Date.now(),
-    digest: keyDigest,
-  })
+  await createTenant(
+    table,
+    {
+      id: tenantId,
+      name: 'Test',
+      webhookSecret,
+      credits: parseCredits(credits),
+      grantId: 'first',
+      nowMilliseconds: Date.now(),
+    },
+    TESTER,
+  )
+  await putApiKey(
+    table,
+    {
+      keyId: keyDigest.slice(0, 8),
+      tenantId,
+      models: null,
+      createdAt: Date.now(),
+      digest: keyDigest,
+    },
+    TESTER,
+  )
   return { tenantId, keyDigest, webhookSecret }
 }
 

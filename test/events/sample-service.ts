@@ -19,6 +19,7 @@ import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { startOpenAiSimulator } from '../../lib/simulators/openai/openai-simulator.ts'
 import { startP1Simulator } from '../../lib/simulators/p1/p1-simulator.ts'
+import { TESTER } from '../engines/tester.ts'
 import { type CloudFrontKeys, startCloudFrontStub } from './cloudfront-stub.ts'
 import { DeployedFunctions } from './deployed-functions.ts'
 import { startReceiver } from './receiver.ts'
@@ -143,8 +144,8 @@ async function openStores({ dynamoDb, s3 }: Engines, { config, clock }: { config
   const bucket = new S3Client({ ...options, endpoint: s3.endpoint, forcePathStyle: true })
   const table = openTable({ client: createDocumentClient(dynamoDbClient), name: TABLE_NAME })
   await createTable(TABLE_NAME, dynamoDbClient)
-  await makeTenant(table, { id: TENANT_ID, name: 'Demo', credits: parseCredits('100') })
-  await storeApiKey(table, { key: SAMPLE_KEY, tenantId: TENANT_ID, models: null })
+  await makeTenant(table, { id: TENANT_ID, name: 'Demo', credits: parseCredits('100') }, TESTER)
+  await storeApiKey(table, { key: SAMPLE_KEY, tenantId: TENANT_ID, models: null }, TESTER)
   const passTime = () => {
     clock.aheadMilliseconds += JUMP_MILLISECONDS
   }

@@ -9,6 +9,7 @@ import { apiHandler } from '#middleware/api-handler.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { tableWithClient } from '../engines/table-with-client.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
+import { TESTER } from '../engines/tester.ts'
 import { apiEvent, context as lambdaContext } from '../middleware/api-exchange.ts'
 
 /** The whole time that API Gateway leaves a function. */
@@ -29,7 +30,7 @@ export async function openCreateApi({ context, tenant }: Pipeline, clock: Clock 
   const { nowMilliseconds, pause } = clock
   const table = tableWithClient({ ...context.table, pause })
   const key = `key-${randomBytes(8).toString('hex')}`
-  await storeApiKey(table, { key, tenantId: tenant.tenantId, models: null })
+  await storeApiKey(table, { key, tenantId: tenant.tenantId, models: null }, TESTER)
   const create = {
     ...{ nowMilliseconds, pause, table },
     ...{ openBucket: context.openBucket, catalogue: context.catalogue, currentCatalogue: context.currentCatalogue },

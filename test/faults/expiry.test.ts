@@ -13,6 +13,7 @@ import { CLIP } from '../engines/result-files.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
+import { TESTER } from '../engines/tester.ts'
 import { apiEvent, context as lambdaContext } from '../middleware/api-exchange.ts'
 
 const KEY = 'key-of-a-test'
@@ -51,7 +52,7 @@ beforeAll(async () => {
     answer(request, response).catch(() => response.destroy())
   }, 0)
   process.env.CDN_BASE_URL = baseUrl()
-  await storeApiKey(table, { key: KEY, tenantId: pipeline.tenant.tenantId, models: null })
+  await storeApiKey(table, { key: KEY, tenantId: pipeline.tenant.tenantId, models: null }, TESTER)
   pipeline.upstream.script.poll = inTurn(succeeded({ video_url: engines.results.url('/video.mp4'), seconds: 3 }))
   job = await pipeline.create({ createdAt: pipeline.clock.seconds - JOB_LIFETIME_SECONDS, callbackUrl: receiver.url })
   await createVideoMachine(pipeline, { interpose: { Notify: async () => ({}) } }).run(job)

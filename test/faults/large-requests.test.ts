@@ -14,6 +14,7 @@ import { type Engines, startEngines } from '../engines/start-engines.ts'
 import { startExecutions } from '../engines/start-executions.ts'
 import { tableWithClient } from '../engines/table-with-client.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
+import { TESTER } from '../engines/tester.ts'
 import { openCreateApi } from './create-api.ts'
 import { faultyBucket } from './faulty-bucket.ts'
 import { forgetTokens, holdRequest } from './faulty-table.ts'
@@ -112,7 +113,7 @@ describe('a large request', () => {
 
   it('of a tenant at its limit of open jobs is never stored', async () => {
     const { pipeline } = await open('100')
-    await setOpenJobLimit(pipeline.context.table, pipeline.tenant.tenantId, 0)
+    await setOpenJobLimit(pipeline.context.table, pipeline.tenant.tenantId, { limit: 0, actor: TESTER })
     const { asked, pipeline: watched } = withBucket(pipeline)
     const create = await openCreateApi(watched)
     expect((await create({ body: BODY })).status).toBe(429)

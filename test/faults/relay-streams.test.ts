@@ -17,6 +17,7 @@ import {
   USAGE_CHUNK,
   word,
 } from '../engines/relay-upstream.ts'
+import { TESTER } from '../engines/tester.ts'
 
 const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }], max_tokens: 100, stream: true }
 /** What USAGE comes to: 9 tokens at 1,000 and 3 at 2,000 per million. */
@@ -419,7 +420,7 @@ describe('a key revoked in the middle of a stream', () => {
     })
     const read = async (chunk: Buffer) => {
       if (chunk.includes('"Hi"')) {
-        await revokeApiKey(rig.table, keyIdOf(tenant.key) ?? '')
+        await revokeApiKey(rig.table, keyIdOf(tenant.key) ?? '', TESTER)
         revoked.resolve()
       }
     }

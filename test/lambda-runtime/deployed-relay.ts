@@ -15,6 +15,7 @@ import { createStack, folderOf, resourcesOf } from '../aws/synthesize-stack.ts'
 import { relayConfig } from '../engines/relay-rig.ts'
 import { startRelayUpstream } from '../engines/relay-upstream.ts'
 import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { TESTER } from '../engines/tester.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import type { PlatformReader } from './runtime-api.ts'
 import { type FunctionProcess, type Invoked, startFunction } from './start-function.ts'
@@ -51,8 +52,8 @@ export async function startDeployedRelay() {
     upstream,
     tenant: async () => {
       const [id, key] = [crypto.randomUUID(), generateApiKey()]
-      await makeTenant(table, { id, name: 'Relay', credits: parseCredits('1') })
-      await storeApiKey(table, { key, tenantId: id, models: null })
+      await makeTenant(table, { id, name: 'Relay', credits: parseCredits('1') }, TESTER)
+      await storeApiKey(table, { key, tenantId: id, models: null }, TESTER)
       return { id, key }
     },
     send: async (operation: RelayedOperation, body: unknown, { key, ...reader }: Sent = {}): Promise<Invoked> => {

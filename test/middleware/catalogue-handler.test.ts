@@ -4,6 +4,7 @@ import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { TESTER } from '../engines/tester.ts'
 import { apiEvent, context } from './api-exchange.ts'
 
 let rig: RelayRig
@@ -29,7 +30,7 @@ describe('catalogue-handler', () => {
     const { id, key } = await rig.tenant()
     expect(await call(key)).toEqual({ statusCode: 200, body: { allowed: null, hasChat: true } })
     const limited = generateApiKey()
-    await storeApiKey(rig.table, { key: limited, tenantId: id, models: [CHAT] })
+    await storeApiKey(rig.table, { key: limited, tenantId: id, models: [CHAT] }, TESTER)
     expect((await call(limited)).body.allowed).toEqual([CHAT])
   })
 
@@ -42,7 +43,7 @@ describe('catalogue-handler', () => {
   it('refuses a key from its first request after the revocation on', async () => {
     const { key } = await rig.tenant()
     await call(key)
-    await revokeApiKey(rig.table, keyIdOf(key) ?? '')
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '', TESTER)
     expect(await call(key)).toMatchObject({ statusCode: 401 })
   })
 })

@@ -7,6 +7,7 @@ import { relayHandlers } from '#lambdas/relay/relay-handler.ts'
 import { sendWhole } from '#lambdas/relay/send-response.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { runStreamHandler } from '../engines/run-stream-handler.ts'
+import { TESTER } from '../engines/tester.ts'
 import { apiEvent, context } from '../middleware/api-exchange.ts'
 
 let rig: RelayRig
@@ -69,7 +70,7 @@ describe('relayHandlers', () => {
   it('tell a key that was revoked in the last minute of that, and not of its invalid body', async () => {
     const { key } = await rig.tenant()
     await serve('{}', { key })
-    await revokeApiKey(rig.table, keyIdOf(key) ?? '')
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '', TESTER)
     expect((await serve('{', { key })).statusCode).toBe(401)
   })
 

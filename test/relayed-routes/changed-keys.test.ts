@@ -4,6 +4,7 @@ import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settin
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { TESTER } from '../engines/tester.ts'
 
 let rig: RelayRig
 let reads = 0
@@ -25,7 +26,7 @@ const set = (key: string, settings: KeySettings) =>
 async function knownKey(ratePerMinute?: number): Promise<{ id: string; key: string }> {
   const { id } = await rig.tenant()
   const key = generateApiKey()
-  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute })
+  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute }, TESTER)
   expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
   return { id, key }
 }

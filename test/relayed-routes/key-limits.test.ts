@@ -4,6 +4,7 @@ import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-sus
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { TESTER } from '../engines/tester.ts'
 
 let rig: RelayRig
 beforeAll(async () => {
@@ -20,7 +21,7 @@ const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'h
 async function limitedTenant(): Promise<{ id: string; key: string }> {
   const { id } = await rig.tenant()
   const key = generateApiKey()
-  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute: 6 })
+  await storeApiKey(rig.table, { key, tenantId: id, models: null, ratePerMinute: 6 }, TESTER)
   return { id, key }
 }
 
@@ -68,7 +69,7 @@ describe('a key at its rate', () => {
   it('has none of it on the key beside it', async () => {
     const { id, key } = await limitedTenant()
     const other = generateApiKey()
-    await storeApiKey(rig.table, { key: other, tenantId: id, models: null })
+    await storeApiKey(rig.table, { key: other, tenantId: id, models: null }, TESTER)
     await rig.sendBuffered('', { operation: 'list-models', key })
     expect(await rig.sendBuffered('', { operation: 'list-models', key: other })).toMatchObject({ statusCode: 200 })
   })
@@ -85,9 +86,9 @@ describe('a key that a warm instance knows', () => {
   it.each(requests)('is refused from the next request on when its tenant is suspended: %s', async (_, send) => {
     const { id, key } = await rig.tenant()
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
-    await suspendTenant(rig.table, id)
+    await suspendTenant(rig.table, id, { actor: TESTER })
     expect(await send(key)).toMatchObject({ statusCode: 401 })
-    await resumeTenant(rig.table, id)
+    await resumeTenant(rig.table, id, { actor: TESTER })
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
   })
 
@@ -95,14 +96,14 @@ describe('a key that a warm instance knows', () => {
     const { id, key } = await rig.tenant()
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
     const replaces = { keyId: keyIdOf(key) ?? '', endsAt: Date.now(), expiresAt: null }
-    await storeApiKey(rig.table, { key: generateApiKey(), tenantId: id, models: null, replaces })
+    await storeApiKey(rig.table, { key: generateApiKey(), tenantId: id, models: null, replaces }, TESTER)
     expect(await send(key)).toMatchObject({ statusCode: 401 })
   })
 
   it('and that is at its rate is told that it was suspended, and not when to come again', async () => {
     const { id, key } = await limitedTenant()
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 200 })
-    await suspendTenant(rig.table, id)
+    await suspendTenant(rig.table, id, { actor: TESTER })
     expect(await rig.send(chat(FREE), { key })).toMatchObject({ statusCode: 401 })
   })
 })

@@ -7,6 +7,7 @@ import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/change-switches.ts'
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { TESTER } from '../engines/tester.ts'
 
 const BY = { by: 'operator', at: 1 }
 
@@ -86,7 +87,7 @@ describe('a disabled channel', () => {
     await disableChannels('channel-0', 'channel-1')
     age()
     expect((await rig.send(BODY, { key })).statusCode).toBe(503)
-    await revokeApiKey(rig.table, keyIdOf(key) ?? '')
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '', TESTER)
     expect((await rig.send(BODY, { key })).statusCode).toBe(401)
   })
 })

@@ -1,13 +1,16 @@
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { deleteVideoJob } from '#lambdas/api/delete-video-job/delete-video-job.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
+import { TESTER } from '../engines/tester.ts'
 import { pick } from './faults.ts'
 import { CALLBACK_HOST } from './simulated-catalogue.ts'
 import type { World } from './world.ts'
@@ -50,18 +53,22 @@ export class Clients {
     const nowMilliseconds = this.#world.scheduler.nowMilliseconds()
     for (const id of TENANTS) {
       const credits = parseCredits(FIRST_CREDITS)
-      await createTenant(plain, {
-        id,
-        name: id,
-        webhookSecret: WEBHOOK_SECRET,
-        credits,
-        grantId: 'first',
-        nowMilliseconds,
-      })
+      await createTenant(
+        plain,
+        {
+          id,
+          name: id,
+          webhookSecret: WEBHOOK_SECRET,
+          credits,
+          grantId: 'first',
+          nowMilliseconds,
+        },
+        TESTER,
+      )
     }
-    await setOpenJobLimit(plain, LIMITED_TENANT, OPEN_JOBS_MAX)
+    await setOpenJobLimit(plain, LIMITED_TENANT, { limit: OPEN_JOBS_MAX, actor: TESTER })
     for (const digest of this.#digests) {
-      await putApiKey(plain, { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest })
+      await putApiKey(plain, { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }, TESTER)
     }
   }
 
@@ -85,14 +92,14 @@ export class Clients {
 
   revokeKey(): void {
     const keyId = pick(this.#world.scheduler, this.#digests)
-    this.#operate(() => revokeApiKey(this.#world.table.table, keyId))
+    this.#operate(() => revokeApiKey(this.#world.table.table, keyId, TESTER))
   }
 
   newKey(): void {
     const digest = `${pick(this.#world.scheduler, TENANTS)}.key-${this.#digests.length + 1}`
     this.#digests = [...this.#digests, digest]
     const key = { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }
-    this.#operate(() => putApiKey(this.#world.table.table, key))
+    this.#operate(() => putApiKey(this.#world.table.table, key, TESTER))
   }
 
   grant(): void {
@@ -102,14 +109,16 @@ export class Clients {
       credits: parseCredits('0.7'),
       nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
     }
-    this.#operate(() => grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), grant))
+    this.#operate(() =>
+      grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), { ...grant, actor: TESTER }),
+    )
   }
 
   /** Resumes more often than it suspends, so that requests still get through. */
   suspendOrResume(random: () => number): void {
     const tenantId = TENANTS[Math.trunc(random() * TENANTS.length)] ?? ''
     const move = random() < 0.6 ? resumeTenant : suspendTenant
-    this.#operate(() => move(this.#world.table.table, tenantId))
+    this.#operate(() => move(this.#world.table.table, tenantId, { actor: TESTER }))
   }
 
   #operate(act: () => Promise<unknown>): void {

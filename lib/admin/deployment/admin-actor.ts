@@ -1,6 +1,6 @@
-import { hostname, userInfo } from 'node:os'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import { localActor } from '#local/local-actor.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import { explainAwsAccess } from './aws-access.ts'
 
@@ -9,7 +9,7 @@ import { explainAwsAccess } from './aws-access.ts'
  * @throws CommandFailedError without access to AWS.
  */
 export async function readAdminActor({ local }: { readonly local: boolean }): Promise<Actor> {
-  return { name: local || isEngineLocal(process.env) ? localUser() : await callerArn(), role: 'operator' }
+  return local || isEngineLocal(process.env) ? localActor() : { name: await callerArn(), role: 'operator' }
 }
 
 /** Whether commands without `--local` use an engine in place of AWS, such as DynamoDB Local, which has no callers. */
@@ -33,19 +33,6 @@ async function callerArn(): Promise<string> {
     })
   }
   throw new CommandFailedError('AWS does not say who calls: the reply of GetCallerIdentity has no ARN')
-}
-
-function localUser(): string {
-  return `${userName()}@${hostname()}`
-}
-
-/** A container may run as a user without a name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }
 
 function messageOf(error: unknown): string {

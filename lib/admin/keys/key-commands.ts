@@ -2,6 +2,7 @@ import { type ApiKeyListing, listApiKeys } from '#adapters/store/accounts/api-ke
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
@@ -44,7 +45,7 @@ export const keyCreate: Command = {
     for (const warning of await unknownModels(context, wish.models)) {
       context.warn(warning)
     }
-    return await createKey(table, { tenant: values.required('tenant'), ...wish })
+    return await createKey(table, { tenant: values.required('tenant'), ...wish }, await context.actor())
   },
 }
 
@@ -76,7 +77,7 @@ export const keyRevoke: Command = {
   async run(context, values) {
     const key = values.required('key')
     await context.confirm(`Key ${key} will be refused permanently from the next request on`, { unattended: 'proceed' })
-    await revokeApiKey(await context.table(), key)
+    await revokeApiKey(await context.table(), key, await context.actor())
     return { json: { id: key, state: 'revoked' }, text: `key ${key} is revoked from the next request on` }
   },
 }
@@ -122,9 +123,13 @@ function readModels(text: string | undefined): readonly string[] | null {
   return models ?? null
 }
 
-async function createKey(table: Table, { tenant, ...wish }: Wish & { readonly tenant: string }): Promise<Answer> {
+async function createKey(
+  table: Table,
+  { tenant, ...wish }: Wish & { readonly tenant: string },
+  actor: Actor,
+): Promise<Answer> {
   const key = generateApiKey()
-  const id = await storeApiKey(table, { key, tenantId: tenant, ...wish })
+  const id = await storeApiKey(table, { key, tenantId: tenant, ...wish }, actor)
   return describeNewKey({ id, key, tenant, ...wish })
 }
 

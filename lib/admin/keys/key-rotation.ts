@@ -1,5 +1,6 @@
 import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
@@ -43,6 +44,7 @@ Both are written at once or not at all.`,
       await context.confirm(`Key ${old.keyId} was rotated before and ends at ${end}`)
     }
     return await rotateKey(table, old, {
+      actor: await context.actor(),
       newEndsAt: wished ?? endOfSameLifetime(old, now),
       oldEndsAt: Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now + overlap),
     })
@@ -67,7 +69,7 @@ async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
 async function rotateKey(
   table: Table,
   old: ApiKeyListing,
-  { newEndsAt, oldEndsAt }: { newEndsAt: number | undefined; oldEndsAt: number },
+  { newEndsAt, oldEndsAt, actor }: { newEndsAt: number | undefined; oldEndsAt: number; actor: Actor },
 ): Promise<Answer> {
   const key = generateApiKey()
   const limits = {
@@ -76,8 +78,8 @@ async function rotateKey(
     expiresAt: newEndsAt,
     ratePerMinute: old.ratePerMinute ?? undefined,
   }
-  const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, endsAt: oldEndsAt }
-  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces })
+  const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, revision: old.revision, endsAt: oldEndsAt }
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces }, actor)
   const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
   const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
   return {

@@ -39,7 +39,12 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
     const secret = createWebhookSecret()
     // Without an overlap, as after a leak, the table does not keep the old secret.
     const previousUntil = overlap === 0 ? undefined : nowMilliseconds + overlap
-    await rotateWebhookSecret(table, tenant, { replaces: current, secret, previousUntil })
+    await rotateWebhookSecret(table, tenant, {
+      replaces: current,
+      secret,
+      previousUntil,
+      actor: await context.actor(),
+    })
     return describe(tenant, {
       current: secret,
       previous: previousUntil === undefined ? undefined : { secret: current, until: previousUntil },

@@ -1,4 +1,5 @@
-import { grantTenant, makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, listTenants, type Tenant, type TenantListing } from '#adapters/store/accounts/tenant-store.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
@@ -33,7 +34,7 @@ export const tenantCreate: Command = {
   async run(context, values) {
     const openJobsMax = readOpenJobs(values.text('open-jobs') ?? String(OPEN_JOBS_DEFAULT))
     const tenant = { name: requireName(values), credits: readCredits(values), openJobsMax }
-    return describe(await makeTenant(await context.table(), tenant), { withSecret: true })
+    return describe(await makeTenant(await context.table(), tenant, await context.actor()), { withSecret: true })
   },
 }
 
@@ -99,7 +100,11 @@ was used for another amount is refused.`,
     if (id !== undefined && !GRANT_ID.test(id)) {
       throw new UsageError('--id: use up to 64 letters, digits, and . : _ -')
     }
-    const { tenant, isNew } = await grantTenant(await context.table(), values.required('tenant'), { id, credits })
+    const { tenant, isNew } = await grantTenant(await context.table(), values.required('tenant'), {
+      id,
+      credits,
+      actor: await context.actor(),
+    })
     if (!isNew) {
       context.warn(`grant ${id} already exists: nothing was added`)
     }
@@ -118,7 +123,7 @@ export const tenantSuspend: Command = {
     const tenant = values.required('tenant')
     const { name } = await getTenant(await context.table(), tenant)
     await context.confirm(`Every key of ${name} (${tenant}) will be refused from the next request on`)
-    await suspendTenant(await context.table(), tenant)
+    await suspendTenant(await context.table(), tenant, { actor: await context.actor() })
     return changed(await context.table(), tenant)
   },
 }
@@ -130,7 +135,7 @@ export const tenantResume: Command = {
   options: { tenant: TENANT },
   examples: ['tenant resume --tenant demo --local'],
   async run(context, values) {
-    await resumeTenant(await context.table(), values.required('tenant'))
+    await resumeTenant(await context.table(), values.required('tenant'), { actor: await context.actor() })
     return changed(await context.table(), values.required('tenant'))
   },
 }
@@ -150,7 +155,7 @@ export const tenantLimit: Command = {
   ],
   async run(context, values) {
     const limit = readOpenJobs(values.required('open-jobs'))
-    await setOpenJobLimit(await context.table(), values.required('tenant'), limit)
+    await setOpenJobLimit(await context.table(), values.required('tenant'), { limit, actor: await context.actor() })
     return changed(await context.table(), values.required('tenant'))
   },
 }

@@ -62,7 +62,7 @@ describe('audit', () => {
     expect(answer.json).toBeUndefined()
     const [header, line, ...rest] = written.split('\r\n')
     expect(header).toBe('at,actor,role,action,kind,target,tenant,before,after,request_id')
-    expect(line).toMatch(/,bob,operator,key set,key,k1,acme,"\{""rate"":60,""models"":null\}","\{.*\}",$/)
+    expect(line).toMatch(/,bob,operator,key set,key,k1,acme,"\{""models"":null,""rate"":60\}","\{.*\}",$/)
     expect(rest).toEqual([''])
   })
 

@@ -11,6 +11,7 @@ import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
 import { tenantSuspend } from '../../../lib/admin/tenants/tenant-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
@@ -57,7 +58,7 @@ describe('key-commands: a new key', () => {
   })
 
   it('made before keys had a rate has none, and its successor has none', async () => {
-    const id = await storeApiKey(table, { key: 'of-before', tenantId: tenant, models: null })
+    const id = await storeApiKey(table, { key: 'of-before', tenantId: tenant, models: null }, TESTER)
     expect(await row(id)).toMatchObject({ rate_per_minute: null })
     expect(await callerOf((await rotate(id)).key)).toMatchObject({ ratePerMinute: undefined })
   })

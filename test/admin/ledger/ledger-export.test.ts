@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { createTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
@@ -12,6 +13,7 @@ import {
 } from '../../adapters/store/accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
@@ -98,7 +100,7 @@ describe('the exported ledger', () => {
   it('is of every tenant with --all, and of the time between --from and --to, which is left out', async () => {
     const nowMilliseconds = Date.parse('2026-10-31T23:59:59.999Z')
     const old = { id: 'old', name: 'Old, "Inc"', webhookSecret: 'x', credits: parseCredits('5'), grantId: 'g' }
-    await createTenant(table, { ...old, nowMilliseconds })
+    await createTenant(table, { ...old, nowMilliseconds }, TESTER)
     const all = lines(await exported({ all: true }))
     expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,')
     expect(all).toHaveLength(3)
@@ -138,9 +140,9 @@ describe('the exported ledger', () => {
       grantId: 'g0',
       nowMilliseconds: 1,
     }
-    await createTenant(table, wide)
+    await createTenant(table, wide, TESTER)
     for (const grantId of ['g1', 'g2']) {
-      await grantCredits(table, 'wide', { grantId, credits, nowMilliseconds: 1 })
+      await grantCredits(table, 'wide', { grantId, credits, nowMilliseconds: 1, actor: TESTER })
     }
     const sizes: number[] = []
     let isTaken = true

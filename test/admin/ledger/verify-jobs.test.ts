@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -8,6 +8,7 @@ import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { TESTER } from '../../engines/tester.ts'
 import {
   credits,
   ESTIMATE,
@@ -176,7 +177,12 @@ describe('verifying the ledger of jobs', () => {
   })
 
   it('finds a grant below nothing', async () => {
-    await grantCredits(table, tenant.tenantId, { credits: ESTIMATE, grantId: 'x', nowMilliseconds: Date.now() })
+    await grantCredits(table, tenant.tenantId, {
+      credits: ESTIMATE,
+      grantId: 'x',
+      nowMilliseconds: Date.now(),
+      actor: TESTER,
+    })
     await change(tableKeys.ledgerGrant(tenant.tenantId, 'x'), 'amount', credits('-0.7'))
     await change(tableKeys.balance(tenant.tenantId), 'granted', credits('99.3'))
     await change(tableKeys.balance(tenant.tenantId), 'available', credits('99.3'))

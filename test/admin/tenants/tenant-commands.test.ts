@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { createTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Answer } from '../../../lib/admin/command-line/answer.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
@@ -15,6 +15,7 @@ import {
   tenantSuspend,
 } from '../../../lib/admin/tenants/tenant-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
@@ -167,7 +168,7 @@ describe('a tenant', () => {
 
   it('with a control character in its name of before is shown without obeying it', async () => {
     const other = { id: 'x', name: 'a\u001b[2J\nb', webhookSecret: 'whsec_', credits: ESTIMATE, grantId: 'g' }
-    await createTenant(table, { ...other, nowMilliseconds: 1 })
+    await createTenant(table, { ...other, nowMilliseconds: 1 }, TESTER)
     const { text, json } = await runCommand(tenantList, { table })
     expect(text).toContain('a\\u{1b}[2J\\u{a}b  ')
     expect(text.split('\n')).toHaveLength(3)

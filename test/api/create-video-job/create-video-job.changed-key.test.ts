@@ -10,6 +10,7 @@ import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { unswitched } from '../../engines/unswitched.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 let routes: VideoRoutes
@@ -61,7 +62,7 @@ describe('create-video-job with a key that is changed after it was read', () => 
   it('refuses a key that was revoked meanwhile, too', async () => {
     const client = await routes.newClient('10')
     const caller = await outdatedCaller(client, { name: 'New' })
-    await revokeApiKey(routes.table, client.keyId)
+    await revokeApiKey(routes.table, client.keyId, TESTER)
     await expect(create(caller)).rejects.toMatchObject({ name: 'InvalidApiKeyError' })
     expect(await routes.stateOf(client)).toMatchObject({ available: '10', held: '0', started: 0 })
   })

@@ -3,6 +3,7 @@ import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
+import { TESTER } from '../../engines/tester.ts'
 
 let routes: VideoRoutes
 let handle: Awaited<ReturnType<VideoRoutes['open']>>
@@ -39,7 +40,7 @@ describe('get-balance', () => {
     const key = 'a-key-with-limits-of-its-own'
     const expiresAt = Math.trunc(Date.now() / 1000) + 3600
     const limits = { models: ['chat-default'], name: 'search', expiresAt: expiresAt * 1000 }
-    const keyId = await storeApiKey(routes.table, { key, tenantId: client.tenant.tenantId, ...limits })
+    const keyId = await storeApiKey(routes.table, { key, tenantId: client.tenant.tenantId, ...limits }, TESTER)
     const { json } = await handle(client, { key })
     expect(json.key).toEqual({
       id: keyId,
@@ -53,7 +54,7 @@ describe('get-balance', () => {
   it('get-balance 401: refuses an unknown key, and one that was revoked since it was seen', async () => {
     expect((await handle(client, { key: 'unknown' })).json.error.code).toBe('invalid_api_key')
     expect((await handle(client)).status).toBe(200)
-    await revokeApiKey(routes.table, client.keyId)
+    await revokeApiKey(routes.table, client.keyId, TESTER)
     expect((await handle(client)).status).toBe(401)
   })
 

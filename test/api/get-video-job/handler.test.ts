@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { v7 as uuidv7 } from 'uuid'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
@@ -55,7 +56,7 @@ describe('get-video-job, the first time and the next', () => {
 
   it('get-video-job 401: refuses a key that was revoked in between', async () => {
     expect(await get()).toEqual(FOUND())
-    await revokeApiKey(routes.table, client.keyId)
+    await revokeApiKey(routes.table, client.keyId, TESTER)
     expect(await get()).toEqual(UNAUTHORIZED)
     expect(await get()).toEqual(UNAUTHORIZED)
   })

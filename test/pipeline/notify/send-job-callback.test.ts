@@ -15,6 +15,7 @@ import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { inTurn, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { TESTER } from '../../engines/tester.ts'
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const signUrl = createUrlSigner({
@@ -103,6 +104,7 @@ describe('a callback while the secret of its tenant rotates', () => {
       replaces: pipeline.tenant.webhookSecret,
       secret,
       previousUntil,
+      actor: TESTER,
     })
 
   it('is verified by the old and by the new secret', async () => {

@@ -22,6 +22,8 @@ export type ApiKeyListing = {
   readonly ratePerMinute: number | null
   /** Milliseconds. */
   readonly createdAt: number
+  /** Counts the changes of the key; undefined for a key that was never changed. */
+  readonly revision: number | undefined
 }
 
 /** No key has this id. */
@@ -63,8 +65,6 @@ type StoredListing = {
   readonly listing: ApiKeyListing
   /** The digest of the key, which finds its other item. */
   readonly digest: string
-  /** Counts the changes of the key; undefined for a key that was never changed. */
-  readonly revision: number | undefined
 }
 
 /** A key by its public id, strongly consistent. @throws ApiKeyNotFoundError. */
@@ -77,12 +77,13 @@ export async function getApiKey(table: Table, keyId: string): Promise<StoredList
 }
 
 function readListing(item: unknown): StoredListing {
-  const { SK: keyId, digest, revision, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
+  const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
   const listing = {
     keyId,
+    revision: undefined,
     ...rest,
     expiresAt: toMilliseconds(expiresAt),
     endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
   }
-  return { listing, digest, revision }
+  return { listing, digest }
 }

@@ -38,8 +38,8 @@ const apiKeyItem = z.object({
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
-  const { state, expiresAt, suspended, ...caller } = apiKeyItem.parse(item)
-  return { caller: { ...caller, keyDigest }, state, suspended, expiresAt }
+  const { tenantId, keyId, revision, state, models, expiresAt, ratePerMinute, suspended } = apiKeyItem.parse(item)
+  return { caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute }, state, suspended, expiresAt }
 }
 
 /** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { base62FromBytes, formatApiKey, keyIdOf } from '#core/api-key.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
+import type { Actor } from '../audit/audit-entry.ts'
 import type { Table } from '../table/table.ts'
-import { putApiKey, type ReplacedApiKey } from './key-admin.ts'
+import type { ReplacedApiKey } from './key-admin.ts'
+import { putApiKey } from './put-api-key.ts'
 
 const KEY_ID_CHARACTERS = 8
 const SECRET_CHARACTERS = 32
@@ -32,14 +34,15 @@ type KeyToStore = {
 }
 
 /**
- * Stores a key by its digest; the key itself is stored nowhere. The key of a suspended tenant is suspended too.
+ * Stores a key by its digest; the key itself is stored nowhere. The key of a suspended tenant is suspended too. A key that is stored
+ * already with the same limits stays as it is.
  * @returns its public id.
  * @throws RangeError for a rate that is not a whole number from 1 to 60,000.
  * @throws ApiKeyNotFoundError, ApiKeyChangedError for the key that it replaces.
  */
-export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore): Promise<string> {
+export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore, actor: Actor): Promise<string> {
   const digest = sha256Hex(key)
   const keyId = keyIdOf(key) ?? digest.slice(0, KEY_ID_CHARACTERS)
-  await putApiKey(table, { ...rest, keyId, digest, createdAt: Date.now() })
+  await putApiKey(table, { ...rest, keyId, digest, createdAt: Date.now() }, actor)
   return keyId
 }

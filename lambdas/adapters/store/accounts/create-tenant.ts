@@ -1,8 +1,17 @@
 import { v7 as uuidv7 } from 'uuid'
-import type { Microcredits } from '#core/money/money.ts'
+import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { createWebhookSecret } from '../../outbound/callback-signature.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
-import { createTenant, getTenant, grantCredits, type Tenant } from './tenant-store.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { putGrant } from './grant-credits.ts'
+import { getTenant, type Tenant } from './tenant-store.ts'
+
+/** The id is taken. */
+export class TenantExistsError extends Error {
+  override readonly name = 'TenantExistsError'
+}
 
 type TenantToMake = {
   readonly id?: string
@@ -15,33 +24,46 @@ type TenantToMake = {
 /** Makes a tenant with a callback secret and a first grant, and reads it. @throws TenantExistsError. */
 export async function makeTenant(
   table: Table,
-  { id = uuidv7(), name, credits, openJobsMax = null }: TenantToMake,
+  { id = uuidv7(), ...tenant }: TenantToMake,
+  actor: Actor,
 ): Promise<Tenant> {
-  await createTenant(table, {
-    id,
-    name,
-    credits,
-    openJobsMax,
-    webhookSecret: createWebhookSecret(),
-    grantId: uuidv7(),
-    nowMilliseconds: Date.now(),
-  })
+  const generated = { webhookSecret: createWebhookSecret(), grantId: uuidv7(), nowMilliseconds: Date.now() }
+  await createTenant(table, { id, ...tenant, ...generated }, actor)
   return await getTenant(table, id)
 }
 
-/** The tenant after a grant, and whether the grant is new: a repeated one adds nothing. */
-type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
+type NewTenant = TenantToMake & {
+  readonly id: string
+  readonly webhookSecret: string
+  /** Id of the first grant's ledger row. */
+  readonly grantId: string
+  readonly nowMilliseconds: number
+}
 
 /**
- * Grants credits, once for each id of a grant.
- * @param grant.id names the ledger row; a new id when left out.
- * @throws TenantNotFoundError; GrantIdTakenError.
+ * Makes a tenant with its first grant and the entry of the audit log, in one transaction.
+ * @throws TenantExistsError when the id is taken; nothing was written.
  */
-export async function grantTenant(
-  table: Table,
-  tenantId: string,
-  { id = uuidv7(), credits }: { id?: string | undefined; credits: Microcredits },
-): Promise<Granted> {
-  const isNew = await grantCredits(table, tenantId, { grantId: id, credits, nowMilliseconds: Date.now() })
-  return { tenant: await getTenant(table, tenantId), isNew }
+export async function createTenant(table: Table, tenant: NewTenant, actor: Actor): Promise<void> {
+  const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
+  const { id, name, webhookSecret, credits, grantId, nowMilliseconds, openJobsMax = null } = tenant
+  const money = { available: credits, held: 0, spent: 0, granted: credits }
+  const balance = { ...money, state: 'active', openJobs: 0, openJobsMax: openJobsMax ?? undefined }
+  try {
+    await table.transact({
+      tenant: { Put: { ...isNew, Item: { ...tableKeys.tenant(id), name, webhookSecret, createdAt: nowMilliseconds } } },
+      balance: { Put: { ...isNew, Item: { ...tableKeys.balance(id), ...balance } } },
+      grant: putGrant(id, { grantId, credits, nowMilliseconds }),
+      audit: auditEntry({
+        actor,
+        action: 'tenant create',
+        target: { kind: 'tenant', id },
+        before: null,
+        after: { name, amount: formatCredits(credits), openJobs: openJobsMax },
+        at: nowMilliseconds,
+      }),
+    })
+  } catch (error) {
+    throw error instanceof ConditionsNotMetError ? new TenantExistsError(`tenant ${id} exists`) : error
+  }
 }

@@ -1,102 +1,76 @@
-import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Condition, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
-import { isTenantInState, readTenantState } from './tenant-state.ts'
 
-/** Another command changed the end of the key that was to be replaced. Nothing was written. */
+/** Another command changed the key meanwhile. Nothing was written. */
 export class ApiKeyChangedError extends Error {
   override readonly name = 'ApiKeyChangedError'
 }
 
-/** The tenant is suspended and resumed again and again while its key is being stored. */
-class TenantUnsettledError extends Error {
-  override readonly name = 'TenantUnsettledError'
-}
-
-type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdAt'> & {
-  readonly digest: string
-  readonly name?: string | undefined
-  /** Milliseconds. */
-  readonly expiresAt?: number | undefined
-  readonly ratePerMinute?: number | undefined
-  readonly replaces?: ReplacedApiKey | undefined
-}
-
 /** A key that gets a new end in the transaction that stores its successor. */
 export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
+  /** The revision with which the key was read, whose name and limits its successor gets. */
+  readonly revision?: number | undefined
   /** Unix milliseconds, rounded down to whole seconds: earlier or later than before. A revoked key stays revoked. */
   readonly endsAt: number
 }
 
-/** Tries to store a key while its tenant is suspended or resumed. */
-const TRIES_MAX = 5
-
 /**
- * Stores a key by its digest, active. Storing a key again makes it active again, with the new limits. The key of a suspended
- * tenant is suspended too: the same transaction proves the tenant's state, so that a suspension cannot miss a key that is made
- * meanwhile.
- * @throws RangeError for a rate that no limit can keep.
- * @throws ApiKeyNotFoundError, ApiKeyChangedError when the key that it replaces does not exist, or has another end than expected.
- */
-export async function putApiKey(table: Table, key: NewApiKey): Promise<void> {
-  const { keyId, tenantId, models, createdAt, digest, name, expiresAt, ratePerMinute } = key
-  if (ratePerMinute !== undefined && !isRatePerMinute(ratePerMinute)) {
-    throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
-  }
-  const shared = { keyId, tenantId, models, state: 'active', expiresAt: toSeconds(expiresAt), ratePerMinute }
-  const ending = key.replaces === undefined ? {} : await endKey(table, key.replaces)
-  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const tenantState = await readTenantState(table, tenantId)
-    const record = { ...shared, suspended: tenantState === 'suspended' ? true : undefined }
-    const listing = { ...record, name, createdAt, digest }
-    try {
-      return await table.transact({
-        tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
-        newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record } } },
-        newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...listing } } },
-        ...ending,
-      })
-    } catch (error) {
-      if (!(error instanceof ConditionsNotMetError)) {
-        throw error
-      }
-      if (error.failed.has('key') || error.failed.has('listing')) {
-        throw new ApiKeyChangedError(`key ${key.replaces?.keyId} was changed meanwhile: nothing was done`)
-      }
-    }
-  }
-  throw new TenantUnsettledError(`tenant ${tenantId} is being suspended and resumed; the key was not stored`)
-}
-
-/** Rounds down, so that a key never works longer than it should. */
-function toSeconds(milliseconds: number | undefined): number | undefined {
-  return milliseconds === undefined ? undefined : Math.floor(milliseconds / 1000)
-}
-
-/**
- * Revokes a key, in one transaction with its listing: its next request is refused, and so is a reservation that is under way.
+ * Revokes a key, in one transaction with its listing and the entry of the audit log: its next request is refused, and so is a reservation
+ * that is under way. A key that is revoked already stays as it is.
  * @throws ApiKeyNotFoundError when no key has this id.
  */
-export async function revokeApiKey(table: Table, keyId: string): Promise<void> {
+export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
+  const { tenantId, state } = (await getApiKey(table, keyId)).listing
+  if (state === 'revoked') {
+    return
+  }
   const revocation = await updateKey(table, keyId, {
     UpdateExpression: 'SET #state = :revoked',
+    ConditionExpression: '#state = :active',
     ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':revoked': 'revoked' },
+    ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
   })
-  await table.transact(revocation)
+  const target = { kind: 'key', id: keyId, tenantId } as const
+  const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
+  const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
+  try {
+    await table.transact({ ...revocation, audit })
+  } catch (error) {
+    // Another command, or an earlier try of this one, has revoked the key since it was read.
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+  }
 }
 
-/** The listing keeps the first end of the key, so that a second successor gets the key's lifetime and not its last days. */
-async function endKey(table: Table, { keyId, expiresAt, endsAt }: ReplacedApiKey): Promise<KeyWrites> {
-  const was = expiresAt === null ? undefined : toSeconds(expiresAt)
+/**
+ * The writes that give a replaced key its new end. The listing keeps the first end of the key, so that a second successor gets the key's
+ * lifetime and not its last days.
+ * @throws ApiKeyNotFoundError.
+ */
+export async function endKey(table: Table, { keyId, expiresAt, revision, endsAt }: ReplacedApiKey): Promise<KeyWrites> {
+  const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
+  const keyEndsAsRead = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
+  const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
   return await updateKey(table, keyId, {
     UpdateExpression:
       'SET expiresAt = :expiresAt, endBeforeReplacement = if_not_exists(endBeforeReplacement, :endBefore)',
-    ConditionExpression: was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was',
-    ExpressionAttributeValues: { ':expiresAt': toSeconds(endsAt), ':endBefore': was ?? null, ':was': was },
+    ConditionExpression: `${keyEndsAsRead} AND ${keyHasNotChanged}`,
+    ExpressionAttributeValues: {
+      ':expiresAt': wholeSeconds(endsAt),
+      ':endBefore': was ?? null,
+      ':was': was,
+      ':revision': revision,
+    },
   })
+}
+
+/** Seconds of a time in milliseconds, rounded down, so that a key never works longer than it should. */
+export function wholeSeconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000)
 }
 
 /** One change of both items of a key, by its public id. */

@@ -1,10 +1,10 @@
-import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
-import { ApiKeyChangedError } from './key-admin.ts'
+import { ApiKeyChangedError, wholeSeconds } from './key-admin.ts'
+import { requireRate } from './put-api-key.ts'
 
 /** What can be changed of a key. A field that is left out stays as it is; null removes a limit or the name. */
 export type KeySettings = {
@@ -36,7 +36,8 @@ export async function setApiKey(
 ): Promise<{ readonly key: ApiKeyListing; readonly isChanged: boolean }> {
   requireRate(settings.ratePerMinute)
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { listing, digest, revision } = await getApiKey(table, keyId)
+    const { listing, digest } = await getApiKey(table, keyId)
+    const { revision } = listing
     if (listing.state === 'revoked') {
       throw new ApiKeyRevokedError(`key ${keyId} is revoked: create a new one with key create`)
     }
@@ -67,12 +68,6 @@ export async function setApiKey(
   throw new ApiKeyChangedError(`key ${keyId} is being changed by other commands: nothing was done`)
 }
 
-function requireRate(ratePerMinute: number | null | undefined): void {
-  if (typeof ratePerMinute === 'number' && !isRatePerMinute(ratePerMinute)) {
-    throw new RangeError(`${ratePerMinute} requests per minute: use a whole number from 1 to ${RATE_PER_MINUTE_MAX}`)
-  }
-}
-
 /** One attribute with its new value; undefined removes it. */
 type Change = {
   readonly attribute: 'name' | 'models' | 'ratePerMinute' | 'expiresAt' | 'endBeforeReplacement'
@@ -96,7 +91,7 @@ function changesOf(listing: ApiKeyListing, settings: KeySettings): readonly Chan
     changes.push({ attribute: 'ratePerMinute', value: ratePerMinute ?? undefined })
   }
   if (expiresAt !== undefined && expiresAt !== listing.expiresAt) {
-    const seconds = expiresAt === null ? null : Math.floor(expiresAt / 1000)
+    const seconds = expiresAt === null ? null : wholeSeconds(expiresAt)
     changes.push({ attribute: 'expiresAt', value: seconds ?? undefined })
     if (listing.endBeforeReplacement !== undefined) {
       // A later rotation gives the new key the lifetime that is set here.

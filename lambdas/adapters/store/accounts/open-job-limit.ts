@@ -1,38 +1,79 @@
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import { queryItems } from '../table/query-items.ts'
-import type { Table } from '../table/table.ts'
+import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { TenantNotFoundError } from './tenant-store.ts'
+import { getTenant } from './tenant-store.ts'
 
 /** Recounts while the tenant's money keeps moving. After the last one, a later change of the limit counts again. */
 const RECOUNTS_MAX = 5
 
+/** Reads and writes while other commands change the same limit. */
+const TRIES_MAX = 5
+
+/** Another command keeps changing the limit. */
+class OpenJobLimitChangedError extends Error {
+  override readonly name = 'OpenJobLimitChangedError'
+}
+
 /**
  * Limits how many video jobs of a tenant may be open at a time, from its next create on; null removes the limit. Jobs that
- * are open already stay, even above the limit. Open jobs are counted again, because two versions that serve at the same time,
- * during an upgrade, may have left a wrong count.
+ * are open already stay, even above the limit. A changed limit and the entry of the audit log are one transaction. Open jobs are counted
+ * again, because two versions that serve at the same time, during an upgrade, may have left a wrong count.
  * @throws RangeError for a limit that is not a whole number. @throws TenantNotFoundError when there is no such tenant.
  */
-export async function setOpenJobLimit(table: Table, tenantId: string, limit: number | null): Promise<void> {
+export async function setOpenJobLimit(table: Table, tenantId: string, { limit, actor }: LimitBy): Promise<void> {
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new RangeError(`${limit} open jobs: use a whole number from 0`)
   }
-  const change =
-    limit === null
-      ? { UpdateExpression: 'REMOVE openJobsMax' }
-      : {
-          // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
-          UpdateExpression: 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
-          ExpressionAttributeValues: { ':limit': limit, ':none': 0 },
-        }
-  const isKnown = { ConditionExpression: 'attribute_exists(PK)' }
-  const { isWritten } = await table.updateItem({ Key: tableKeys.balance(tenantId), ...change, ...isKnown })
-  if (!isWritten) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
-  }
+  await changeLimit(table, tenantId, { limit, actor })
   for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
     if (await recountOpenJobs(table, tenantId)) {
       return
     }
+  }
+}
+
+type LimitBy = { readonly limit: number | null; readonly actor: Actor }
+
+async function changeLimit(table: Table, tenantId: string, { limit, actor }: LimitBy): Promise<void> {
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { openJobs } = await getTenant(table, tenantId)
+    if (openJobs.max === limit) {
+      return
+    }
+    const audit = auditEntry({
+      actor,
+      action: 'tenant limit',
+      target: { kind: 'tenant', id: tenantId },
+      before: { openJobs: openJobs.max },
+      after: { openJobs: limit },
+      at: Date.now(),
+    })
+    try {
+      return await table.transact({ limit: { Update: setLimit(tenantId, { was: openJobs.max, limit }) }, audit })
+    } catch (error) {
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+    }
+  }
+  throw new OpenJobLimitChangedError(`the open-job limit of tenant ${tenantId} is being changed by other commands`)
+}
+
+function setLimit(tenantId: string, { was, limit }: { was: number | null; limit: number | null }): ItemUpdate {
+  return {
+    Key: tableKeys.balance(tenantId),
+    // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
+    UpdateExpression:
+      limit === null ? 'REMOVE openJobsMax' : 'SET openJobsMax = :limit, openJobs = if_not_exists(openJobs, :none)',
+    ConditionExpression:
+      was === null ? 'attribute_exists(PK) AND attribute_not_exists(openJobsMax)' : 'openJobsMax = :was',
+    // One of the two is a number, because an equal limit is not set.
+    ExpressionAttributeValues: {
+      ...(limit === null ? {} : { ':limit': limit, ':none': 0 }),
+      ...(was === null ? {} : { ':was': was }),
+    },
   }
 }
 

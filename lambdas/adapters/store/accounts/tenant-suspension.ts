@@ -1,45 +1,48 @@
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
-import type { Table } from '../table/table.ts'
+import type { NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, listApiKeys } from './api-key-listing.ts'
 import { updateKey } from './key-admin.ts'
-import { isTenantInState, type TenantState } from './tenant-state.ts'
-import { TenantNotFoundError } from './tenant-store.ts'
+import { isTenantInState, readTenantState, type TenantState } from './tenant-state.ts'
+import { type Suspension, TenantNotFoundError } from './tenant-store.ts'
 
 /** Another command resumed the tenant while it was being suspended, or suspended it while it was being resumed. That command stands. */
 export class TenantStateChangedError extends Error {
   override readonly name = 'TenantStateChangedError'
 }
 
+/** Who suspends a tenant, and why. */
+type SuspensionBy = { readonly actor: Actor; readonly reason?: string | undefined }
+
 /**
  * Suspends a tenant: from its next request on, each of its keys is refused like a revoked one. Its running jobs and requests
- * end as usual, are billed, and send their callbacks. The balance is marked first, so that keys made from then on are suspended
- * too; then each key. Repeating it after a crash does the rest; otherwise repeating it changes nothing.
+ * end as usual, are billed, and send their callbacks. The balance is marked first, in one transaction with the record of the suspension and
+ * the entry of the audit log, so that keys made from then on are suspended too; then each key. Repeating it after a crash does the rest;
+ * otherwise repeating it changes nothing.
  * @throws TenantNotFoundError when there is no such tenant.
  * @throws TenantStateChangedError when another command resumed the tenant meanwhile.
  */
-export async function suspendTenant(table: Table, tenantId: string): Promise<void> {
-  await moveTenant(table, tenantId, 'suspended')
+export async function suspendTenant(table: Table, tenantId: string, by: SuspensionBy): Promise<void> {
+  await moveTenant(table, { tenantId, state: 'suspended', ...by })
 }
 
 /**
  * Ends a suspension: keys that are neither revoked nor expired work from their next request on.
  * @throws TenantNotFoundError, TenantStateChangedError as {@link suspendTenant}.
  */
-export async function resumeTenant(table: Table, tenantId: string): Promise<void> {
-  await moveTenant(table, tenantId, 'active')
+export async function resumeTenant(table: Table, tenantId: string, by: Pick<SuspensionBy, 'actor'>): Promise<void> {
+  await moveTenant(table, { tenantId, state: 'active', ...by })
 }
 
-async function moveTenant(table: Table, tenantId: string, state: TenantState): Promise<void> {
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.balance(tenantId),
-    UpdateExpression: 'SET #state = :state',
-    ConditionExpression: 'attribute_exists(PK)',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':state': state },
-  })
-  if (!isWritten) {
-    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+type Move = SuspensionBy & { readonly tenantId: string; readonly state: TenantState }
+
+async function moveTenant(table: Table, move: Move): Promise<void> {
+  const { tenantId, state } = move
+  try {
+    await table.transact(moveState(move, Date.now()))
+  } catch (error) {
+    await requireState(table, move, error)
   }
   const isSuspended = state === 'suspended'
   for (const key of await listApiKeys(table)) {
@@ -47,6 +50,62 @@ async function moveTenant(table: Table, tenantId: string, state: TenantState): P
       await markKey(table, key, state)
     }
   }
+}
+
+/** The balance decides; the tenant's record says since when, by whom and why. */
+function moveState({ tenantId, state, actor, reason }: Move, at: number): NamedWrites {
+  const was: TenantState = state === 'suspended' ? 'active' : 'suspended'
+  const record = { Key: tableKeys.tenant(tenantId), ConditionExpression: 'attribute_exists(PK)' }
+  const suspension: Suspension = { at, by: actor.name, reason: reason ?? null }
+  return {
+    balance: {
+      Update: {
+        Key: tableKeys.balance(tenantId),
+        UpdateExpression: 'SET #state = :state',
+        ConditionExpression: '#state = :was',
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: { ':state': state, ':was': was },
+      },
+    },
+    tenant: {
+      Update:
+        state === 'suspended'
+          ? {
+              ...record,
+              UpdateExpression: 'SET suspension = :suspension',
+              ExpressionAttributeValues: { ':suspension': suspension },
+            }
+          : { ...record, UpdateExpression: 'REMOVE suspension' },
+    },
+    audit: auditEntry({
+      actor,
+      action: state === 'suspended' ? 'tenant suspend' : 'tenant resume',
+      target: { kind: 'tenant', id: tenantId },
+      before: { state: was },
+      after: { state, ...(reason === undefined ? {} : { reason }) },
+      at,
+    }),
+  }
+}
+
+/** A tenant that is in the state already was moved by an earlier run, whose keys may be unfinished. */
+async function requireState(table: Table, { tenantId, state }: Move, error: unknown): Promise<void> {
+  if (!(error instanceof ConditionsNotMetError)) {
+    throw error
+  }
+  const stored = error.failed.has('tenant') ? undefined : await readTenantState(table, tenantId)
+  if (stored === undefined) {
+    throw new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+  }
+  if (stored !== state) {
+    throw stateChanged(tenantId, state, error)
+  }
+}
+
+function stateChanged(tenantId: string, state: TenantState, cause: Error): TenantStateChangedError {
+  return new TenantStateChangedError(`tenant ${tenantId} is no longer ${state}: somebody changed it meanwhile`, {
+    cause,
+  })
 }
 
 /** Marks one key while its tenant is still in the state of the mark, so that no mark outlives a later command. */
@@ -61,10 +120,6 @@ async function markKey(table: Table, { tenantId, keyId }: ApiKeyListing, state: 
       ...(await updateKey(table, keyId, mark)),
     })
   } catch (error) {
-    throw error instanceof ConditionsNotMetError
-      ? new TenantStateChangedError(`tenant ${tenantId} is no longer ${state}: somebody changed it meanwhile`, {
-          cause: error,
-        })
-      : error
+    throw error instanceof ConditionsNotMetError ? stateChanged(tenantId, state, error) : error
   }
 }

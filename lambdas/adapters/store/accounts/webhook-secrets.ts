@@ -1,5 +1,7 @@
 import * as z from 'zod/mini'
-import type { Table } from '../table/table.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { ItemUpdate, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { TenantNotFoundError } from './tenant-store.ts'
 
@@ -46,18 +48,40 @@ type Rotation = {
   readonly secret: string
   /** Until when the replaced secret signs too, in Unix milliseconds; undefined to end it at once. */
   readonly previousUntil: number | undefined
+  readonly actor: Actor
 }
 
 /**
- * Replaces a tenant's secret. There are two at most, so a still older one ends. Repeating a rotation changes nothing.
+ * Replaces a tenant's secret, in one transaction with the entry of the audit log, which has neither secret. There are two at most, so a
+ * still older one ends. Repeating a rotation changes nothing.
  * @throws WebhookSecretChangedError
  */
-export async function rotateWebhookSecret(
-  table: Table,
-  tenantId: string,
-  { replaces, secret, previousUntil }: Rotation,
-): Promise<void> {
-  const { isWritten } = await table.updateItem({
+export async function rotateWebhookSecret(table: Table, tenantId: string, rotation: Rotation): Promise<void> {
+  const { secret, previousUntil, actor } = rotation
+  const audit = auditEntry({
+    actor,
+    action: 'callback-secret rotate',
+    target: { kind: 'tenant', id: tenantId },
+    before: null,
+    after: { until: previousUntil === undefined ? null : new Date(previousUntil).toISOString() },
+    at: Date.now(),
+  })
+  try {
+    await table.transact({ tenant: { Update: replaceSecret(tenantId, rotation) }, audit })
+  } catch (error) {
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+    // A write whose response was lost may be sent again by the command, and is then refused by its own first try.
+    const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
+    if (current !== secret) {
+      throw new WebhookSecretChangedError('somebody else rotated the callback secret at the same time')
+    }
+  }
+}
+
+function replaceSecret(tenantId: string, { replaces, secret, previousUntil }: Rotation): ItemUpdate {
+  return {
     Key: tableKeys.tenant(tenantId),
     UpdateExpression:
       previousUntil === undefined
@@ -69,13 +93,5 @@ export async function rotateWebhookSecret(
       ':replaces': replaces,
       ...(previousUntil === undefined ? {} : { ':until': previousUntil }),
     },
-  })
-  if (isWritten) {
-    return
-  }
-  // A write whose response was lost is sent again and then refused by its own first try.
-  const { current } = await readWebhookSecrets(table, tenantId, { nowMilliseconds: 0 })
-  if (current !== secret) {
-    throw new WebhookSecretChangedError('somebody else rotated the callback secret at the same time')
   }
 }

@@ -48,7 +48,7 @@ export type AuditWish = {
   readonly before?: string | undefined
   /** Entries whose actor contains this string. */
   readonly actor?: string | undefined
-  /** Entries of any target with one of these ids, or of any key or job of a tenant with one of them. */
+  /** Entries of any target with one of these ids, of any key or job of such a tenant, or of a key that such a key replaced. */
   readonly targets?: readonly string[] | undefined
 }
 
@@ -97,7 +97,7 @@ function queryFor(wish: AuditWish): TableQuery {
   const ids = (targets ?? []).map((_, index) => `:target${index}`).join(', ')
   const filters = [
     ...(actor === undefined ? [] : ['contains(#actor, :actor)']),
-    ...(targets === undefined ? [] : [`(#target IN (${ids}) OR #tenant IN (${ids}))`]),
+    ...(targets === undefined ? [] : [`(#target IN (${ids}) OR #tenant IN (${ids}) OR #after.#successor IN (${ids}))`]),
   ]
   const isFiltered = filters.length > 0
   return {
@@ -113,7 +113,9 @@ function queryFor(wish: AuditWish): TableQuery {
           FilterExpression: filters.join(' AND '),
           ExpressionAttributeNames: {
             ...(actor === undefined ? {} : { '#actor': 'actor' }),
-            ...(targets === undefined ? {} : { '#target': 'target', '#tenant': 'tenant' }),
+            ...(targets === undefined
+              ? {}
+              : { '#target': 'target', '#tenant': 'tenant', '#after': 'after', '#successor': 'replacedBy' }),
           },
         }
       : { Limit: Math.min(limit, PAGE_ITEMS_MAX) }),
@@ -123,6 +125,13 @@ function queryFor(wish: AuditWish): TableQuery {
 }
 
 function readEntry(item: unknown): AuditEntry {
-  const { SK: position, ...entry } = auditItem.parse(item)
-  return { position, ...entry }
+  const { SK: position, before, after, ...entry } = auditItem.parse(item)
+  return { position, ...entry, before: sorted(before), after: sorted(after) }
+}
+
+/** The table does not keep the order of fields. */
+function sorted(fields: AuditEntry['before']): AuditEntry['before'] {
+  return fields === null
+    ? null
+    : Object.fromEntries(Object.entries(fields).toSorted(([left], [right]) => left.localeCompare(right)))
 }

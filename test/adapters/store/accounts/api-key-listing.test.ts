@@ -1,25 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { getApiKey, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
-import { putApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 
 let engine: TestTable
 let table: Table
 beforeAll(async () => {
   engine = await startTestTable()
   table = engine.table
-  await putApiKey(table, { keyId: 'one', tenantId: 'acme', models: ['chat'], createdAt: 1_000, digest: 'digest-1' })
-  await putApiKey(table, {
-    keyId: 'two',
-    tenantId: 'acme',
-    models: null,
-    createdAt: 2_000,
-    digest: 'digest-2',
-    name: 'web',
-    expiresAt: 5_999,
-    ratePerMinute: 60,
-  })
+  await putApiKey(
+    table,
+    { keyId: 'one', tenantId: 'acme', models: ['chat'], createdAt: 1_000, digest: 'digest-1' },
+    TESTER,
+  )
+  await putApiKey(
+    table,
+    {
+      keyId: 'two',
+      tenantId: 'acme',
+      models: null,
+      createdAt: 2_000,
+      digest: 'digest-2',
+      name: 'web',
+      expiresAt: 5_999,
+      ratePerMinute: 60,
+    },
+    TESTER,
+  )
 })
 afterAll(() => engine.close())
 

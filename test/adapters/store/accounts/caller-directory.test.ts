@@ -1,12 +1,14 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { InvalidApiKeyError, ServiceUnavailableError } from '#core/errors.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { type RelayTable, startRelayTable } from '../money/relay-table.ts'
 import { openRelayingTenant, type RelayingTenant } from './relaying-tenant.ts'
 
@@ -43,7 +45,7 @@ const callerOf = ({ tenantId, keyDigest }: RelayingTenant) => ({
   keyDigest,
   models: null,
 })
-const revoke = () => revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+const revoke = () => revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
 
 describe('looking up a key', () => {
   it('reads once and remembers for a minute, saying which of the two it was', async () => {
@@ -80,7 +82,7 @@ describe('looking up a key', () => {
     expect(await callers.lookUp('unknown')).toBeUndefined()
     expect(await callers.lookUp('unknown')).toBeUndefined()
     expect(reads).toBe(2)
-    await putApiKey(table, { keyId: 'k', tenantId: 't', models: ['m'], createdAt: 0, digest: 'unknown' })
+    await putApiKey(table, { keyId: 'k', tenantId: 't', models: ['m'], createdAt: 0, digest: 'unknown' }, TESTER)
     expect(await callers.lookUp('unknown')).toMatchObject({ caller: { tenantId: 't', models: ['m'] } })
   })
 

@@ -6,6 +6,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { isPlausibleKey, keyIdOf } from '#core/api-key.ts'
 import { readPartition } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 
 let engine: TestTable
 let table: Table
@@ -24,7 +25,7 @@ describe('a generated key', () => {
 
   it('is stored by its digest alone', async () => {
     const key = generateApiKey()
-    const keyId = await storeApiKey(table, { key, tenantId: 'tenant', models: ['famA-2'] })
+    const keyId = await storeApiKey(table, { key, tenantId: 'tenant', models: ['famA-2'] }, TESTER)
     expect(keyId).toBe(keyIdOf(key))
     expect(await findCaller(table, sha256Hex(key), 0)).toMatchObject({ tenantId: 'tenant', models: ['famA-2'] })
     const written = [...(await readPartition(table, 'KEYS')), ...(await readPartition(table, `K#${sha256Hex(key)}`))]
@@ -33,7 +34,7 @@ describe('a generated key', () => {
   })
 
   it('of another shape is known by the beginning of its digest', async () => {
-    const keyId = await storeApiKey(table, { key: 'local-key', tenantId: 'tenant', models: null })
+    const keyId = await storeApiKey(table, { key: 'local-key', tenantId: 'tenant', models: null }, TESTER)
     expect(keyId).toBe(sha256Hex('local-key').slice(0, 8))
   })
 })

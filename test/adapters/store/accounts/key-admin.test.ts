@@ -1,14 +1,12 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
-import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { ApiKeyChangedError, putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
-
-const NOW = 1_800_000_000
+import { TESTER } from '../../../engines/tester.ts'
 
 let engine: TestTable
 let table: TableWithClient
@@ -18,160 +16,41 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const key = (keyId: string, models: string[] | null = null) => ({
-  keyId,
-  tenantId: 'tenant',
-  models,
-  createdAt: 1_000,
-  digest: `digest-of-${keyId}`,
-})
+const storeKey = (keyId: string) =>
+  putApiKey(table, { keyId, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` }, TESTER)
+const revocations = async (keyId: string) =>
+  (await readAudit(table, { limit: 10, targets: [keyId] })).entries.filter(({ action }) => action === 'key revoke')
 
-describe('an api key', () => {
-  it('is found by its digest, with its tenant and its models', async () => {
-    await putApiKey(table, key('one', ['famA-2']))
-    expect(await findCaller(table, 'digest-of-one', NOW)).toEqual({
-      tenantId: 'tenant',
-      keyId: 'one',
-      keyDigest: 'digest-of-one',
-      models: ['famA-2'],
-    })
-    expect(await findCaller(table, 'digest-of-nobody', NOW)).toBeUndefined()
+describe('key-admin: a revocation', () => {
+  it('is recorded once, with the actor, however often it is repeated', async () => {
+    await storeKey('one')
+    for (const name of ['alice', 'bob']) {
+      await revokeApiKey(table, 'one', { name, role: 'operator' })
+    }
+    expect(await revocations('one')).toMatchObject([
+      { actor: 'alice', kind: 'key', tenant: 'acme', before: { state: 'active' }, after: { state: 'revoked' } },
+    ])
   })
 
-  it('is not found any more once it is revoked, while another of the tenant still is', async () => {
-    await putApiKey(table, key('old'))
-    await putApiKey(table, key('new'))
-    await revokeApiKey(table, 'old')
-    expect(await findCaller(table, 'digest-of-old', NOW)).toBeUndefined()
-    expect(await findCaller(table, 'digest-of-new', NOW)).toMatchObject({ keyId: 'new' })
+  it('is recorded once where several commands revoke a key at once', async () => {
+    await storeKey('two')
+    await Promise.all(Array.from({ length: 5 }, () => revokeApiKey(table, 'two', TESTER)))
+    expect((await getApiKey(table, 'two')).listing.state).toBe('revoked')
+    expect(await revocations('two')).toHaveLength(1)
   })
 
-  it('is revoked together with its listing, or not at all', async () => {
-    await putApiKey(table, key('torn'))
-    const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
-    breakConnection(patient, ':revoked', { kind: 'request_lost', times: 8 })
-    await expect(revokeApiKey(patient, 'torn')).rejects.toThrow()
-    expect(await findCaller(table, 'digest-of-torn', NOW)).toMatchObject({ keyId: 'torn' })
-    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'torn')?.state).toBe('active')
-    await revokeApiKey(patient, 'torn')
-    expect(await findCaller(table, 'digest-of-torn', NOW)).toBeUndefined()
-    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'torn')?.state).toBe('revoked')
-  })
-
-  it('ends in the very second', async () => {
-    await putApiKey(table, key('short'))
-    await table.client.send(
-      new UpdateCommand({
-        TableName: table.name,
-        Key: tableKeys.apiKey('digest-of-short'),
-        UpdateExpression: 'SET expiresAt = :at',
-        ExpressionAttributeValues: { ':at': NOW },
-      }),
-    )
-    expect(await findCaller(table, 'digest-of-short', NOW - 1)).toMatchObject({ keyId: 'short' })
-    expect(await findCaller(table, 'digest-of-short', NOW)).toBeUndefined()
-  })
-
-  it('carries its name, its end and its rate to the listing, and what a request needs of them to the caller', async () => {
-    await putApiKey(table, { ...key('full'), name: 'web shop', expiresAt: NOW * 1000 + 999, ratePerMinute: 120 })
-    expect((await listApiKeys(table)).find(({ keyId }) => keyId === 'full')).toMatchObject({
-      name: 'web shop',
-      expiresAt: NOW * 1000,
-      ratePerMinute: 120,
-    })
-    expect(await findCaller(table, 'digest-of-full', NOW - 1)).toMatchObject({ ratePerMinute: 120 })
-    expect(await findCaller(table, 'digest-of-full', NOW)).toBeUndefined()
-  })
-
-  it('ends when the one that replaces it says, sooner or later, which its listing shows', async () => {
-    await putApiKey(table, key('rotated'))
-    const replacement = (keyId: string, endsAt: number, expiresAt: number | null) => ({
-      ...key(keyId),
-      replaces: { keyId: 'rotated', endsAt, expiresAt },
-    })
-    await putApiKey(table, replacement('next', NOW * 1000, null))
-    expect(await findCaller(table, 'digest-of-rotated', NOW)).toBeUndefined()
-    expect(await findCaller(table, 'digest-of-next', NOW)).toMatchObject({ keyId: 'next' })
-    await putApiKey(table, replacement('last', NOW * 1000 + 5_999, NOW * 1000))
-    expect(await findCaller(table, 'digest-of-rotated', NOW + 4)).toMatchObject({ keyId: 'rotated' })
-    const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'rotated')
-    expect(listing).toMatchObject({ expiresAt: NOW * 1000 + 5_000, endBeforeReplacement: null })
-  })
-
-  it('has one successor of many that are made at the same time', async () => {
-    await putApiKey(table, { ...key('wanted'), expiresAt: NOW * 1000 + 9_000 })
-    const replaces = { keyId: 'wanted', endsAt: NOW * 1000, expiresAt: NOW * 1000 + 9_000 }
-    const made = await Promise.allSettled(['s1', 's2', 's3'].map((id) => putApiKey(table, { ...key(id), replaces })))
-    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const refused = made.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []))
-    expect(refused).toEqual([expect.any(ApiKeyChangedError), expect.any(ApiKeyChangedError)])
-    const listings = await listApiKeys(table)
-    expect(listings.filter(({ keyId }) => /^s\d$/.test(keyId))).toHaveLength(1)
-    expect(listings.find(({ keyId }) => keyId === 'wanted')?.endBeforeReplacement).toBe(NOW * 1000 + 9_000)
-  })
-
-  it.each(['digest-of-heir', ':expiresAt'])(
-    'ends together with the storing of the one that replaces it, or not at all: %s is lost',
-    async (lost) => {
-      await putApiKey(table, key('kept'))
+  it.each(['reply_lost', 'request_lost'] as const)(
+    'is recorded if it happened, and not otherwise: %s',
+    async (kind) => {
+      await storeKey(kind)
       const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
-      breakConnection(patient, lost, { kind: 'request_lost', times: 8 })
-      const heir = { ...key('heir'), replaces: { keyId: 'kept', endsAt: NOW * 1000, expiresAt: null } }
-      await expect(putApiKey(patient, heir)).rejects.toThrow()
-      const kept = (await listApiKeys(table)).filter(({ keyId }) => keyId === 'kept' || keyId === 'heir')
-      expect(kept).toEqual([expect.objectContaining({ keyId: 'kept', expiresAt: null })])
-      expect(await findCaller(table, 'digest-of-kept', NOW)).toMatchObject({ keyId: 'kept' })
-      expect(await findCaller(table, 'digest-of-heir', NOW)).toBeUndefined()
+      breakConnection(patient, ':revoked', { kind, times: 8 })
+      await expect(revokeApiKey(patient, kind, TESTER)).rejects.toThrow()
+      const isRevoked = (await getApiKey(table, kind)).listing.state === 'revoked'
+      expect(isRevoked).toBe(kind === 'reply_lost')
+      expect(await revocations(kind)).toHaveLength(isRevoked ? 1 : 0)
+      await revokeApiKey(table, kind, TESTER)
+      expect(await revocations(kind)).toHaveLength(1)
     },
   )
-
-  it('that is revoked stays so whatever end it is given', async () => {
-    await putApiKey(table, key('gone'))
-    await revokeApiKey(table, 'gone')
-    await putApiKey(table, {
-      ...key('after'),
-      replaces: { keyId: 'gone', endsAt: NOW * 1000 + 5_000, expiresAt: null },
-    })
-    expect(await findCaller(table, 'digest-of-gone', NOW)).toBeUndefined()
-  })
-
-  it.each([0, 1.5, -1, 60_001])('is not stored with a rate of %s', async (ratePerMinute) => {
-    await expect(putApiKey(table, { ...key('rated'), ratePerMinute })).rejects.toBeInstanceOf(RangeError)
-    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('rated')
-  })
-
-  it('that nobody has is replaced by none', async () => {
-    const replaces = { keyId: 'nobody', endsAt: NOW * 1000, expiresAt: null }
-    await expect(putApiKey(table, { ...key('orphan'), replaces })).rejects.toBeInstanceOf(ApiKeyNotFoundError)
-    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('orphan')
-  })
-
-  it('that nobody has cannot be revoked, and revoking makes no key', async () => {
-    await expect(revokeApiKey(table, 'nobody')).rejects.toBeInstanceOf(ApiKeyNotFoundError)
-    expect((await listApiKeys(table)).map(({ keyId }) => keyId)).not.toContain('nobody')
-  })
-
-  it('is listed with its state and never with its digest', async () => {
-    await putApiKey(table, key('listed'))
-    await revokeApiKey(table, 'listed')
-    const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'listed')
-    expect(listing).toEqual({
-      keyId: 'listed',
-      tenantId: 'tenant',
-      name: null,
-      state: 'revoked',
-      suspended: false,
-      models: null,
-      expiresAt: null,
-      ratePerMinute: null,
-      createdAt: 1_000,
-    })
-  })
-
-  it('stored again is active again, with its new limits', async () => {
-    await putApiKey(table, key('again'))
-    await revokeApiKey(table, 'again')
-    await putApiKey(table, key('again', ['famA-2']))
-    expect(await findCaller(table, 'digest-of-again', NOW)).toMatchObject({ models: ['famA-2'] })
-  })
 })

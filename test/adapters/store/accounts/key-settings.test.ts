@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { ESTIMATE, openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const ACTOR = { name: 'alice', role: 'operator' } as const
@@ -28,7 +30,7 @@ afterAll(() => engine.close())
 
 const set = (settings: KeySettings) => setApiKey(table, { keyId, settings, actor: ACTOR })
 const caller = () => findCaller(table, tenant.keyDigest, Date.now() / 1000)
-const entries = async () => (await readAudit(table, { limit: 10, targets: [keyId] })).entries
+const entries = async () => (await readAudit(table, { limit: 10, targets: [keyId], actor: ACTOR.name })).entries
 
 describe('key-settings', () => {
   it('change what a key may do, for the list and for its next request alike', async () => {
@@ -111,16 +113,20 @@ describe('key-settings', () => {
   })
 
   it('of a rotated key give its next successor the lifetime that was set', async () => {
-    await putApiKey(table, {
-      ...{ keyId: 'next', tenantId: tenant.tenantId, models: null, createdAt: 1, digest: 'digest-of-next' },
-      replaces: { keyId, expiresAt: null, endsAt: END },
-    })
+    await putApiKey(
+      table,
+      {
+        ...{ keyId: 'next', tenantId: tenant.tenantId, models: null, createdAt: 1, digest: 'digest-of-next' },
+        replaces: { keyId, expiresAt: null, endsAt: END },
+      },
+      TESTER,
+    )
     const { key } = await set({ expiresAt: END + 60_000 })
     expect(key).toMatchObject({ expiresAt: END + 60_000, endBeforeReplacement: END + 60_000 })
   })
 
   it('of a revoked or unknown key are refused', async () => {
-    await revokeApiKey(table, keyId)
+    await revokeApiKey(table, keyId, TESTER)
     await expect(set({ name: 'web' })).rejects.toMatchObject({ name: 'ApiKeyRevokedError' })
     await expect(setApiKey(table, { keyId: 'nobody', settings: {}, actor: ACTOR })).rejects.toMatchObject({
       name: 'ApiKeyNotFoundError',

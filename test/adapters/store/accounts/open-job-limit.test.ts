@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { IdempotencyKeyTakenError } from '#adapters/store/money/reserve-quota.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -11,6 +12,7 @@ import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
@@ -25,7 +27,7 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
-const limit = (max: number | null) => setOpenJobLimit(table, tenant.tenantId, max)
+const limit = (max: number | null) => setOpenJobLimit(table, tenant.tenantId, { limit: max, actor: TESTER })
 const openJobs = async () => (await getTenant(table, tenant.tenantId)).openJobs
 const inOrder = async () => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
 
@@ -85,9 +87,9 @@ describe('at the limit', () => {
       retryAfterSeconds: 10,
     })
     const poor = await openTenant(table, '0.69')
-    await setOpenJobLimit(table, poor.tenantId, 0)
+    await setOpenJobLimit(table, poor.tenantId, { limit: 0, actor: TESTER })
     await expect(reserveJob(table, poor)).rejects.toBeInstanceOf(InsufficientQuotaError)
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
   })
 })
@@ -128,9 +130,32 @@ describe('a limit', () => {
     await inOrder()
   })
 
+  it('is recorded when it changes, and not when it is the same', async () => {
+    for (const max of [5, 5, null, null]) {
+      await limit(max)
+    }
+    const { entries } = await readAudit(table, { limit: 10, targets: [tenant.tenantId] })
+    expect(entries.filter(({ action }) => action === 'tenant limit')).toMatchObject([
+      { before: { openJobs: 5 }, after: { openJobs: null } },
+      { before: { openJobs: null }, after: { openJobs: 5 } },
+    ])
+  })
+
+  it('of several commands at once is the last one, and each is recorded', async () => {
+    await Promise.all([1, 2, 3].map(limit))
+    const { entries } = await readAudit(table, { limit: 10, targets: [tenant.tenantId] })
+    const changes = entries.filter(({ action }) => action === 'tenant limit')
+    expect(changes.map(({ after }) => after?.openJobs).toSorted()).toEqual([1, 2, 3])
+    expect((await getTenant(table, tenant.tenantId)).openJobs.max).not.toBeNull()
+  })
+
   it('needs its tenant', async () => {
-    await expect(setOpenJobLimit(table, 'nobody', 1)).rejects.toBeInstanceOf(TenantNotFoundError)
-    await expect(setOpenJobLimit(table, 'nobody', null)).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(setOpenJobLimit(table, 'nobody', { limit: 1, actor: TESTER })).rejects.toBeInstanceOf(
+      TenantNotFoundError,
+    )
+    await expect(setOpenJobLimit(table, 'nobody', { limit: null, actor: TESTER })).rejects.toBeInstanceOf(
+      TenantNotFoundError,
+    )
     const { Item } = await table.client.send(
       new GetCommand({ TableName: table.name, Key: tableKeys.balance('nobody') }),
     )

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { putApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 
 export const RELEASE: RelayResolution = { kind: 'release' }
@@ -39,7 +40,11 @@ export async function openRelayingTenant(table: Table, granted = '100'): Promise
     anotherKey: async () => {
       const keyDigest = randomUUID()
       const keyId = keyDigest.slice(0, 8)
-      await putApiKey(table, { keyId, tenantId: tenant.tenantId, models: null, createdAt: 0, digest: keyDigest })
+      await putApiKey(
+        table,
+        { keyId, tenantId: tenant.tenantId, models: null, createdAt: 0, digest: keyDigest },
+        TESTER,
+      )
       return { keyDigest, keyId }
     },
     balance: async () => {

@@ -3,6 +3,7 @@ import { isTenantInState, readTenantState, type TenantState } from '#adapters/st
 import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
@@ -20,7 +21,7 @@ async function tenantIn(state: TenantState | undefined): Promise<string> {
   }
   const { tenantId } = await openTenant(table)
   if (state === 'suspended') {
-    await suspendTenant(table, tenantId)
+    await suspendTenant(table, tenantId, { actor: TESTER })
   }
   return tenantId
 }

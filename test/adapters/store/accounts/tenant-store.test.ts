@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import {
-  createTenant,
-  GrantIdTakenError,
-  getTenant,
-  grantCredits,
-  listTenantIds,
-  listTenants,
-  TenantExistsError,
-  TenantNotFoundError,
-} from '#adapters/store/accounts/tenant-store.ts'
+import { getTenant, listTenantIds, listTenants, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { credits, openTenant, reserveJob } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
@@ -46,13 +40,15 @@ describe('a tenant', () => {
       grantId: 'g',
       nowMilliseconds: 1,
     }
-    await expect(createTenant(table, again)).rejects.toBeInstanceOf(TenantExistsError)
+    await expect(createTenant(table, again, TESTER)).rejects.toBeInstanceOf(TenantExistsError)
     expect(await getTenant(table, tenantId)).toMatchObject({ name: 'Test', balance: { granted: credits('5') } })
   })
 
   it('that does not exist is told apart from every other fault', async () => {
     await expect(getTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
-    await expect(grantCredits(table, 'nobody', grant('g', '1'))).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(grantCredits(table, 'nobody', { ...grant('g', '1'), actor: TESTER })).rejects.toBeInstanceOf(
+      TenantNotFoundError,
+    )
   })
 })
 
@@ -60,34 +56,15 @@ describe('the list of tenants', () => {
   it('has each with its balance, its state and its open jobs, and never its secret', async () => {
     const tenant = await openTenant(table, '5')
     await reserveJob(table, tenant)
-    await setOpenJobLimit(table, tenant.tenantId, 3)
+    await setOpenJobLimit(table, tenant.tenantId, { limit: 3, actor: TESTER })
     const listing = (await listTenants(table)).find(({ id }) => id === tenant.tenantId)
     expect(listing).toEqual({
       id: tenant.tenantId,
       name: 'Test',
       state: 'active',
+      suspension: null,
       openJobs: { count: 1, max: 3 },
       balance: { available: credits('4.3'), held: credits('0.7'), spent: 0n, granted: credits('5') },
     })
-  })
-})
-
-describe('a grant', () => {
-  it('adds to what is available and to what was granted', async () => {
-    const { tenantId } = await openTenant(table, '5')
-    await grantCredits(table, tenantId, grant('second', '0.25'))
-    expect((await getTenant(table, tenantId)).balance).toMatchObject({
-      available: credits('5.25'),
-      granted: credits('5.25'),
-    })
-  })
-
-  it('repeated under one id, also at the same time, is one grant, and none of another amount', async () => {
-    const { tenantId } = await openTenant(table, '5')
-    await Promise.all([1, 2, 3].map(() => grantCredits(table, tenantId, grant('same', '1'))))
-    expect(await grantCredits(table, tenantId, grant('same', '1'))).toBe(false)
-    await expect(grantCredits(table, tenantId, grant('same', '2'))).rejects.toBeInstanceOf(GrantIdTakenError)
-    expect((await getTenant(table, tenantId)).balance.granted).toBe(credits('6'))
-    expect(await auditTenant(table, tenantId)).toEqual([])
   })
 })

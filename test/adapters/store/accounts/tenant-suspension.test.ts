@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { resumeTenant, suspendTenant, TenantStateChangedError } from '#adapters/store/accounts/tenant-suspension.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
@@ -12,6 +14,7 @@ import { auditTenant } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
@@ -34,7 +37,7 @@ const keyOf = (name: string) => {
   const digest = digestOf(name)
   return { keyId: digest, tenantId: tenant.tenantId, models: null, createdAt: 1, digest }
 }
-const addKey = (name: string) => putApiKey(table, keyOf(name))
+const addKey = (name: string) => putApiKey(table, keyOf(name), TESTER)
 const works = async (digest: string) => (await findCaller(table, digest, NOW)) !== undefined
 const listings = async () => (await listApiKeys(table)).filter(({ tenantId }) => tenantId === tenant.tenantId)
 
@@ -55,7 +58,7 @@ function overtake(words: string, first: () => Promise<void>): TableWithClient {
 describe('a suspended tenant', () => {
   it('has each of its keys refused from the next request on, and no other tenant has', async () => {
     const other = await openTenant(table)
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([false, false])
     expect((await listings()).map(({ suspended }) => suspended)).toEqual([true, true])
     expect((await getTenant(table, tenant.tenantId)).state).toBe('suspended')
@@ -67,45 +70,67 @@ describe('a suspended tenant', () => {
     const find = createCallerWithJobReader()
     const request = { keyDigest: tenant.keyDigest, jobId: job.jobId, nowSeconds: NOW }
     expect(await find(table, request)).toMatchObject({ job: { jobId: job.jobId } })
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     expect(await find(table, request)).toBeUndefined()
   })
 
   it('reserves nothing, not even with a request that was on its way', async () => {
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect((await getTenant(table, tenant.tenantId)).balance.held).toBe(0n)
   })
 
   it('has its keys of meanwhile suspended too, and all of them work again once it is resumed', async () => {
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     await addKey('meanwhile')
     expect(await works(digestOf('meanwhile'))).toBe(false)
-    await resumeTenant(table, tenant.tenantId)
+    await resumeTenant(table, tenant.tenantId, { actor: TESTER })
     expect([await works(tenant.keyDigest), await works(digestOf('meanwhile'))]).toEqual([true, true])
     expect((await listings()).map(({ suspended }) => suspended)).toEqual([false, false, false])
     await reserveJob(table, tenant)
   })
 
   it('keeps its revoked keys revoked when it is resumed', async () => {
-    await suspendTenant(table, tenant.tenantId)
-    await revokeApiKey(table, digestOf('second'))
-    await resumeTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
+    await revokeApiKey(table, digestOf('second'), TESTER)
+    await resumeTenant(table, tenant.tenantId, { actor: TESTER })
     expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([true, false])
   })
 
   it('has what runs ended as ever', async () => {
     const job = await reserveJob(table, tenant)
     const record = { job: await requireVideoJob(table, job), reservation: await requireReservation(table, job) }
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     const resolution = { ...record, resolution: RELEASE, nowMilliseconds: Date.now() }
     expect(await resolveReservation(table, resolution)).toBe('resolved')
     expect(await auditTenant(table, tenant.tenantId)).toEqual([])
   })
 
+  it('says since when, by whom and why until it is resumed', async () => {
+    const before = Date.now()
+    await suspendTenant(table, tenant.tenantId, { actor: { name: 'alice', role: 'operator' }, reason: 'unpaid' })
+    await suspendTenant(table, tenant.tenantId, { actor: { name: 'bob', role: 'operator' }, reason: 'other' })
+    const { suspension } = await getTenant(table, tenant.tenantId)
+    expect(suspension).toEqual({ at: expect.any(Number), by: 'alice', reason: 'unpaid' })
+    expect(suspension?.at).toBeGreaterThanOrEqual(before)
+    await resumeTenant(table, tenant.tenantId, { actor: TESTER })
+    expect((await getTenant(table, tenant.tenantId)).suspension).toBeNull()
+  })
+
+  it('is recorded once for each change of its state', async () => {
+    for (const move of [suspendTenant, suspendTenant, resumeTenant, resumeTenant]) {
+      await move(table, tenant.tenantId, { actor: TESTER })
+    }
+    const { entries } = await readAudit(table, { limit: 10, targets: [tenant.tenantId] })
+    expect(entries.filter(({ action }) => action !== 'key create' && action !== 'tenant create')).toMatchObject([
+      { action: 'tenant resume', before: { state: 'suspended' }, after: { state: 'active' } },
+      { action: 'tenant suspend', before: { state: 'active' }, after: { state: 'suspended' } },
+    ])
+  })
+
   it('must exist', async () => {
-    await expect(suspendTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
-    await expect(resumeTenant(table, 'nobody')).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(suspendTenant(table, 'nobody', { actor: TESTER })).rejects.toBeInstanceOf(TenantNotFoundError)
+    await expect(resumeTenant(table, 'nobody', { actor: TESTER })).rejects.toBeInstanceOf(TenantNotFoundError)
   })
 })
 
@@ -115,30 +140,32 @@ describe('a suspension that broke off in the middle', () => {
   it('refuses reservations already, and is finished by doing it again', async () => {
     const broken = await patient()
     breakConnection(broken, 'SET suspended', { kind: 'request_lost', times: 8 })
-    await expect(suspendTenant(broken, tenant.tenantId)).rejects.toThrow()
+    await expect(suspendTenant(broken, tenant.tenantId, { actor: TESTER })).rejects.toThrow()
     expect((await getTenant(table, tenant.tenantId)).state).toBe('suspended')
     await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
-    await suspendTenant(table, tenant.tenantId)
+    await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([false, false])
   })
 
   it('and was resumed by somebody else says so, and leaves every key working', async () => {
     // The suspension has marked the balance; before it comes to the keys, the tenant is resumed.
-    const overtaken = overtake('SET suspended', () => resumeTenant(table, tenant.tenantId))
-    await expect(suspendTenant(overtaken, tenant.tenantId)).rejects.toBeInstanceOf(TenantStateChangedError)
+    const overtaken = overtake('SET suspended', () => resumeTenant(table, tenant.tenantId, { actor: TESTER }))
+    await expect(suspendTenant(overtaken, tenant.tenantId, { actor: TESTER })).rejects.toBeInstanceOf(
+      TenantStateChangedError,
+    )
     expect([await works(tenant.keyDigest), await works(digestOf('second'))]).toEqual([true, true])
   })
 
   it('never misses a key whose storing had begun before it', async () => {
-    const overtaken = overtake(digestOf('late'), () => suspendTenant(table, tenant.tenantId))
-    await putApiKey(overtaken, keyOf('late'))
+    const overtaken = overtake(digestOf('late'), () => suspendTenant(table, tenant.tenantId, { actor: TESTER }))
+    await putApiKey(overtaken, keyOf('late'), TESTER)
     expect(await works(digestOf('late'))).toBe(false)
     expect((await listings()).filter(({ suspended }) => !suspended)).toEqual([])
   })
 
   it('never misses a key that is stored at the same time', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `racing-${index}`)
-    await Promise.all([suspendTenant(table, tenant.tenantId), ...names.map(addKey)])
+    await Promise.all([suspendTenant(table, tenant.tenantId, { actor: TESTER }), ...names.map(addKey)])
     expect((await listings()).filter(({ suspended }) => !suspended)).toEqual([])
     expect(await listings()).toHaveLength(2 + names.length)
   })

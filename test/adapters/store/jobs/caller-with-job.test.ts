@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, reserveJob, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
@@ -61,7 +63,7 @@ describe('a caller and its job', () => {
 
   it('are nothing to a key that was revoked since it was seen', async () => {
     await request()
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     expect(await request()).toMatchObject({ tenantId: undefined, jobId: undefined })
   })
 
@@ -86,7 +88,11 @@ describe('a caller and its job', () => {
     const next = await openTenant(table)
     const theirs = (await reserveJob(table, next)).jobId
     const digest = tenant.keyDigest
-    await putApiKey(table, { keyId: digest.slice(0, 8), tenantId: next.tenantId, models: null, createdAt: NOW, digest })
+    await putApiKey(
+      table,
+      { keyId: digest.slice(0, 8), tenantId: next.tenantId, models: null, createdAt: NOW, digest },
+      TESTER,
+    )
     expect(await request()).toMatchObject({ tenantId: next.tenantId, jobId: undefined })
     expect(await request(tenant, theirs)).toMatchObject({ tenantId: next.tenantId, jobId: theirs })
   })

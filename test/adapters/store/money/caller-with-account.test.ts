@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const NOW = Math.trunc(Date.now() / 1000)
@@ -51,13 +53,13 @@ describe('a caller and its account', () => {
   it('are read afresh each time', async () => {
     await request()
     const grant = { grantId: 'g2', credits: parseCredits('5'), nowMilliseconds: NOW * 1000 }
-    await grantCredits(table, tenant.tenantId, grant)
+    await grantCredits(table, tenant.tenantId, { ...grant, actor: TESTER })
     expect(await request()).toMatchObject({ granted: parseCredits('15') })
   })
 
   it('are nothing to a key that was revoked since it was seen', async () => {
     await request()
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     expect(await request()).toMatchObject({ tenantId: undefined, granted: undefined })
   })
 
@@ -71,7 +73,7 @@ describe('a caller and its account', () => {
     await request()
     const other = await openTenant(table, '77')
     const { keyDigest: digest } = tenant
-    await putApiKey(table, { keyId: 'moved', tenantId: other.tenantId, models: null, createdAt: 0, digest })
+    await putApiKey(table, { keyId: 'moved', tenantId: other.tenantId, models: null, createdAt: 0, digest }, TESTER)
     expect(await request()).toMatchObject({ tenantId: other.tenantId, granted: parseCredits('77') })
   })
 })

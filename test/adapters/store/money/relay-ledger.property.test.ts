@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { putApiKey, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { OpenRequest, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
@@ -9,6 +10,7 @@ import { microcredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { seededRandom } from '../../../engines/seeded-random.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { openRelayingTenant, type RelayingTenant } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
@@ -78,7 +80,7 @@ class History {
       case 'release':
         return await this.#resolve(step, { kind: 'release' })
       case 'revoke':
-        return await revokeApiKey(table, this.#keys[step.key]?.keyId ?? '')
+        return await revokeApiKey(table, this.#keys[step.key]?.keyId ?? '', TESTER)
       case 'activate':
         return await activate(this.#tenant, this.#keys[step.key])
       default:
@@ -96,7 +98,7 @@ class History {
 
 async function activate({ tenantId }: RelayingTenant, key: Key | undefined) {
   if (key !== undefined) {
-    await putApiKey(table, { keyId: key.keyId, digest: key.keyDigest, tenantId, models: null, createdAt: 0 })
+    await putApiKey(table, { keyId: key.keyId, digest: key.keyDigest, tenantId, models: null, createdAt: 0 }, TESTER)
   }
 }
 

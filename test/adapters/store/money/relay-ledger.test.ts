@@ -1,7 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
-import { grantCredits } from '#adapters/store/accounts/tenant-store.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
@@ -10,6 +10,7 @@ import { parseCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
@@ -78,7 +79,12 @@ describe('a reservation', () => {
   it('moves a balance beyond the exact range of a double to the millionth', async () => {
     const tenant = await openRelayingTenant(table, '1000000000')
     for (const grantId of ['2', '3', '4', '5', '6', '7', '8', '9', '10']) {
-      await grantCredits(table, tenant.tenantId, { grantId, credits: parseCredits('1000000000'), nowMilliseconds: 1 })
+      await grantCredits(table, tenant.tenantId, {
+        grantId,
+        credits: parseCredits('1000000000'),
+        nowMilliseconds: 1,
+        actor: TESTER,
+      })
     }
     const request = tenant.request('0.000001')
     await ledger.reserve(request)
@@ -90,7 +96,7 @@ describe('a reservation', () => {
 
   it('with a key that was revoked meanwhile is refused before funds are judged, and locks nothing', async () => {
     const tenant = await openRelayingTenant(table, '0')
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(ledger.reserve(tenant.request('1'))).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect(await readPartition(table, `T#${tenant.tenantId}`)).toEqual([])
   })

@@ -11,6 +11,7 @@ import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import {
   credits,
   ESTIMATE,
@@ -92,7 +93,7 @@ describe('reserveQuota', () => {
 
   it('refuses a revoked key before funds are judged', async () => {
     const tenant = await openTenant(table, '0')
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserveJob(table, tenant)).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect(await writesOf(tenant)).toBe(0)
   })
@@ -178,7 +179,7 @@ describe('an idempotency key', () => {
     await expect(reserveJob(table, tenant, { idempotency: idempotency() })).rejects.toBeInstanceOf(
       IdempotencyKeyTakenError,
     )
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserveJob(table, tenant, { idempotency: idempotency() })).rejects.toBeInstanceOf(InvalidApiKeyError)
   })
 

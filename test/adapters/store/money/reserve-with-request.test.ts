@@ -11,6 +11,7 @@ import { InsufficientQuotaError, InvalidApiKeyError, ServiceUnavailableError } f
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
 import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { newJob, openTenant, requireReservation, type TestTenant } from '../../../engines/video-jobs.ts'
 
 const TEXT = '{"prompt":"a boat"}'
@@ -94,13 +95,13 @@ describe('reserve-with-request', () => {
   })
 
   it('a large request that is refused after it was stored leaves nothing', async () => {
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     await expect(reserve(largeJob())).rejects.toBeInstanceOf(InvalidApiKeyError)
     expect(await leftovers()).toEqual([])
   })
 
   it('a refused large request that cannot be deleted now is left to Reconcile, with the same refusal', async () => {
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     const job = largeJob()
     let opened = 0
     const openBucket = () => {

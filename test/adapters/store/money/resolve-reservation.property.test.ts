@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { GrantIdTakenError, getTenant, grantCredits } from '#adapters/store/accounts/tenant-store.ts'
+import { GrantIdTakenError, grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
@@ -10,6 +11,7 @@ import { InsufficientQuotaError } from '#core/errors.ts'
 import { microcredits } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { newJob, openTenant, requireReservation, type TestTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
@@ -54,7 +56,7 @@ class History {
   async #grant({ id, amount }: { id: number; amount: number }): Promise<void> {
     const grant = { grantId: `extra-${id}`, credits: microcredits(amount), nowMilliseconds: Date.now() }
     try {
-      await grantCredits(this.#table, this.#tenant.tenantId, grant)
+      await grantCredits(this.#table, this.#tenant.tenantId, { ...grant, actor: TESTER })
     } catch (error) {
       if (!(error instanceof GrantIdTakenError)) {
         throw error

@@ -5,6 +5,7 @@ import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { auditTenant } from '../../../engines/audit.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { countOf, openRelayingTenant, outcome, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
@@ -90,7 +91,7 @@ describe('reservations at the same time', () => {
   it('of a revoked key fail alone, with their own error', async () => {
     const tenant = await openRelayingTenant(table)
     const revoked = await tenant.anotherKey()
-    await revokeApiKey(table, revoked.keyId)
+    await revokeApiKey(table, revoked.keyId, TESTER)
     const requests = [tenant.request('1'), tenant.request('1', revoked), tenant.request('200'), tenant.request('1')]
     expect(await reserveAll(requests)).toEqual(['done', 'InvalidApiKeyError', 'InsufficientQuotaError', 'done'])
     expect(await tenant.balance()).toEqual(['98', '2', '0'])
