@@ -51,6 +51,7 @@ export default {
       ['accounts/', 'switches/'],
       ['money/'],
       ['jobs/'],
+      ['alerts/'],
     ]),
     ...floors('lambdas', [
       ['core/'],

@@ -162,6 +162,12 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
       periods: 3,
     },
     {
+      name: 'AlertsUndelivered',
+      meaning: 'An alert about a budget or a balance was tried three times and did not reach its receiver.',
+      metric: metrics.sum('alert_undelivered', 5),
+      threshold: 1,
+    },
+    {
       name: 'ExecutionsRestarted',
       meaning: 'Reconcile restarted executions that were missing or broken.',
       metric: metrics.sum('execution_restarted', 15),

@@ -190,10 +190,11 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
   table: [
-    { actions: ['GetItem'], partitions: ['CH#*', 'T#*'] },
+    { actions: ['GetItem'], partitions: ['AL#*', 'CH#*', 'T#*', 'TENANTS'] },
+    { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*'] },
     {
       actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: ['BAL#*', 'CH#*', 'K#*', 'L#*', 'T#*'],
+      partitions: ['AL#*', 'BAL#*', 'CH#*', 'K#*', 'L#*', 'T#*'],
     },
   ],
   dueIndex: true,

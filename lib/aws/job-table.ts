@@ -11,7 +11,9 @@ type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetIt
  * listings of keys.
  */
 type Partition =
+  | 'AL#*'
   | 'BAL#*'
+  | 'BUDGET#*'
   | 'CH#*'
   | 'GT#*'
   | 'I#*'

@@ -6,6 +6,7 @@ import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda'
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
 import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler'
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets'
+import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
@@ -59,6 +60,12 @@ export class ReconcileSchedule extends Construct {
     })
     this.scheduleName = this.#runEveryMinute().scheduleName
     this.#runWhenAnExecutionEndsBadly(props.pipeline.stateMachine.stateMachineArn)
+  }
+
+  /** Lets Reconcile publish alerts about budgets and balances to the topic of the alarms. */
+  publishAlertsTo(topic: Topic): void {
+    topic.grantPublish(this.function.function)
+    this.function.function.addEnvironment('ALERT_TOPIC_ARN', topic.topicArn)
   }
 
   #runEveryMinute(): Schedule {

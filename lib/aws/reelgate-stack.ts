@@ -66,6 +66,9 @@ export class ReelgateStack extends Stack {
     const alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config })
       : undefined
+    if (alarms !== undefined) {
+      reconcile.publishAlertsTo(alarms.topic)
+    }
     if (settings.alarmEmail !== undefined) {
       alarms?.topic.addSubscription(new EmailSubscription(settings.alarmEmail))
     }

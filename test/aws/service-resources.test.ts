@@ -27,7 +27,7 @@ describe('service-resources: the variables of a function', () => {
     ['pipeline/settle-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
     ['pipeline/fail-video-job', ['BUCKET_NAME', 'TABLE_NAME']],
     ['pipeline/notify', [...signing, 'TABLE_NAME']],
-    ['pipeline/reconcile', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['pipeline/reconcile', ['ALERT_TOPIC_ARN', 'BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['cdn-signing-key', ['CDN_KEY_GROUP_NAME', 'CDN_SIGNING_KEY_SECRET_ARN']],
   ])('of %s match its needs exactly', (folder, names) => {
     const variables = Object.keys(variablesOf(folder))

@@ -2,6 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createJobUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
+import { putAlert } from '#adapters/store/alerts/alert.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
@@ -78,6 +79,26 @@ function abandonedRequest(seconds: number): Fault {
     const tenant = await openRelayingTenant(context.table)
     const ledger = new RelayLedger(context.table, { clock: context, patienceMilliseconds: 0 })
     await ledger.reserve(tenant.request('1', { reservedAt: clock.milliseconds }))
+    clock.advance(seconds)
+    await reconcile(context, { all: false })
+  }
+}
+
+/** An alert for a tenant whose receiver is away for all three tries. */
+const refuseAlert: Fault = async (stage) => {
+  const { context, clock, tenant } = await open(stage)
+  const { tenantId } = tenant
+  await context.table.transact({
+    url: {
+      Update: {
+        Key: tableKeys.tenant(tenantId),
+        UpdateExpression: 'SET alertUrl = :url',
+        ExpressionAttributeValues: { ':url': `${NOBODY}/alerts` },
+      },
+    },
+    alert: putAlert({ tenantId, type: 'balance.low', at: clock.milliseconds, data: { tenant: tenantId } }),
+  })
+  for (const seconds of [0, 60, 300]) {
     clock.advance(seconds)
     await reconcile(context, { all: false })
   }
@@ -202,6 +223,7 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   OldestJob: reconcileAfter(13 * HOUR),
   OldestRequest: abandonedRequest(HOUR),
   ReconcileItems: reconcileAfter(MINUTE, spoilRecord),
+  AlertsUndelivered: refuseAlert,
   ExecutionsRestarted: reconcileAfter(MINUTE),
   ChannelRecounted: reconcileAfter(0, spoilCount),
 }

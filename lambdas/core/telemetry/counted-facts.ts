@@ -18,6 +18,8 @@ export const COUNTED_FACTS = [
   'channel_recounted',
   'reservation_expired',
   'reconcile_failed',
+  'alert_raised',
+  'alert_undelivered',
   'store_failed',
   'reference_refused',
   'reference_unread',

@@ -1,8 +1,9 @@
+import { openOperatorTopic } from '#adapters/outbound/operator-topic.ts'
 import { openStepContext } from '../step-context.ts'
 import { reconcile } from './reconcile.ts'
 import { reconcileJob } from './reconcile-job.ts'
 
-const context = openStepContext()
+const context = { ...openStepContext(), publishToOperators: openOperatorTopic() }
 
 /**
  * The events that start Reconcile: the one-minute schedule, a changed execution status (best effort, for speed), and the start

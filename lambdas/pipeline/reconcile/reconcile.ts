@@ -1,3 +1,4 @@
+import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts'
 import {
@@ -13,6 +14,8 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
 import { cleanUpDeletedJob } from '../clean-up-deleted-job.ts'
 import type { StepContext } from '../step-context.ts'
+import { deliverAlerts } from './deliver-alerts.ts'
+import { findAlerts } from './find-alerts.ts'
 import { reconcileJob } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
 import { createRequestReleaser } from './release-request.ts'
@@ -29,13 +32,17 @@ const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
  * One run of the guarantee behind every execution. Finds open jobs without an execution, overdue reservations of jobs and of
- * relayed requests, objects of deleted jobs, large requests without a job or of ended jobs, and wrong open counts of channels.
+ * relayed requests, objects of deleted jobs, large requests without a job or of ended jobs, budgets and balances that call for
+ * an alert, and wrong open counts of channels.
  * Every write is conditional, so runs may overlap.
  * @param options.all checks every open job now, as the local host does when it starts.
  * @param options.startedAtMilliseconds with `all`: relayed requests older than this have ended with their process, so their
  * reservations are released at once.
  */
-export async function reconcile(context: StepContext, { all, startedAtMilliseconds }: ReconcileOptions): Promise<void> {
+export async function reconcile(
+  context: ReconcileContext,
+  { all, startedAtMilliseconds }: ReconcileOptions,
+): Promise<void> {
   const started = context.nowMilliseconds()
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
   const ages = new ReservationAges(started)
@@ -44,11 +51,16 @@ export async function reconcile(context: StepContext, { all, startedAtMillisecon
   await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
   ages.measure()
   await forEachItem(pendingCleanUps(context.table, started), hasTime, (item) => cleanUp(item, context))
+  await findAlerts(context, hasTime)
+  await deliverAlerts(context, hasTime)
   if (all || isRecountMinute(started)) {
     const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
     await recountOrLog(context, hasTimeToCount)
   }
 }
+
+/** Operators get alerts by log alone where `publishToOperators` is undefined. */
+type ReconcileContext = StepContext & { readonly publishToOperators?: PublishToOperators | undefined }
 
 type ReconcileOptions = { readonly all: boolean; readonly startedAtMilliseconds?: number | undefined }
 

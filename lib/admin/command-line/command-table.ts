@@ -1,3 +1,4 @@
+import { alertList, tenantAlerts } from '../alerts/alert-commands.ts'
 import { audit } from '../audit/audit-command.ts'
 import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
 import { health } from '../health/health-command.ts'
@@ -32,6 +33,8 @@ export const COMMANDS: readonly Command[] = [
   tenantSuspend,
   tenantResume,
   tenantLimit,
+  tenantAlerts,
+  alertList,
   keyCreate,
   keyList,
   keyRotate,

@@ -59,6 +59,9 @@ type AuditFieldName =
   | 'budget'
   | 'period'
   | 'attempts'
+  | 'alertOrigin'
+  | 'lowBalance'
+  | 'thresholds'
 
 /** The fields of a target that an effect changes, before or after it. */
 export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>

@@ -46,6 +46,10 @@ export const tableKeys = {
   auditEntry: (position: string): TableKey => ({ PK: 'AUDIT', SK: position }),
   /** What operators switched, all in one item, so that one read finds every switch. */
   switches: (): TableKey => ({ PK: 'SWITCHES', SK: '0' }),
+  /** Alerts of a tenant, by time. */
+  alert: (tenantId: string, position: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `ALERT#${position}` }),
+  /** What was last alerted about a budget or a balance. */
+  alertMark: (tenantId: string, subject: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `MARK#${subject}` }),
 } as const
 
 /** Index partition of an open reservation. Any spread works, because readers query all partitions. */
@@ -57,6 +61,12 @@ export function openShard(id: string): string {
 
 /** Index partition of items that may have left objects in the bucket: deleted jobs, and requests without a reservation. */
 export const CLEANUP_PARTITION = 'CLEANUP'
+
+/** Index partition of budgets, and of balances with a budget or a low mark; their keys in the index never change. */
+export const BUDGETS_PARTITION = 'BUDGETS'
+
+/** Index partition of alerts that are not delivered. */
+export const ALERTS_PARTITION = 'ALERTS'
 
 /** Index sort key: milliseconds, padded so that the order of strings is the order of times. */
 export function dueSortKey(atMilliseconds: number): string {

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import {
+  type AlertSettingsChange,
+  changeAlertSettings,
+  readAlertSettings,
+  readAlertView,
+} from '#adapters/store/alerts/alert-settings.ts'
+import { watchedItems } from '#adapters/store/alerts/watched-item.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant } from '../../../engines/video-jobs.ts'
+import { collect } from '../../../engines/watched-items.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+})
+afterAll(() => engine.close())
+
+const change = (id: string, wanted: AlertSettingsChange) =>
+  changeAlertSettings(table, id, {
+    change: wanted,
+    audit: {
+      actor: { name: 'alice', role: 'operator' },
+      action: 'tenant alerts',
+      target: { kind: 'tenant', id },
+      before: null,
+      after: null,
+      at: Date.now(),
+    },
+  })
+
+describe('alert-settings', () => {
+  it('has defaults, keeps what a change leaves out, and clears with null', async () => {
+    const { tenantId } = await openTenant(table)
+    expect(await readAlertSettings(table, tenantId)).toEqual({ url: undefined, thresholds: [50, 80, 100] })
+    await change(tenantId, { url: 'https://a.example/x', thresholds: [90], lowBalance: parseCredits('2') })
+    await change(tenantId, { thresholds: null })
+    expect(await readAlertView(table, tenantId)).toEqual({
+      url: 'https://a.example/x',
+      thresholds: [50, 80, 100],
+      lowBalance: 2_000_000n,
+    })
+    await change(tenantId, { url: null, lowBalance: null })
+    expect(await readAlertView(table, tenantId)).toEqual({
+      url: undefined,
+      thresholds: [50, 80, 100],
+      lowBalance: undefined,
+    })
+    expect((await readAudit(table, { limit: 10 })).entries).toHaveLength(3)
+  })
+
+  it('a balance with a low mark is watched from then on', async () => {
+    const { tenantId } = await openTenant(table)
+    await change(tenantId, { url: 'https://a.example/x' })
+    expect(await collect(watchedItems(table))).toEqual([])
+    await change(tenantId, { lowBalance: parseCredits('2') })
+    expect((await collect(watchedItems(table))).flat()).toEqual([
+      expect.objectContaining({ of: 'tenant', tenantId, lowBalance: 2_000_000n, budget: undefined }),
+    ])
+  })
+
+  it('refuses a tenant that does not exist, and writes nothing', async () => {
+    await expect(change('nobody', { lowBalance: parseCredits('2') })).rejects.toThrow(TenantNotFoundError)
+    expect((await readAudit(table, { limit: 10 })).entries).toEqual([])
+  })
+})

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { latestAlerts } from '#adapters/store/alerts/alert.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { putKeyBudget, watchBalance } from '../../engines/watched-items.ts'
+
+let engines: Engines
+let pipeline: Pipeline
+let tenantId: string
+beforeAll(async () => {
+  engines = await startEngines()
+})
+beforeEach(async () => {
+  engines.reset()
+  pipeline = await engines.pipeline()
+  tenantId = pipeline.tenant.tenantId
+  pipeline.clock.milliseconds = Date.parse('2026-11-22T10:00:00Z')
+})
+afterAll(() => engines.close())
+
+const run = () => findAlerts(pipeline.context, () => true)
+const alerts = () => latestAlerts(pipeline.context.table, tenantId, 20)
+const spend = (spent: string, periodId = '2026-11-22') =>
+  putKeyBudget(pipeline.context.table, tenantId, 'k1', { spent, periodId })
+
+describe('find-alerts', () => {
+  it('records one alert for all thresholds that one run finds, and none again in the period', async () => {
+    await spend('8.5')
+    await run()
+    await run()
+    expect(await alerts()).toMatchObject([
+      {
+        type: 'budget.threshold',
+        at: pipeline.clock.milliseconds,
+        data: {
+          tenant: tenantId,
+          budget_of: 'key',
+          key: 'k1',
+          period: 'day',
+          period_id: '2026-11-22',
+          resets_at: Date.parse('2026-11-23T00:00:00Z') / 1000,
+          amount: '10',
+          spent: '8.5',
+          threshold: 80,
+          crossed: [50, 80],
+        },
+      },
+    ])
+    expect(engines.counted()).toEqual(['alert_raised'])
+  })
+
+  it('records each further threshold once, and begins again with the next period', async () => {
+    await spend('5')
+    await run()
+    await spend('10')
+    await run()
+    await run()
+    expect((await alerts()).map(({ data }) => data.crossed)).toEqual([[80, 100], [50]])
+    pipeline.clock.advance(86_400)
+    await run()
+    expect(await alerts()).toHaveLength(2)
+    await spend('6', '2026-11-23')
+    await run()
+    expect((await alerts())[0]?.data).toMatchObject({ crossed: [50], period_id: '2026-11-23' })
+  })
+
+  it('records nothing twice when runs overlap', async () => {
+    await spend('10')
+    await Promise.all([run(), run(), run(), run()])
+    expect(await alerts()).toHaveLength(1)
+  })
+
+  it('watches the budget of a tenant, by the thresholds of the tenant', async () => {
+    const { table } = pipeline.context
+    await watchBalance(table, tenantId, { budget: { spent: '8.5', period: 'total', periodId: 'total' } })
+    await table.updateItem({
+      Key: tableKeys.tenant(tenantId),
+      UpdateExpression: 'SET alertAt = :at',
+      ExpressionAttributeValues: { ':at': [85, 90] },
+    })
+    await run()
+    expect((await alerts()).map(({ data }) => data)).toEqual([
+      expect.objectContaining({ budget_of: 'tenant', key: null, resets_at: null, crossed: [85], threshold: 85 }),
+    ])
+  })
+
+  it('tells of a low balance once, and again only after the balance has been above its mark', async () => {
+    const { table } = pipeline.context
+    for (const available of ['4.999999', '3', '5', '4', '3']) {
+      await watchBalance(table, tenantId, { lowBalance: '5', available })
+      await run()
+    }
+    expect((await alerts()).map(({ type, data }) => [type, data])).toEqual([
+      ['balance.low', { tenant: tenantId, available: '4', threshold: '5' }],
+      ['balance.low', { tenant: tenantId, available: '4.999999', threshold: '5' }],
+    ])
+  })
+
+  it('goes on with the others when one item cannot be examined', async () => {
+    const { table } = pipeline.context
+    await table.updateItem({
+      Key: tableKeys.alertMark(tenantId, 'key#k0'),
+      UpdateExpression: 'SET version = :odd',
+      ExpressionAttributeValues: { ':odd': 'odd' },
+    })
+    await putKeyBudget(table, tenantId, 'k0', { spent: '9', periodId: '2026-11-22' })
+    await spend('9')
+    await run()
+    expect((await alerts()).map(({ data }) => data.key)).toEqual(['k1'])
+    expect(engines.counted()).toContain('reconcile_failed')
+  })
+})
