@@ -6,6 +6,7 @@ import { printFailure } from './print-failure.ts'
 
 const terminal: Terminal = {
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  columns: process.stdout.isTTY ? process.stdout.columns : undefined,
   async ask(question) {
     const lines = createInterface({ input: process.stdin, output: process.stderr })
     // Control-C and the end of the input mean no: readline rejects for the first, and may stay silent for the second.

@@ -31,7 +31,7 @@ export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery)
 }
 
 /** Sums as a response shows them. */
-function usageSumsView(sums: UsageSums) {
+export function usageSumsView(sums: UsageSums) {
   return {
     requests: sums.requests,
     input_tokens: sums.inputTokens,

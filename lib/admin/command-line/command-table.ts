@@ -22,6 +22,7 @@ import {
   tenantShow,
   tenantSuspend,
 } from '../tenants/tenant-commands.ts'
+import { usage } from '../usage/usage-command.ts'
 import type { Command } from './command.ts'
 
 /** Every command of `npm run admin`, in the order of the help. */
@@ -50,6 +51,7 @@ export const COMMANDS: readonly Command[] = [
   ledgerShow,
   ledgerExport,
   ledgerVerify,
+  usage,
   audit,
   catalogueCheck,
   catalogueDiff,

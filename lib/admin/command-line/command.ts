@@ -40,6 +40,8 @@ export type AdminContext = {
   readonly dataDirectory: string
   /** Whether the output is for a program. */
   readonly json: boolean
+  /** Width of the terminal that shows the output; undefined for a pipe or a file. */
+  readonly columns?: number | undefined
   /** The table of the stage or of the local host, opened once. @throws DeploymentNotFoundError. */
   table(): Promise<Table>
   /** Who runs the command, for the audit log; read once. @throws CommandFailedError without access to AWS. */

@@ -11,6 +11,8 @@ import { Deployment } from './deployment.ts'
 export type Terminal = {
   /** Whether there is a person to ask. */
   readonly isInteractive: boolean
+  /** Width of stdout in characters; undefined if it is not a terminal. */
+  readonly columns?: number | undefined
   /** Asks on stderr; resolves with the typed line. */
   ask(question: string): Promise<string>
   /** Writes to stdout; resolves when there is room for more. */
@@ -30,6 +32,7 @@ export function createAdminContext(values: CommandValues, terminal: Terminal): A
   return {
     ...where,
     json,
+    columns: terminal.columns,
     table: () => deployment.table(),
     actor: once(() => readAdminActor(where)),
     output: (name) => deployment.output(name),

@@ -99,9 +99,15 @@ export async function listTenants(table: Table): Promise<TenantListing[]> {
 
 /** Ids of all tenants. */
 export async function listTenantIds(table: Table): Promise<string[]> {
-  const ids: string[] = []
+  return (await listTenantNames(table)).map(({ id }) => id)
+}
+
+/** Ids and names of all tenants, sorted by id. */
+export async function listTenantNames(table: Table): Promise<Pick<Tenant, 'id' | 'name'>[]> {
+  const tenants: Pick<Tenant, 'id' | 'name'>[] = []
   for await (const item of queryPartition(table, tableKeys.tenant('').PK)) {
-    ids.push(tenantItem.parse(item).SK)
+    const { SK: id, name } = tenantItem.parse(item)
+    tenants.push({ id, name })
   }
-  return ids
+  return tenants
 }
