@@ -1,9 +1,15 @@
 import { measure } from '#adapters/telemetry/measure.ts'
-import type { ChatUsage } from '#core/quota/token-usage.ts'
+import { countedTokens, inputTokensOf, type TokenCounts } from '#core/quota/token-counts.ts'
 
-/** The tokens that an upstream reported, by the names that the log line and the metrics have for them. */
-export function tokensOf({ promptTokens, completionTokens }: ChatUsage) {
-  return { inputTokens: promptTokens, outputTokens: completionTokens }
+/** The tokens that an upstream reported, by the names that the log line and the metrics have for them: all input, and its parts that a cache had to do with. */
+export function tokensOf(counts: TokenCounts) {
+  const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
+  return {
+    inputTokens: inputTokensOf(counts),
+    cachedInputTokens: cachedInputTokens || undefined,
+    cacheWriteTokens: cacheWriteTokens || undefined,
+    outputTokens: counts.output,
+  }
 }
 
 /**

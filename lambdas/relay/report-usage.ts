@@ -1,8 +1,8 @@
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { ChatModel } from '#core/catalogue/model.ts'
-import type { ChatUsage } from '#core/quota/token-usage.ts'
-import { boundChatUsage, chatUsageMax } from '#core/quota/usage-bounds.ts'
+import { inputTokensOf, type TokenCounts } from '#core/quota/token-counts.ts'
+import { boundTokenCounts, chatUsageMax } from '#core/quota/usage-bounds.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 
 /** The call that a usage was reported for. */
@@ -29,11 +29,24 @@ type ChatCall = Pick<ReportedCall, 'requestId' | 'channelId'> & {
   readonly choices: number
 }
 
-/** Limits the usage of one chat call to the bounds of its model. A usage above them is logged and counted. */
-export function usageWithinBounds(usage: ChatUsage, { requestId, channelId, model, choices }: ChatCall): ChatUsage {
-  const bounded = boundChatUsage(usage, chatUsageMax(model, choices))
+/**
+ * Limits the usage of one chat call to the bounds of its model. A usage above them, and one whose parts were above their whole, is
+ * logged and counted.
+ */
+export function usageWithinBounds(usage: TokenCounts, { requestId, channelId, model, choices }: ChatCall): TokenCounts {
+  const bounded = boundTokenCounts(usage, chatUsageMax(model, choices))
+  const reported = { promptTokens: inputTokensOf(usage), completionTokens: usage.output }
   if (bounded !== usage) {
-    reportUsageAboveBound({ requestId, channelId, modelId: model.id }, usage)
+    reportUsageAboveBound({ requestId, channelId, modelId: model.id }, reported)
+  }
+  if (usage.isCorrected) {
+    logger.error('the upstream reported more cached tokens than its prompt has', {
+      requestId,
+      model: model.id,
+      channelId,
+      ...reported,
+    })
+    count('usage_refused', { model: model.id })
   }
   return bounded
 }

@@ -15,6 +15,6 @@ export const CHAT_VIEW = {
   pricing: {
     unit: 'credit',
     billing: 'token',
-    prices: [{ input_per_million: '1000', output_per_million: '2000' }],
+    prices: [{ input: '1000', output: '2000' }],
   },
 }

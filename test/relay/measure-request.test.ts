@@ -1,5 +1,6 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { measureRequest, tokensOf } from '#lambdas/relay/measure-request.ts'
 
 const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
@@ -37,7 +38,7 @@ describe('measureRequest', () => {
   })
 
   it('measures the tokens and the bill', () => {
-    const tokens = tokensOf({ promptTokens: 3, completionTokens: 4 })
+    const tokens = tokensOf(tokenCounts({ input: 3, output: 4 }))
     measureRequest(200, { model: 'chat-default', ...tokens, billedCredits: 0.5 })
     expect(measured()).toEqual({ relay_succeeded: 1, input_tokens: 3, output_tokens: 4, billed_credits: 0.5 })
     expect(addDimensions).toHaveBeenCalledWith({ model: 'chat-default', channel: 'none' })

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { reportUsageAboveBound, usageWithinBounds } from '#lambdas/relay/report-usage.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
@@ -8,16 +9,20 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
-
-function limited(promptTokens: number, completionTokens: number, choices = 1) {
+function chatModel() {
+  const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
   if (model === undefined) {
     throw new TypeError('there is no chat model')
   }
+  return model
+}
+
+function limited(promptTokens: number, completionTokens: number, choices = 1) {
+  const model = chatModel()
   const { counted } = captureTelemetry()
   const { context_tokens: prompt, max_output_tokens: output } = model
   const call = { requestId: 'request-1', channelId: 'main', model, choices }
-  const usage = { promptTokens: prompt + promptTokens, completionTokens: output + completionTokens }
+  const usage = tokenCounts({ input: prompt + promptTokens, output: output + completionTokens })
   return { bounded: usageWithinBounds(usage, call), usage, counted: counted(), prompt, output }
 }
 
@@ -33,7 +38,7 @@ describe('usageWithinBounds', () => {
     [0, 1],
   ])('reduces a usage above the bounds (by %d and %d), and counts it', (promptTokens, completionTokens) => {
     const { bounded, counted, prompt, output } = limited(promptTokens, completionTokens)
-    expect(bounded).toEqual({ promptTokens: prompt, completionTokens: output })
+    expect(bounded).toEqual(tokenCounts({ input: prompt, output: output }))
     expect(counted).toEqual(['usage_above_bound'])
   })
 
@@ -56,6 +61,20 @@ describe('reportUsageAboveBound', () => {
         channelId: 'main',
         images: '1e+308',
       }),
+    )
+  })
+})
+
+describe('a usage whose parts were above their whole', () => {
+  it('is logged and counted, and billed as it was cut', () => {
+    const { counted } = captureTelemetry()
+    const log = captureLog()
+    const usage = tokenCounts({ cachedInput: 100, output: 3, isCorrected: true })
+    const call = { requestId: 'request-1', channelId: 'main', model: chatModel(), choices: 1 }
+    expect(usageWithinBounds(usage, call)).toBe(usage)
+    expect(counted()).toEqual(['usage_refused'])
+    expect(log.entries()).toContainEqual(
+      expect.objectContaining({ level: 'ERROR', requestId: 'request-1', promptTokens: 100, completionTokens: 3 }),
     )
   })
 })

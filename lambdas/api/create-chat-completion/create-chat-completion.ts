@@ -3,7 +3,8 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { adviseOnOutput } from '#core/money/shortfall.ts'
 import { brokenStreamCharge, chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
+import type { TokenCounts } from '#core/quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
@@ -159,7 +160,7 @@ async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<vo
 
 /** Bills a reply that was too large to be held: by its usage, or without one as a stream that ended the same way. */
 function settleLarge(large: LargeReply, reply: UpstreamReply, billed: BilledChat): void {
-  const usage = believedUsage(readChatUsage(large.usage), large.entries > 0)
+  const usage = believedUsage(readTokenUsage(large.usage), large.entries > 0)
   if (usage !== undefined) {
     settleByUsage(usage, reply, billed)
   } else if (large.end === 'broken') {
@@ -176,7 +177,7 @@ function settleBrokenStream(relayedTextBytes: number, { chat, bill }: BilledChat
 }
 
 /** Bills what the upstream reports, within the bounds of the model. */
-function settleByUsage(reported: ChatUsage, { channel }: UpstreamReply, { exchange, chat, bill }: BilledChat): void {
+function settleByUsage(reported: TokenCounts, { channel }: UpstreamReply, { exchange, chat, bill }: BilledChat): void {
   const { model, choices } = chat
   const { requestId } = exchange
   const usage = usageWithinBounds(reported, { requestId, channelId: channel.id, model, choices })

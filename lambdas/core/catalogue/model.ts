@@ -1,21 +1,10 @@
 import * as z from 'zod'
-import { AMOUNT_MICROCREDITS_MAX, parseCredits } from '../money/money.ts'
 import { MODALITIES } from '../parameters/modalities.ts'
 import { DURATION_SECONDS, INPUT_VIDEO_SECONDS_MAX, RESOLUTIONS } from '../parameters/video-parameters.ts'
+import { price } from './price.ts'
 import { referenceLimits } from './reference-limits.ts'
 import { strictObject } from './strict-object.ts'
-
-/** A decimal string in credits, so that no floating-point number holds money. */
-const price = z.string({ message: 'write the price as a decimal string in credits, such as "0.14"' }).refine(
-  (text) => {
-    try {
-      return parseCredits(text) <= AMOUNT_MICROCREDITS_MAX
-    } catch {
-      return false
-    }
-  },
-  { message: 'write a decimal string in credits with at most six places, such as "0.14"' },
-)
+import { chatTokenPrices, embeddingTokenPrices } from './token-prices.ts'
 
 const common = {
   id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, 'use letters, digits, dots, hyphens and underscores'),
@@ -97,9 +86,7 @@ const chatModel = strictObject({
   image_tokens: z.number().int().min(0).default(1500),
   input_modalities: modalities('takes'),
   output_modalities: modalities('gives'),
-  prices: z
-    .array(z.union([strictObject({ input_per_million: price, output_per_million: price }), strictObject({ price })]))
-    .length(1),
+  prices: z.array(z.union([chatTokenPrices, strictObject({ price })])).length(1),
 })
 
 const embeddingModel = strictObject({
@@ -109,7 +96,7 @@ const embeddingModel = strictObject({
   max_input_tokens: z.number().int().positive(),
   default_dimensions: z.number().int().positive(),
   dimensions: z.boolean(),
-  prices: z.array(z.union([strictObject({ input_per_million: price }), strictObject({ price })])).length(1),
+  prices: z.array(z.union([embeddingTokenPrices, strictObject({ price })])).length(1),
 })
 
 const imageModel = strictObject({

@@ -11,6 +11,10 @@ export const tokenUsageResponse = z.looseObject({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
+  prompt_tokens_details: z
+    .looseObject({ cached_tokens: z.int().optional(), cache_write_tokens: z.int().optional() })
+    .nullish()
+    .describe('Parts of `prompt_tokens` that were read from a cache or written to one.'),
 })
 
 const toolCalls = z.array(z.looseObject({})).describe('Function calls that the model requests.')

@@ -11,8 +11,18 @@ const tier = z.union([z.boolean(), z.literal('any')])
 /** A row of prices: decimal strings in credits, and what the row is for. */
 export const modelPriceResponse = z.looseObject({
   price: z.string().optional().describe('Per million tokens, second, image or request, as `billing` says.'),
-  input_per_million: z.string().optional().describe('Per million input tokens.'),
-  output_per_million: z.string().optional().describe('Per million output tokens.'),
+  input: z.string().optional().describe('Per million input tokens.'),
+  output: z.string().optional().describe('Per million output tokens.'),
+  cached_input: z.string().optional().describe('Per million input tokens that were read from a cache. Else: `input`.'),
+  cached_input_explicit: z
+    .string()
+    .optional()
+    .describe('Per million input tokens from a cache that the request asked for. Else: `cached_input`.'),
+  cache_write: z.string().optional().describe('Per million input tokens that were written to a cache. Else: `input`.'),
+  cache_write_1h: z
+    .string()
+    .optional()
+    .describe('Per million input tokens that were written to a cache for an hour or longer. Else: `cache_write`.'),
   resolution: z.string().optional().describe('Resolution of the video, or `any`.'),
   audio: tier.optional().describe('Whether the video has sound, or `any`.'),
   video_input: tier.optional().describe('Whether the job has a reference video, or `any`.'),

@@ -92,8 +92,12 @@ const NONE = { min: 0, max: 0 } as const
 /** The fields of a price row that clients see. */
 const PRICE_FIELDS = [
   'price',
-  'input_per_million',
-  'output_per_million',
+  'input',
+  'output',
+  'cached_input',
+  'cached_input_explicit',
+  'cache_write',
+  'cache_write_1h',
   'resolution',
   'audio',
   'video_input',
@@ -101,7 +105,11 @@ const PRICE_FIELDS = [
   'quality',
 ]
 
-/** A row without fields that are not meant for clients, should it hold such ones one day. */
+/** A row without fields that are not meant for clients, should it hold such ones one day, and without those that are not set. */
 function publicPrice(row: Model['prices'][number]): Record<string, string | boolean> {
-  return Object.fromEntries(Object.entries(row).filter(([name]) => PRICE_FIELDS.includes(name)))
+  return Object.fromEntries(
+    Object.entries(row).flatMap(([name, value]) =>
+      PRICE_FIELDS.includes(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  )
 }

@@ -1,11 +1,12 @@
 import type { ChatModel } from '../catalogue/model.ts'
 import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
-import { type Charge, countedUsage } from './counted-usage.ts'
-import type { ChatUsage } from './token-usage.ts'
+import type { Charge } from './counted-usage.ts'
+import { countedTokens, type TokenCounts, tokenCounts } from './token-counts.ts'
+import { highestInputRate, ratedCounts, tokenRates } from './token-rates.ts'
 
-/** Token prices are per million tokens. */
-const TOKENS_PER_PRICE = 1_000_000n
+/** Token prices are per million tokens, so costs are summed in millionths of a microcredit and rounded once. */
+const PICOCREDITS_PER_MICROCREDIT = 1_000_000n
 
 /** Bounds of one chat call. */
 export type ChatBounds = {
@@ -14,43 +15,53 @@ export type ChatBounds = {
   readonly choices: number
 }
 
-/**
- * Tokens times prices, rounded half up once at the end, and at least one microcredit if the model has a price; or the fixed
- * price of a request.
- */
-export function chatCost(model: ChatModel, { promptTokens, completionTokens }: ChatUsage): Microcredits {
-  const [row] = model.prices
-  if (row === undefined) {
-    throw new RangeError(`${model.id} has no price`)
-  }
-  if ('price' in row) {
-    return parseCredits(row.price)
-  }
-  const input = BigInt(promptTokens) * parseCredits(row.input_per_million)
-  const output = BigInt(completionTokens) * parseCredits(row.output_per_million)
-  return atLeastOne(divideHalfUp(input + output, TOKENS_PER_PRICE) as Microcredits, isFree(model))
+/** The exact cost of a usage, in millionths of a microcredit: tokens times prices, or the fixed price of a request. */
+export function chatPicocredits(model: ChatModel, counts: TokenCounts): bigint {
+  const row = priceRow(model)
+  return 'price' in row ? parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT : ratedCounts(counts, tokenRates(row))
 }
 
-/** The cost of a usage, and the usage. */
-export function chatCharge(model: ChatModel, usage: ChatUsage): Charge {
-  const { promptTokens, completionTokens } = usage
-  return {
-    amount: chatCost(model, usage),
-    usage: countedUsage({ inputTokens: promptTokens, outputTokens: completionTokens }),
+/** An upper bound of the exact cost of a call: all of its input may have the highest rate. */
+export function chatPicocreditsMax(model: ChatModel, bounds: ChatBounds): bigint {
+  const row = priceRow(model)
+  if ('price' in row) {
+    return parseCredits(row.price) * PICOCREDITS_PER_MICROCREDIT
   }
+  const rates = tokenRates(row)
+  const { input, output } = countsMax(bounds)
+  return BigInt(input) * highestInputRate(rates) + BigInt(output) * rates.output
+}
+
+/** The usage of a call at its bounds. No upstream has said yet what a cache has to do with it. */
+export function countsMax({ promptTokensMax, outputTokensMax, choices }: ChatBounds): TokenCounts {
+  return tokenCounts({ input: promptTokensMax, output: outputTokensMax * choices })
+}
+
+/** Rounds an exact cost half up, to at least one microcredit if the model has a price. */
+export function roundedCost(model: ChatModel, picocredits: bigint): Microcredits {
+  return atLeastOne(divideHalfUp(picocredits, PICOCREDITS_PER_MICROCREDIT) as Microcredits, isFree(model))
+}
+
+/** The cost of a usage, rounded once, and the usage. */
+export function chatCharge(model: ChatModel, counts: TokenCounts): Charge {
+  return { amount: roundedCost(model, chatPicocredits(model, counts)), usage: countedTokens(counts) }
 }
 
 /** What to reserve before a chat call: an upper bound of its cost. */
 export function chatChargeMax(model: ChatModel, bounds: ChatBounds): Charge {
-  return chatCharge(model, {
-    promptTokens: bounds.promptTokensMax,
-    completionTokens: bounds.outputTokensMax * bounds.choices,
-  })
+  return { amount: roundedCost(model, chatPicocreditsMax(model, bounds)), usage: countedTokens(countsMax(bounds)) }
+}
+
+function priceRow({ id, prices: [row] }: ChatModel): ChatModel['prices'][number] {
+  if (row === undefined) {
+    throw new RangeError(`${id} has no price`)
+  }
+  return row
 }
 
 /** Whether every price of a model is zero. */
 function isFree({ prices }: ChatModel): boolean {
-  return prices.every((row) => Object.values(row).every((price) => parseCredits(price) === 0n))
+  return prices.every((row) => Object.values(row).every((price) => price === undefined || parseCredits(price) === 0n))
 }
 
 type BrokenStream = {
@@ -68,6 +79,6 @@ export function brokenStreamCharge(
   model: ChatModel,
   { promptTokens, relayedTextBytes, estimate }: BrokenStream,
 ): Charge {
-  const charge = chatCharge(model, { promptTokens, completionTokens: tokensByLength(relayedTextBytes) })
+  const charge = chatCharge(model, tokenCounts({ input: promptTokens, output: tokensByLength(relayedTextBytes) }))
   return charge.amount < estimate.amount ? charge : estimate
 }

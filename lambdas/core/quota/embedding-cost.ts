@@ -22,7 +22,7 @@ export function embeddingCost({ id, prices }: EmbeddingPrices, tokens: number): 
   if ('price' in row) {
     return parseCredits(row.price)
   }
-  const price = parseCredits(row.input_per_million)
+  const price = parseCredits(row.input)
   return atLeastOne(divideHalfUp(BigInt(tokens) * price, TOKENS_PER_PRICE) as Microcredits, price === 0n)
 }
 

@@ -1,26 +1,48 @@
 import type { ChatModel, EmbeddingModel } from '../catalogue/model.ts'
-import type { ChatUsage } from './token-usage.ts'
+import { type TokenCounts, tokenCounts } from './token-counts.ts'
 
 /**
  * Upper bounds of the usage of a model, regardless of what its upstream reports. They are the limits of the model, not of the
  * request: a client that asks for less may be billed more than was reserved if its upstream ignores the limit or counts
  * reasoning on top.
  */
+export type ChatUsageMax = { readonly input: number; readonly output: number }
 
 /** The bound of one chat call with this number of completions. */
 export function chatUsageMax(
   { context_tokens, max_output_tokens }: Pick<ChatModel, 'context_tokens' | 'max_output_tokens'>,
   choices: number,
-): ChatUsage {
-  return { promptTokens: context_tokens, completionTokens: max_output_tokens * choices }
+): ChatUsageMax {
+  return { input: context_tokens, output: max_output_tokens * choices }
 }
 
-/** Reduces a reported usage to the bound. Returns the same object if nothing exceeds the bound. */
-export function boundChatUsage(usage: ChatUsage, most: ChatUsage): ChatUsage {
-  const promptTokens = Math.min(usage.promptTokens, most.promptTokens)
-  const completionTokens = Math.min(usage.completionTokens, most.completionTokens)
-  const isWithin = promptTokens === usage.promptTokens && completionTokens === usage.completionTokens
-  return isWithin ? usage : { promptTokens, completionTokens }
+/**
+ * Reduces a reported usage to the bound. Of an input above the bound, the parts of the cache count first, and fresh input is what
+ * is left. Returns the same object if nothing exceeds the bound.
+ */
+export function boundTokenCounts(counts: TokenCounts, most: ChatUsageMax): TokenCounts {
+  let room = most.input
+  const take = (tokens: number): number => {
+    const taken = Math.min(tokens, room)
+    room -= taken
+    return taken
+  }
+  const bounded = tokenCounts({
+    cachedInputExplicit: take(counts.cachedInputExplicit),
+    cachedInput: take(counts.cachedInput),
+    cacheWrite: take(counts.cacheWrite),
+    cacheWrite1h: take(counts.cacheWrite1h),
+    input: take(counts.input),
+    output: Math.min(counts.output, most.output),
+  })
+  const isWithin =
+    bounded.output === counts.output &&
+    bounded.input === counts.input &&
+    bounded.cacheWrite1h === counts.cacheWrite1h &&
+    bounded.cacheWrite === counts.cacheWrite &&
+    bounded.cachedInput === counts.cachedInput &&
+    bounded.cachedInputExplicit === counts.cachedInputExplicit
+  return isWithin ? counts : bounded
 }
 
 /** The bound of one embedding request. */

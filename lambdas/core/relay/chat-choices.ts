@@ -1,4 +1,5 @@
-import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
+import type { TokenCounts } from '../quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 
 /** One completion as a chat upstream gave it. */
@@ -8,7 +9,7 @@ export type ChatChoice = { readonly content: string; readonly finishReason: stri
 export type ChatChoices = ChatIdentity & {
   readonly choices: readonly ChatChoice[]
   /** Undefined when the upstream reports none, or none that can be believed. */
-  readonly usage: ChatUsage | undefined
+  readonly usage: TokenCounts | undefined
 }
 
 /** Id and time of a chat reply and of each chunk of a stream; undefined where an upstream leaves them out. */
@@ -29,7 +30,7 @@ export function readChatChoices(text: string): ChatChoices | undefined {
   if (answer === undefined || !Array.isArray(answer.choices)) {
     return undefined
   }
-  const usage = believedUsage(readChatUsage(answer.usage), hasGenerated(answer.choices))
+  const usage = believedUsage(readTokenUsage(answer.usage), hasGenerated(answer.choices))
   const choices = usage === undefined && !hasMessage(answer.choices) ? [] : inOrder(answer.choices)
   return { ...readChatIdentity(answer), choices, usage }
 }

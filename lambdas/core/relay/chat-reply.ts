@@ -1,11 +1,12 @@
 import { replaceFields } from '../json/json-fields.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
+import type { TokenCounts } from '../quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
 import { readReplyMembers } from './reply-members.ts'
 
 /** How a chat reply of status 200 is used. */
 export type ChatReply =
-  | { readonly kind: 'answer'; readonly relayed: string; readonly usage: ChatUsage | undefined }
+  | { readonly kind: 'answer'; readonly relayed: string; readonly usage: TokenCounts | undefined }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
   /** Not a JSON object with choices, or one without a message and without a usage. */
@@ -32,7 +33,7 @@ export function readChatReply(answer: string, publicModel: string): ChatReply {
   if (choices === undefined) {
     return { kind: 'unusable' }
   }
-  const usage = believedUsage(readChatUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
+  const usage = believedUsage(readTokenUsage('usage' in parsed ? parsed.usage : undefined), isGenerated)
   if (usage === undefined && !hasMessage(choices)) {
     return { kind: 'unusable' }
   }

@@ -1,5 +1,7 @@
-import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
+import type { TokenCounts } from '../quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import type { CredentialFilter } from '../without-credentials.ts'
+import { usageOfChoiceJson } from './choice-usage.ts'
 import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
 import { isHalfEvent } from './half-event.ts'
 import { readReplyMembers } from './reply-members.ts'
@@ -38,7 +40,7 @@ export class ChatStream {
   readonly #withoutCredentials: CredentialFilter
   #unfinished: number
   #state: StreamState = 'open'
-  #usage: ChatUsage | undefined
+  #usage: TokenCounts | undefined
   #relayedTextBytes = 0
   #hasChoices = false
   #hasGenerated = false
@@ -75,7 +77,7 @@ export class ChatStream {
   }
 
   /** The last usage that was not null; never a sum, because some upstreams report a running total on every chunk. */
-  get usage(): ChatUsage | undefined {
+  get usage(): TokenCounts | undefined {
     return believedUsage(this.#usage, this.#hasGenerated)
   }
 
@@ -134,7 +136,7 @@ export class ChatStream {
       this.#hasBegun = true
       return event.raw
     }
-    this.#keepUsage(members.usage)
+    this.#keepUsage(parse(members.usage) ?? usageOfChoiceJson(members.choices ?? ''))
     if (members.error !== undefined && members.error !== 'null') {
       this.#state = 'failed'
       return this.#withoutCredentials(spliceModel(event, members.models, this.#modelJson))
@@ -153,8 +155,8 @@ export class ChatStream {
   }
 
   /** Zeros do not take the place of a usage that says something. */
-  #keepUsage(json: string | undefined): void {
-    const usage = readChatUsage(parse(json))
+  #keepUsage(reported: unknown): void {
+    const usage = readTokenUsage(reported)
     this.#usage = believedUsage(usage, this.#usage !== undefined) ?? this.#usage
   }
 

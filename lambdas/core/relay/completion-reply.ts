@@ -1,5 +1,5 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
-import type { ChatUsage } from '../quota/token-usage.ts'
+import { countedTokens, inputTokensOf, sumOfTokenCounts, type TokenCounts } from '../quota/token-counts.ts'
 import type { ChatChoice, ChatChoices, ChatIdentity } from './chat-choices.ts'
 
 /** Id and time of every response and of every chunk of a stream. */
@@ -82,24 +82,23 @@ export function completionHead(answer: ChatIdentity | undefined, fallback: Compl
 const CHAT_ID_PREFIX = /^(?:chat)?cmpl-/
 
 /** Undefined if one of the usages is. */
-export function sumOfUsages(usages: readonly (ChatUsage | undefined)[]): ChatUsage | undefined {
-  let promptTokens = 0
-  let completionTokens = 0
-  for (const usage of usages) {
-    if (usage === undefined) {
-      return undefined
-    }
-    promptTokens += usage.promptTokens
-    completionTokens += usage.completionTokens
-  }
-  return { promptTokens, completionTokens }
+export function sumOfUsages(usages: readonly (TokenCounts | undefined)[]): TokenCounts | undefined {
+  const known = usages.filter((usage) => usage !== undefined)
+  return known.length === usages.length ? sumOfTokenCounts(known) : undefined
 }
 
-/** The field `usage` of openapi.json. */
-export function completionUsage({ promptTokens, completionTokens }: ChatUsage) {
+/** The field `usage` of openapi.json, with details of the prompt if a cache had to do with it. */
+export function completionUsage(counts: TokenCounts) {
+  const promptTokens = inputTokensOf(counts)
+  const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
+  const details = {
+    ...(cachedInputTokens > 0 ? { cached_tokens: cachedInputTokens } : {}),
+    ...(cacheWriteTokens > 0 ? { cache_write_tokens: cacheWriteTokens } : {}),
+  }
   return {
     prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
+    completion_tokens: counts.output,
+    total_tokens: promptTokens + counts.output,
+    ...(Object.keys(details).length > 0 ? { prompt_tokens_details: details } : {}),
   }
 }

@@ -1,5 +1,5 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
-import type { ChatUsage } from '../quota/token-usage.ts'
+import type { TokenCounts } from '../quota/token-counts.ts'
 import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
 import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
 import {
@@ -103,7 +103,7 @@ export class CompletionStream {
   }
 
   /** Limits the usage that the current call has reported. To be called before the call ends. */
-  limitUsage(promptIndex: number, limit: (usage: ChatUsage) => ChatUsage): void {
+  limitUsage(promptIndex: number, limit: (usage: TokenCounts) => TokenCounts): void {
     const prompt = this.#prompt(promptIndex)
     prompt.callUsage = prompt.callUsage && limit(prompt.callUsage)
   }

@@ -1,4 +1,6 @@
-import { believedUsage, type ChatUsage, readChatUsage } from '../quota/token-usage.ts'
+import type { TokenCounts } from '../quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
+import { usageOfChoice } from './choice-usage.ts'
 import { generatedBytes, hasGenerated, utf8Length } from './generated-choices.ts'
 import { readReplyMembers } from './reply-members.ts'
 
@@ -18,7 +20,7 @@ export type StreamedPrompt = {
   /** `[DONE]` has come for the current call. */
   isDone: boolean
   /** The usage that the current call reported: the last one counts, because some upstreams report a running total. */
-  callUsage: ChatUsage | undefined
+  callUsage: TokenCounts | undefined
   /** Whether the current call has generated anything. */
   callHasGenerated: boolean
   /** Bytes that the current call has generated, in UTF-8: text, reasoning, tool arguments, refusals. */
@@ -30,7 +32,7 @@ export type StreamedPrompt = {
 /** The result of one call so far. */
 type CallProgress = {
   /** Undefined where the call reported none, or none that is plausible. */
-  readonly usage: ChatUsage | undefined
+  readonly usage: TokenCounts | undefined
   /** Bytes generated, in UTF-8, whether a completion can express them or not. */
   readonly textBytes: number
 }
@@ -60,7 +62,7 @@ export function newCall(): Pick<StreamedPrompt, 'isDone' | 'callUsage' | 'callHa
 /** What there is to bill for one prompt. */
 export type PromptProgress = {
   /** Of all calls that have ended, if each of them reported one. */
-  readonly usage: ChatUsage | undefined
+  readonly usage: TokenCounts | undefined
   /** The calls that have ended and gave at least one completion. */
   readonly answered: readonly CallProgress[]
   /** The call that has not ended, if one was sent. */
@@ -78,7 +80,8 @@ export function keepEvent(
   { usage, choices }: Readonly<Record<string, unknown>>,
   data: string,
 ): void {
-  prompt.callUsage = believedUsage(readChatUsage(usage), prompt.callUsage !== undefined) ?? prompt.callUsage
+  const reported = readTokenUsage(usage ?? usageOfChoice(choices))
+  prompt.callUsage = believedUsage(reported, prompt.callUsage !== undefined) ?? prompt.callUsage
   if (Array.isArray(choices) && choices.length > 0) {
     prompt.callHasGenerated ||= hasGenerated(choices)
     if (prompt.callHasGenerated) {

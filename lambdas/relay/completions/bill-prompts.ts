@@ -7,7 +7,7 @@ import {
   type PromptEnd,
 } from '#core/quota/completion-cost.ts'
 import type { Charge } from '#core/quota/counted-usage.ts'
-import type { ChatUsage } from '#core/quota/token-usage.ts'
+import type { TokenCounts } from '#core/quota/token-counts.ts'
 import { sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { Bill } from '../bill-request.ts'
 import { tokensOf } from '../measure-request.ts'
@@ -35,7 +35,7 @@ export function adviseOnCompletion(run: Bounded, available: Microcredits): strin
   return adviseOnOutput(available, { model, name: maxTokensField, most: maxTokens, costOf })
 }
 
-function usagesOf(end: PromptEnd): readonly (ChatUsage | undefined)[] {
+function usagesOf(end: PromptEnd): readonly (TokenCounts | undefined)[] {
   switch (end.kind) {
     case 'unsent':
       return []

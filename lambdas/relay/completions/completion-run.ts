@@ -1,6 +1,7 @@
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
-import { believedUsage, type ChatUsage, readChatUsage } from '#core/quota/token-usage.ts'
+import type { TokenCounts } from '#core/quota/token-counts.ts'
+import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import type { WriteCompletionCall } from '#core/relay/completion-calls.ts'
 import type { CompletionHead } from '#core/relay/completion-reply.ts'
@@ -74,11 +75,11 @@ export class MissingCompletionsError extends ChatStreamBrokenError {
 /** The gateway's own bound cut a reply. Any upstream would send the same again, so no other channel is called. */
 export class CallCutError extends ChatStreamBrokenError {
   /** What was reported by then, unchecked against the bounds of the model. */
-  readonly usage: ChatUsage | undefined
+  readonly usage: TokenCounts | undefined
   /** Whether nothing of the reply was a completion. It is then free. */
   readonly isWorthless: boolean
 
-  constructor(cause: Error, { usage, isWorthless = false }: { usage: ChatUsage | undefined; isWorthless?: boolean }) {
+  constructor(cause: Error, { usage, isWorthless = false }: { usage: TokenCounts | undefined; isWorthless?: boolean }) {
     super(undefined, { cause })
     this.usage = usage
     this.isWorthless = isWorthless
@@ -86,6 +87,6 @@ export class CallCutError extends ChatStreamBrokenError {
 
   static ofLarge(cause: ReplyTooLargeError): CallCutError {
     const { usage, entries } = cause.reply
-    return new CallCutError(cause, { usage: believedUsage(readChatUsage(usage), true), isWorthless: entries === 0 })
+    return new CallCutError(cause, { usage: believedUsage(readTokenUsage(usage), true), isWorthless: entries === 0 })
   }
 }

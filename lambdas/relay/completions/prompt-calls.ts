@@ -1,4 +1,4 @@
-import type { ChatUsage } from '#core/quota/token-usage.ts'
+import type { TokenCounts } from '#core/quota/token-counts.ts'
 import { ClientGoneError } from '../client-response.ts'
 import { callUpstream, replyDeadline } from '../failover.ts'
 import { ABANDONED_MILLISECONDS_MAX } from '../leave-reply.ts'
@@ -113,7 +113,7 @@ export class PromptCalls {
   }
 
   /** Limits the usage of a call for `n` completions to the bounds of the model. A usage above them is logged and counted. */
-  withinBounds(usage: ChatUsage, { channel }: Pick<UpstreamReply, 'channel'>, n: number): ChatUsage {
+  withinBounds(usage: TokenCounts, { channel }: Pick<UpstreamReply, 'channel'>, n: number): TokenCounts {
     const { exchange, completion } = this.#run
     const call = { requestId: exchange.requestId, channelId: channel.id, model: completion.model, choices: n }
     return usageWithinBounds(usage, call)

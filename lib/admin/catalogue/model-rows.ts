@@ -44,14 +44,21 @@ export function priceText(row: object): string {
     .map(([name, value]) => (typeof value === 'boolean' ? `${name} ${value ? 'on' : 'off'}` : String(value)))
   const amounts = members
     .filter(([name]) => isAmount(name))
-    .map(([name, value]) =>
-      name === 'price' ? String(value) : `${name.replace(PER_MILLION, '')} ${value} per million`,
-    )
+    .map(([name, value]) => (name === 'price' ? String(value) : `${name.replaceAll('_', ' ')} ${value} per million`))
   return [conditions.join(', '), amounts.join(', ')].filter((part) => part !== '').join(': ')
 }
 
-const PER_MILLION = '_per_million'
+/** Names of prices in a row; those other than `price` are for a million tokens. */
+const AMOUNTS: ReadonlySet<string> = new Set([
+  'price',
+  'input',
+  'output',
+  'cached_input',
+  'cached_input_explicit',
+  'cache_write',
+  'cache_write_1h',
+])
 
 function isAmount(name: string): boolean {
-  return name === 'price' || name.endsWith(PER_MILLION)
+  return AMOUNTS.has(name)
 }

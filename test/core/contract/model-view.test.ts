@@ -28,7 +28,8 @@ function configuredPriceFields(): string[] {
   for (const model of [...oneOf, ...anyOf]) {
     collect(Object(model).properties.prices.items)
   }
-  return [...new Set(fields)].toSorted()
+  // A price row may be written with older names, which clients do not see.
+  return [...new Set(fields)].filter((name) => !name.endsWith('_per_million')).toSorted()
 }
 
 describe('modelView', () => {
@@ -58,7 +59,7 @@ describe('modelView', () => {
       pricing: {
         unit: 'credit',
         billing: 'token',
-        prices: [{ input_per_million: '0.15', output_per_million: '0.60' }],
+        prices: [{ input: '0.15', output: '0.60' }],
       },
     })
   })

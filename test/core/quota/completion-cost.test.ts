@@ -8,12 +8,12 @@ import {
   type PromptBounds,
   type PromptEnd,
 } from '#core/quota/completion-cost.ts'
+import { tokenCounts } from '#core/quota/token-counts.ts'
+import { boundTokenCounts } from '#core/quota/usage-bounds.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 /** A token in costs 1,000 millionths, a token out 2,000. */
-function chatModel(
-  prices: ChatModel['prices'] = [{ input_per_million: '1000', output_per_million: '2000' }],
-): ChatModel {
+function chatModel(prices: ChatModel['prices'] = [{ input: '1000', output: '2000' }]): ChatModel {
   const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
   if (model === undefined) {
     throw new TypeError('the shipped configuration has no chat model')
@@ -23,7 +23,7 @@ function chatModel(
 
 const BOUNDS: PromptBounds = { bodyBytes: 80, promptTokensMax: 80, outputTokensMax: 10, choices: 2, callsMax: 1 }
 const LOCKED = 80n * 1_000n + 20n * 2_000n
-const USAGE = { promptTokens: 9, completionTokens: 3 }
+const USAGE = tokenCounts({ input: 9, output: 3 })
 
 const partial = (...calls: readonly [CallEnd['kind'], CallEnd['usage'], number][]): PromptEnd => ({
   kind: 'partial',
@@ -83,7 +83,7 @@ describe('completionCharge', () => {
     ],
     [
       'a reported usage above the share is not cut by what is estimated beside it',
-      partial(['ended', { promptTokens: 500, completionTokens: 0 }, 1], ['broken', undefined, 9]),
+      partial(['ended', tokenCounts({ input: 500, output: 0 }), 1], ['broken', undefined, 9]),
       500_000n,
       true,
     ],
@@ -103,16 +103,26 @@ describe('completionCharge', () => {
 
   it('never exceeds what was locked while no usage exceeds its bounds', () => {
     const bounds = { ...BOUNDS, callsMax: 3 }
-    const usage = fc.record({ promptTokens: fc.nat(80), completionTokens: fc.nat(20) })
+    const usageWithin = (input: number, output: number) =>
+      fc
+        .record({
+          input: fc.nat(input),
+          cachedInput: fc.nat(input),
+          cachedInputExplicit: fc.nat(input),
+          cacheWrite: fc.nat(input),
+          cacheWrite1h: fc.nat(input),
+          output: fc.nat(output),
+        })
+        .map((counts) => boundTokenCounts(counts, { input, output }))
     const end = fc.oneof(
       fc.constant<PromptEnd>({ kind: 'unsent' }),
-      fc.record({ kind: fc.constant('whole' as const), usage: fc.option(usage, { nil: undefined }) }),
+      fc.record({ kind: fc.constant('whole' as const), usage: fc.option(usageWithin(80, 20), { nil: undefined }) }),
       fc.record({
         kind: fc.constant('partial' as const),
         calls: fc.array(
           fc.record({
             kind: fc.constantFrom('ended' as const, 'broken' as const, 'abandoned' as const, 'unread' as const),
-            usage: fc.option(fc.record({ promptTokens: fc.nat(80), completionTokens: fc.nat(6) }), { nil: undefined }),
+            usage: fc.option(usageWithin(80, 6), { nil: undefined }),
             textBytes: fc.nat(10_000),
           }),
           { maxLength: 3 },
@@ -120,8 +130,9 @@ describe('completionCharge', () => {
       }),
     )
     const prices = fc.constantFrom<ChatModel['prices']>(
-      [{ input_per_million: '0.000333', output_per_million: '0.5' }],
-      [{ input_per_million: '1000', output_per_million: '2000' }],
+      [{ input: '0.000333', output: '0.5' }],
+      [{ input: '1000', output: '2000' }],
+      [{ input: '3', output: '15', cached_input: '0.3', cache_write: '3.75', cache_write_1h: '6' }],
       [{ price: '0.5' }],
     )
     fc.assert(

@@ -5,7 +5,7 @@ import { countedUsage } from '#core/quota/counted-usage.ts'
 import { embeddingChargeMax, embeddingCost, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
-const perToken = (price: string) => ({ id: 'm', prices: [{ input_per_million: price }] })
+const perToken = (price: string) => ({ id: 'm', prices: [{ input: price }] })
 const PER_REQUEST = { id: 'm', prices: [{ price: '0.5' }] }
 
 describe('the cost of embeddings', () => {
@@ -49,7 +49,7 @@ describe('what is locked', () => {
         const sum = tokens.reduce((total, each) => total + each, 0)
         const model = {
           id: 'm',
-          prices: [{ input_per_million: `0.${(price % 1_000_000n).toString().padStart(6, '0')}` }],
+          prices: [{ input: `0.${(price % 1_000_000n).toString().padStart(6, '0')}` }],
         }
         expect(embeddingChargeMax(model, tokens).amount).toBeGreaterThanOrEqual(
           embeddingCost(model, Math.floor(sum * share)),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 
@@ -62,7 +63,7 @@ describe('the usage of a whole answer', () => {
   it('is not believed when it is all zeros beside a text', () => {
     expect(readChatReply(answer({ usage }), 'public')).toMatchObject({ kind: 'answer', usage: undefined })
     expect(readChatReply(answer({ usage, choices: [] }), 'public')).toMatchObject({
-      usage: { promptTokens: 0, completionTokens: 0 },
+      usage: tokenCounts({ input: 0, output: 0 }),
     })
   })
 })

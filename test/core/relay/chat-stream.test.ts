@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
@@ -62,7 +63,7 @@ describe('ChatStream', () => {
     const text = `${piece('Hi')}${FINISH}${usage}data: [DONE]\n\n`
     const { sent, usage: read } = relay([text], { publicModel: 'up', relaysUsage: false })
     expect(sent).toBe(text.replace(usage, ''))
-    expect(read).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(read).toStrictEqual(tokenCounts({ input: 9, output: 3 }))
     expect(relay([text], { publicModel: 'up' }).sent).toBe(text)
   })
 
@@ -76,16 +77,15 @@ describe('ChatStream', () => {
     const text = `${piece('Hi')}${FINISH}${usage}data: [DONE]\n\n`
     const dropped = relay([text], { publicModel: 'up', relaysUsage: false })
     expect(dropped.sent).toBe(text.replace(usage, ''))
-    expect(dropped.usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(dropped.usage).toStrictEqual(tokenCounts({ input: 9, output: 3 }))
     expect(relay([text], { publicModel: 'up' }).sent).toBe(text)
   })
 
   it('takes the last usage that is no null, never a sum', () => {
     const counted = (completion: number) => chunk({ choices: [{}], usage: { ...USAGE, completion_tokens: completion } })
-    expect(relay([counted(1), counted(2), chunk({ choices: [{}], usage: null })]).usage).toStrictEqual({
-      promptTokens: 9,
-      completionTokens: 2,
-    })
+    expect(relay([counted(1), counted(2), chunk({ choices: [{}], usage: null })]).usage).toStrictEqual(
+      tokenCounts({ input: 9, output: 2 }),
+    )
   })
 
   it.each([
@@ -98,16 +98,16 @@ describe('ChatStream', () => {
 
   it('gives a count as it came, however large: the bill bounds it', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 1e12 }
-    expect(relay([chunk({ choices: [], usage })]).usage).toStrictEqual({ promptTokens: 1, completionTokens: 1e12 })
+    expect(relay([chunk({ choices: [], usage })]).usage).toStrictEqual(tokenCounts({ input: 1, output: 1e12 }))
   })
 
   it('does not believe a usage of zeros beside a text, and keeps one that said more', () => {
     const zeros = chunk({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } })
-    expect(relay([zeros]).usage).toStrictEqual({ promptTokens: 0, completionTokens: 0 })
+    expect(relay([zeros]).usage).toStrictEqual(tokenCounts({ input: 0, output: 0 }))
     expect(relay([piece('Hi'), zeros]).usage).toBeUndefined()
     expect(relay([zeros, piece('Hi')]).usage).toBeUndefined()
     const told = chunk({ choices: [], usage: USAGE })
-    expect(relay([piece('Hi'), told, zeros]).usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(relay([piece('Hi'), told, zeros]).usage).toStrictEqual(tokenCounts({ input: 9, output: 3 }))
   })
 
   it.each(Object.entries(ROLE_CHOICES))('has not begun, and has nothing to bill, after %s', (_, choices) => {

@@ -56,6 +56,23 @@ describe('completionResponse', () => {
     expect(answer({ prompt: 'Once upon' }, [[upstream]])).toStrictEqual(expectedOf('oai_completions_simple'))
   })
 
+  it('says how much of the prompts came from a cache, if any did', () => {
+    const cached = {
+      ...chat('a'),
+      usage: {
+        prompt_tokens: 20,
+        completion_tokens: 3,
+        prompt_tokens_details: { cached_tokens: 12, cache_write_tokens: 5 },
+      },
+    }
+    expect(answer({ prompt: ['a', 'b'] }, [[cached], [chat('b')]]).usage).toStrictEqual({
+      prompt_tokens: 22,
+      completion_tokens: 6,
+      total_tokens: 28,
+      prompt_tokens_details: { cached_tokens: 12, cache_write_tokens: 5 },
+    })
+  })
+
   it('has the answers of a fixture with several choices in order of their index', () => {
     const { choices, ...rest } = Object(readFixture('oai_chat_n2').response.body)
     const texts = answer({ n: 2 }, [[{ ...rest, choices: choices.toReversed() }]]).choices

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import { CompletionStream } from '#core/relay/completion-stream.ts'
@@ -11,7 +12,7 @@ function newStream(members: object = {}): CompletionStream {
   return new CompletionStream(completionRequest({ stream: true, ...members }), FALLBACK)
 }
 
-const NOTHING = { promptTokens: 0, completionTokens: 0 }
+const NOTHING = tokenCounts({ input: 0, output: 0 })
 
 /** Pushes whole streams one after the other, and ends. */
 function relay(members: object, streams: readonly (readonly string[])[]): string {
@@ -128,7 +129,7 @@ describe('CompletionStream', () => {
       stream.push(0, payload)
     }
     stream.endCall(0)
-    expect(stream.progress(0).usage).toStrictEqual({ promptTokens: 9, completionTokens: 2 })
+    expect(stream.progress(0).usage).toStrictEqual(tokenCounts({ input: 9, output: 2 }))
   })
 
   it('does not believe a usage of zeros beside a text', () => {
@@ -184,10 +185,10 @@ describe('CompletionStream', () => {
       ]),
     )
     expect(stream.progress(1)).toStrictEqual({
-      usage: { promptTokens: 4, completionTokens: 5 },
+      usage: tokenCounts({ input: 4, output: 5 }),
       answered: [
-        { usage: { promptTokens: 2, completionTokens: 1 }, textBytes: 1, completions: 1 },
-        { usage: { promptTokens: 2, completionTokens: 4 }, textBytes: 2, completions: 2 },
+        { usage: tokenCounts({ input: 2, output: 1 }), textBytes: 1, completions: 1 },
+        { usage: tokenCounts({ input: 2, output: 4 }), textBytes: 2, completions: 2 },
       ],
       underWay: { usage: undefined, textBytes: 0 },
     })
@@ -244,7 +245,7 @@ describe('CompletionStream', () => {
     stream.push(0, piece('Hi'))
     const usage = { prompt_tokens: 5, completion_tokens: 6 }
     expect(() => stream.push(0, chunk({ error: { message: 'boom' }, usage }))).toThrow(ChatStreamBrokenError)
-    expect(stream.progress(0).underWay.usage).toStrictEqual({ promptTokens: 5, completionTokens: 6 })
+    expect(stream.progress(0).underWay.usage).toStrictEqual(tokenCounts({ input: 5, output: 6 }))
   })
 
   it('does not let zeros take the place of a usage', () => {
@@ -252,7 +253,7 @@ describe('CompletionStream', () => {
     for (const payload of [piece('Hi'), usage(9, 3), usage(0, 0)]) {
       stream.push(0, payload)
     }
-    expect(stream.progress(0).underWay.usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(stream.progress(0).underWay.usage).toStrictEqual(tokenCounts({ input: 9, output: 3 }))
   })
 
   it('counts generated text in bytes', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { tokenCounts } from '#core/quota/token-counts.ts'
 import { CallCutError } from '#lambdas/relay/completions/completion-run.ts'
 import { ReplyTooLargeError } from '#lambdas/relay/large-reply.ts'
 
@@ -10,7 +11,7 @@ const cut = (members: { readonly usage?: unknown; readonly entries?: number }) =
 describe('CallCutError.ofLarge', () => {
   it('keeps the usage that the reply reported', () => {
     const { usage } = cut({ usage: { prompt_tokens: 9, completion_tokens: 3 } })
-    expect(usage).toStrictEqual({ promptTokens: 9, completionTokens: 3 })
+    expect(usage).toStrictEqual(tokenCounts({ input: 9, output: 3 }))
   })
 
   it.each([[undefined], ['many'], [{ prompt_tokens: -1 }]])('believes no usage of %j', (usage) => {
