@@ -1,5 +1,6 @@
+import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
-import { JobMovedError, type Resolution, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { deleteResolvedRequest } from '#adapters/store/money/resolved-request.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'

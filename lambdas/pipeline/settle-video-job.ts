@@ -1,6 +1,6 @@
 import { loadText } from '#adapters/store/bucket/text-store.ts'
+import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import type { Reservation } from '#adapters/store/money/reservation.ts'
-import type { Resolution } from '#adapters/store/money/resolve-reservation.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -37,7 +37,13 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     const about = { model: job.model, channel: job.channelId ?? 'none' }
     measure({ output_tokens: Number(result.completionTokens) }, about)
   }
-  return { kind: 'settle', actual: settlement.amount, durationSeconds, usage: settlement.usage }
+  return {
+    kind: 'settle',
+    actual: settlement.amount,
+    durationSeconds,
+    usage: settlement.usage,
+    estimated: settlement.billedAtEstimate,
+  }
 }
 
 const NOTHING_REPORTED = {

@@ -48,14 +48,12 @@ export class ReelgateStack extends Stack {
     this.templateOptions.metadata = { [CONFIGURATION_METADATA]: props.config }
     const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
-    const corsOrigins = props.config.cors.origins
     const resources = this.#createResources(props)
     const reservedConcurrency = settings.concurrency.pipelineReserved
     const pipeline = new VideoPipeline(this, 'VideoPipeline', { resources, reservedConcurrency })
-    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
+    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings })
     if (settings.waf !== undefined) {
-      const { stageArn } = api.restApi.deploymentStage
-      new WebAcl(this, 'WebAcl', { stageArn, isOpenToBrowsers: corsOrigins.length > 0, ...settings.waf })
+      new WebAcl(this, 'WebAcl', { stageArn: api.restApi.deploymentStage.stageArn, ...settings.waf })
     }
     const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', {
       resources,
@@ -113,11 +111,7 @@ export class ReelgateStack extends Stack {
     const { retainsData: outlivesStack, isProtected } = settings
     // Emulators discard their data themselves.
     const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
-    const bucket = new VideoBucket(this, 'VideoBucket', {
-      outlivesStack,
-      isEmptiedAtEnd,
-      corsOrigins: config.cors.origins,
-    })
+    const bucket = new VideoBucket(this, 'VideoBucket', { outlivesStack, isEmptiedAtEnd })
     return {
       sources,
       bucket,
@@ -129,7 +123,7 @@ export class ReelgateStack extends Stack {
   }
 
   #createCdn(
-    { settings, config }: ReelgateStackProps,
+    { settings }: ReelgateStackProps,
     { sources, bucket }: Pick<ServiceResources, 'sources' | 'bucket'>,
   ): VideoDelivery {
     const { cdnPublicKeyPems, videoDomain: customDomain } = settings
@@ -138,8 +132,7 @@ export class ReelgateStack extends Stack {
         ? new CdnSigningKey(this, 'CdnSigningKey', sources)
         : new BroughtSigningKeys(this, 'CdnSigningKey', cdnPublicKeyPems)
     const { keyGroup } = signingKeys
-    const isOpenToBrowsers = config.cors.origins.length > 0
-    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain, isOpenToBrowsers })
+    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain })
     return cdnDelivery(cdn, signingKeys)
   }
 }

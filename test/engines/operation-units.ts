@@ -12,7 +12,7 @@ export const OPERATION_UNITS = {
   'poll, changed': { reads: 1.5, writes: 2 },
   'poll, succeeded': { reads: 1, writes: 4 },
   store: { reads: 1, writes: 2 },
-  settle: { reads: 3, writes: 13 },
+  settle: { reads: 3, writes: 15 },
   notify: { reads: 1.5, writes: 2 },
 } as const satisfies Record<string, Units>
 

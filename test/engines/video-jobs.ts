@@ -3,9 +3,10 @@ import { v7 as uuidv7 } from 'uuid'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
+import type { Resolution } from '#adapters/store/money/job-resolution.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
-import { type NewVideoJob, reserveQuota } from '#adapters/store/money/reserve-quota.ts'
-import type { Resolution } from '#adapters/store/money/resolve-reservation.ts'
+import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 import { type Microcredits, microcredits, parseCredits } from '#core/money/money.ts'
@@ -68,6 +69,8 @@ export function newJob(tenant: TestTenant, changes: Partial<NewVideoJob> = {}): 
   return {
     tenantId: tenant.tenantId,
     keyDigest: tenant.keyDigest,
+    keyId: tenant.keyDigest.slice(0, 8),
+    operation: 'create-video-job',
     jobId,
     model: PER_SECOND_MODEL,
     createdAt,

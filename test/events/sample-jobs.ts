@@ -93,6 +93,8 @@ export class SampleJobs {
     await reserveQuota(this.#options.table, {
       tenantId: TENANT_ID,
       keyDigest: this.#options.keyDigest,
+      keyId: this.#options.keyDigest.slice(0, 8),
+      operation: 'create-video-job',
       jobId,
       model: MODEL_ID,
       createdAt,

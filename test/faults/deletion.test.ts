@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { isVisible } from '#core/jobs/video-job.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'

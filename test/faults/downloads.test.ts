@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

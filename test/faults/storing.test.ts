@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { readPartition } from '../engines/audit.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { cleanUpDeletedJob } from '#lambdas/pipeline/clean-up-deleted-job.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'

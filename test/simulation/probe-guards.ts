@@ -2,13 +2,15 @@ import type { Guard } from './guards.ts'
 import type { SimulatedTable, Written } from './simulated-table.ts'
 
 /**
- * Whether a part of a resolution has a guard of its own. Balances and channel counts move with every job and have none, and a
- * transaction of relayed requests may open reservations beside those that it closes.
+ * Whether a part of a resolution has a guard of its own. Balances, budgets, usage counters and channel counts move with
+ * every job and have none, and a transaction of relayed requests may open reservations beside those that it closes.
  */
 function isGuarded({ Put, Update, Delete }: Written['items'][number]): boolean {
   const counterSortKey = '0'
+  const usagePartition = 'U#'
+  const isCounter = Update?.Key?.SK === counterSortKey || String(Update?.Key?.PK).startsWith(usagePartition)
   const isRow = String(Put?.Item?.SK).endsWith('#2')
-  return isRow || Delete !== undefined || (Update !== undefined && Update.Key?.SK !== counterSortKey)
+  return isRow || Delete !== undefined || (Update !== undefined && !isCounter)
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from '#adapters/clock.ts'
 import type { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
+import type { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { SubmitRhythm } from './submit-rhythm.ts'
@@ -17,4 +18,6 @@ export type CreateContext = Clock & {
   readonly randomHex: (bytes: number) => string
   /** What earlier creates taught about the time of a submit; without it every first read comes equally early. */
   readonly submitRhythm?: SubmitRhythm
+  /** What earlier creates learned about the budgets of tenants; without it each of them costs a second try. */
+  readonly tenantBudgets?: TenantBudgets
 }

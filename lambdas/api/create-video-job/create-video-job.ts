@@ -2,7 +2,8 @@ import { executionName, startVideoExecution } from '#adapters/aws/video-executio
 import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { placeRequest } from '#adapters/store/bucket/text-store.ts'
 import { videoKey } from '#adapters/store/bucket/video-bucket.ts'
-import { IdempotencyKeyTakenError, type NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
+import { IdempotencyKeyTakenError } from '#adapters/store/money/reserve-quota.ts'
 import { reserveWithRequest } from '#adapters/store/money/reserve-with-request.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -17,6 +18,9 @@ import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import type { CreateContext } from './create-context.ts'
 import { findIdempotentJob, findJobOfDisabledModel, idempotentRequest } from './idempotent-job.ts'
 import { repeatedResponse, submitResponse } from './submit-response.ts'
+
+/** As in the table of routes. */
+const OPERATION = 'create-video-job'
 
 /** How long an idempotency key keeps its job (docs/decisions/0021). */
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60
@@ -37,7 +41,7 @@ type CreateCommand = {
  * submit. A repeated request finds its job, also when its model was disabled since. For a key that was changed since it was read, this
  * begins again, once, with what the key may do now.
  * @returns the body of the 201.
- * @throws InvalidRequestError, InvalidApiKeyError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
+ * @throws InvalidRequestError, InvalidApiKeyError, BudgetExceededError, InsufficientQuotaError, TooManyOpenJobsError, IdempotencyKeyReusedError,
  * ServiceUnavailableError.
  */
 export async function createVideoJob(command: CreateCommand, context: CreateContext): Promise<string> {
@@ -113,6 +117,9 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
     tenantId: caller.tenantId,
     keyDigest: caller.keyDigest,
     keyRevision: caller.revision,
+    keyId: caller.keyId,
+    operation: OPERATION,
+    budget: caller.budget,
     jobId,
     model: request.model,
     createdAt,

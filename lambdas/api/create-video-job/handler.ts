@@ -5,6 +5,7 @@ import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { TenantBudgets } from '#adapters/store/money/known-budgets.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { unknownVideoFields } from '#core/contract/video-job-body.ts'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
@@ -30,6 +31,7 @@ const context = {
   newJobId: () => uuidv7(),
   randomHex: (bytes: number) => randomBytes(bytes).toString('hex'),
   submitRhythm: new SubmitRhythm(),
+  tenantBudgets: new TenantBudgets(),
 }
 
 /** POST /v1/video/generations */

@@ -33,6 +33,11 @@ export function countedUsage(parts: Partial<CountedUsage>): CountedUsage {
   return { ...NONE, ...parts }
 }
 
+/** The counts that are not zero, as ledger rows keep them; {@link countedUsage} reads them again. */
+export function nonZeroCounts(usage: CountedUsage): Partial<CountedUsage> {
+  return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== 0))
+}
+
 /** The sum of several usages; no usage for an empty list. */
 export function sumOfCountedUsages(usages: readonly CountedUsage[]): CountedUsage {
   return usages.reduce(

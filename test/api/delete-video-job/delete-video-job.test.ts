@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { v7 as uuidv7 } from 'uuid'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import { RELEASE, requireReservation, reserveJob } from '../../engines/video-jobs.ts'

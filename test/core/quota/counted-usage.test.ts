@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { countedUsage, sumOfCountedUsages } from '#core/quota/counted-usage.ts'
+import { countedUsage, nonZeroCounts, sumOfCountedUsages } from '#core/quota/counted-usage.ts'
 
 const NOTHING = {
   inputTokens: 0,
@@ -13,6 +13,14 @@ const NOTHING = {
 describe('countedUsage', () => {
   it('has zero for every count that is left out', () => {
     expect(countedUsage({ outputTokens: 3 })).toStrictEqual({ ...NOTHING, outputTokens: 3 })
+  })
+})
+
+describe('nonZeroCounts', () => {
+  it('leaves out every zero, and is read again as the same usage', () => {
+    const usage = countedUsage({ outputTokens: 3, images: 1 })
+    expect(nonZeroCounts(usage)).toStrictEqual({ outputTokens: 3, images: 1 })
+    expect(countedUsage(nonZeroCounts(usage))).toStrictEqual(usage)
   })
 })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../engines/break-connection.ts'

@@ -1,6 +1,6 @@
 import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'

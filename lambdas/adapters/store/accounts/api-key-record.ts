@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { PERIOD_KINDS, type PeriodKind } from '#core/money/budget.ts'
 import type { ConditionCheck, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -13,7 +14,12 @@ export type Caller = {
   readonly models: readonly string[] | null
   /** Requests that the key may send in a minute; undefined for no limit. */
   readonly ratePerMinute?: number | undefined
+  /** The budget in which the requests of the key count; undefined without one. */
+  readonly budget?: BudgetOfKey | undefined
 }
+
+/** Names the budget of a key, which its successors share. `kind` may be out of date: another of these keys may have changed it. */
+export type BudgetOfKey = { readonly id: string; readonly kind: PeriodKind }
 
 /** What is stored of an API key. */
 export type ApiKeyRecord = {
@@ -34,12 +40,16 @@ const apiKeyItem = z.object({
   ratePerMinute: z.optional(z.number()),
   suspended: z._default(z.boolean(), false),
   revision: z.optional(z.number()),
+  budgetId: z.optional(z.string()),
+  budgetPeriod: z.optional(z.enum(PERIOD_KINDS)),
 })
 
 /** Reads a stored key. @throws ZodError for an item that this service did not write. */
 export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord {
-  const { tenantId, keyId, revision, state, models, expiresAt, ratePerMinute, suspended } = apiKeyItem.parse(item)
-  return { caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute }, state, suspended, expiresAt }
+  const { state, suspended, expiresAt, budgetId, budgetPeriod = 'total', ...named } = apiKeyItem.parse(item)
+  const { tenantId, keyId, revision, models, ratePerMinute } = named
+  const budget = budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod }
+  return { caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget }, state, suspended, expiresAt }
 }
 
 /** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */

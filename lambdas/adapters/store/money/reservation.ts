@@ -1,8 +1,10 @@
 import * as z from 'zod/mini'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
+import { PERIOD_KINDS, type PeriodKind } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
+import type { BudgetOfKey } from '../accounts/api-key-record.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -17,6 +19,14 @@ export type Reservation = {
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
   /** Whether its tenant's count of open jobs includes it; false where it was made before jobs were counted. */
   readonly counted: boolean
+  /** Public id of the key that made it; undefined on reservations of older versions, as are the next three. */
+  readonly keyId: string | undefined
+  /** As in the table of routes. */
+  readonly operation: string | undefined
+  /** The budget of the key in which it counts; undefined without one. */
+  readonly budget: BudgetOfKey | undefined
+  /** The kind of period that the tenant's budget had; undefined without one. The budget may have changed since. */
+  readonly tenantBudgetKind: PeriodKind | undefined
   /** How often Reconcile started a new execution in place of a broken one. */
   readonly restarts: number
 }
@@ -40,14 +50,24 @@ const reservationItem = z.object({
   requestKey: z.optional(z.string()),
   counted: z._default(z.boolean(), false),
   restarts: z._default(z.number(), 0),
+  keyId: z.optional(z.string()),
+  operation: z.optional(z.string()),
+  budgetId: z.optional(z.string()),
+  budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
+  tenantBudgetPeriod: z.optional(z.enum(PERIOD_KINDS)),
 })
 
 /** A reservation from its item in the table. @throws ZodError for an item of another form. */
 export function readReservationItem(item: unknown): Reservation {
-  const { request, requestKey, actual, ...rest } = reservationItem.parse(item)
+  const { request, requestKey, actual, keyId, operation, budgetId, budgetPeriod, tenantBudgetPeriod, ...rest } =
+    reservationItem.parse(item)
   return {
     ...rest,
     actual,
+    keyId,
+    operation,
+    budget: budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod },
+    tenantBudgetKind: tenantBudgetPeriod,
     request: requestKey === undefined ? { inline: request ?? '{}' } : { bucketKey: requestKey },
   }
 }

@@ -7,9 +7,15 @@ import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { announceRequest, dropAnnouncedRequest, takeAnnouncedRequest } from './announced-request.ts'
 import { foreseeRefusal } from './balance-refusal.ts'
-import { IdempotencyKeyTakenError, type NewVideoJob, reserveQuota } from './reserve-quota.ts'
+import type { TenantBudgets } from './known-budgets.ts'
+import type { NewVideoJob } from './new-video-job.ts'
+import { IdempotencyKeyTakenError, reserveQuota } from './reserve-quota.ts'
 
-type ReserveContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
+type ReserveContext = Pick<Clock, 'nowMilliseconds'> & {
+  readonly table: Table
+  readonly openBucket: OpenBucket
+  readonly tenantBudgets?: TenantBudgets | undefined
+}
 
 /**
  * Reserves, and stores the request. A small request goes into the reservation itself. A large one goes to the bucket first, so
@@ -21,9 +27,9 @@ export async function reserveWithRequest(
   job: NewVideoJob,
   requestText: string,
 ): Promise<void> {
-  const { table, openBucket } = context
+  const { table, openBucket, tenantBudgets } = context
   if ('inline' in job.request) {
-    return await reserveQuota(table, job)
+    return await reserveQuota(table, job, { tenantBudgets })
   }
   await requireChance(table, job)
   const { bucketKey } = job.request
@@ -31,7 +37,7 @@ export async function reserveWithRequest(
   // A put that failed may still arrive, so its object is left to Reconcile, which comes later.
   await putText(await openBucket(), bucketKey, requestText)
   try {
-    await reserveQuota(table, job, takeAnnouncedRequest(job))
+    await reserveQuota(table, job, { tenantBudgets, announcement: takeAnnouncedRequest(job) })
   } catch (error) {
     await dropOrLeaveToReconcile(context, job)
     const isOnlyDropped = error instanceof ConditionsNotMetError && error.failed.has('announcement')
@@ -41,15 +47,16 @@ export async function reserveWithRequest(
 
 /** @throws what the transaction would throw now. A repeat is recognised before funds are judged, as in the transaction. */
 async function requireChance(table: Table, job: NewVideoJob): Promise<void> {
-  const { tenantId, idempotency, createdAt } = job
-  const [balance, taken] = await Promise.all([
+  const { tenantId, idempotency, createdAt, budget } = job
+  const [balance, keyBudget, taken] = await Promise.all([
     table.readItem(tableKeys.balance(tenantId)),
+    budget === undefined ? undefined : table.readItem(tableKeys.keyBudget(budget.id)),
     idempotency === undefined ? undefined : table.readItem(tableKeys.idempotency(tenantId, idempotency.digest)),
   ])
   if (taken !== undefined && Number(taken.ttl) > createdAt) {
     throw new IdempotencyKeyTakenError('the idempotency key was used before')
   }
-  const refusal = foreseeRefusal(job, balance)
+  const refusal = foreseeRefusal(job, { balance, keyBudget })
   if (refusal !== undefined) {
     throw refusal
   }

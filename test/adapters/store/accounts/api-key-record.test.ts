@@ -64,6 +64,12 @@ describe('api-key-record', () => {
     expect(await passesCheck('unknown')).toBe(false)
   })
 
+  it('a caller has the budget of its key, with its kind of period', async () => {
+    const digest = await storeKey({ budgetId: 'first', budgetPeriod: 'month' })
+    expect(await findCaller(table, digest, NOW)).toMatchObject({ budget: { id: 'first', kind: 'month' } })
+    expect((await findCaller(table, await storeKey({}), NOW))?.budget).toBeUndefined()
+  })
+
   it('a caller has the models and the rate of its key', async () => {
     const digest = await storeKey({ models: ['chat-default'], ratePerMinute: 60 })
     expect(await findCaller(table, digest, NOW)).toEqual({

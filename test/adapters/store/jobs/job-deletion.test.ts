@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { claimCallback, recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'

@@ -8,7 +8,7 @@ import {
   recordWaitingForChannel,
   releaseSubmitClaim,
 } from '#adapters/store/jobs/submission.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -31,8 +31,16 @@ describe('getReservation', () => {
       tier,
       request,
       counted: true,
+      keyId: tenant.keyDigest.slice(0, 8),
+      operation: 'create-video-job',
       restarts: 0,
     })
+  })
+
+  it('names the budgets in which it counts', async () => {
+    const item = { ...ITEM, budgetId: 'k1', budgetPeriod: 'day', tenantBudgetPeriod: 'month' }
+    expect(readReservationItem(item)).toMatchObject({ budget: { id: 'k1', kind: 'day' }, tenantBudgetKind: 'month' })
+    expect(readReservationItem(ITEM)).toMatchObject({ budget: undefined, tenantBudgetKind: undefined })
   })
 
   it('leads to a request in the bucket', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { dueReservations, pendingCleanUps } from '#adapters/store/money/due-index.ts'
-import type { NewVideoJob } from '#adapters/store/money/reserve-quota.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { cleanUpResolvedRequest, deleteResolvedRequest } from '#adapters/store/money/resolved-request.ts'
 import type { Table } from '#adapters/store/table/table.ts'

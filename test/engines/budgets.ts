@@ -1,0 +1,90 @@
+import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { readKeyBudget, readTenantBudget } from '#adapters/store/money/budget-writes.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { type Budget, type PeriodKind, periodAt } from '#core/money/budget.ts'
+import { formatCredits, parseCredits } from '#core/money/money.ts'
+import type { TableWithClient } from './table-with-client.ts'
+
+type NewBudget = {
+  readonly credits: string
+  /** Nothing when left out. */
+  readonly spent?: string
+  readonly kind: PeriodKind
+  /** The budget begins in the period of this time. */
+  readonly atMilliseconds: number
+}
+
+/** Stores the budget of a key, in which nothing is held. */
+export async function storeKeyBudget(
+  table: TableWithClient,
+  id: string,
+  { credits, spent: spentCredits = '0', kind, atMilliseconds }: NewBudget,
+): Promise<{ readonly id: string; readonly kind: PeriodKind }> {
+  const [amount, spent] = [parseCredits(credits), parseCredits(spentCredits)]
+  const { id: periodId } = periodAt(kind, atMilliseconds)
+  const Item = {
+    ...tableKeys.keyBudget(id),
+    amount,
+    period: kind,
+    periodId,
+    spent,
+    held: 0,
+    left: amount - spent,
+    free: amount,
+  }
+  await table.client.send(new PutCommand({ TableName: table.name, Item }))
+  return { id, kind }
+}
+
+/** Stores the budget of a tenant that has nothing reserved. */
+export async function storeTenantBudget(
+  table: TableWithClient,
+  tenantId: string,
+  { credits, spent: spentCredits = '0', kind, atMilliseconds }: NewBudget,
+): Promise<void> {
+  const [amount, spent] = [parseCredits(credits), parseCredits(spentCredits)]
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: tableKeys.balance(tenantId),
+      UpdateExpression:
+        'SET budgetAmount = :amount, budgetPeriod = :kind, budgetPeriodId = :id, budgetSpent = :spent, budgetLeft = :left, budgetFree = :amount',
+      ExpressionAttributeValues: {
+        ':amount': amount,
+        ':kind': kind,
+        ':id': periodAt(kind, atMilliseconds).id,
+        ':spent': spent,
+        ':left': amount - spent,
+      },
+    }),
+  )
+}
+
+/** Ends the budget of a tenant, as an operator does. */
+export async function clearTenantBudget(table: TableWithClient, tenantId: string): Promise<void> {
+  const names = ['Amount', 'Period', 'PeriodId', 'Spent', 'Left', 'Free'].map((name) => `budget${name}`)
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: tableKeys.balance(tenantId),
+      UpdateExpression: `REMOVE ${names.join(', ')}`,
+    }),
+  )
+}
+
+/** The period of a budget, and its spent, held, left and free credits; undefined without one. */
+function shown(budget: Budget | undefined): readonly string[] | undefined {
+  return budget && [budget.period.id, ...[budget.spent, budget.held, budget.left, budget.free].map(formatCredits)]
+}
+
+/** The budget of a key: period, spent, held, left, free. */
+export async function keyBudgetOf(table: TableWithClient, id: string) {
+  const item = await table.readItem(tableKeys.keyBudget(id))
+  return shown(item && readKeyBudget(item))
+}
+
+/** The budget of a tenant: period, spent, held, left, free. */
+export async function tenantBudgetOf(table: TableWithClient, tenantId: string) {
+  const balance = await table.readItem(tableKeys.balance(tenantId))
+  return shown(balance && readTenantBudget(balance))
+}
