@@ -58,6 +58,7 @@ export class LeanClient {
 
 const OPERATIONS: Readonly<Record<string, string>> = {
   GetCommand: 'GetItem',
+  BatchGetCommand: 'BatchGetItem',
   PutCommand: 'PutItem',
   UpdateCommand: 'UpdateItem',
   DeleteCommand: 'DeleteItem',
@@ -83,6 +84,9 @@ function encode(input: object): object {
       if (ATTRIBUTE_MAPS.has(name) && value !== undefined) {
         return [name, toAttributes(value)]
       }
+      if (name === 'RequestItems') {
+        return [name, mapValues(value, (wanted: Wanted) => ({ ...wanted, Keys: wanted.Keys.map(toAttributes) }))]
+      }
       if (name === 'TransactItems') {
         return [
           name,
@@ -94,6 +98,12 @@ function encode(input: object): object {
       return [name, value]
     }),
   )
+}
+
+type Wanted = { readonly Keys: readonly object[] }
+
+function mapValues<From, To>(values: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]))
 }
 
 function toAttributes(values: object): object {
@@ -125,6 +135,9 @@ function decode(answer: Record<string, unknown>): Record<string, unknown> {
     Object.entries(answer).map(([name, value]) => {
       if (name === 'Items' && Array.isArray(value)) {
         return [name, value.map(fromAttributes)]
+      }
+      if (name === 'Responses' && isRecord(value)) {
+        return [name, mapValues(value, (items) => (Array.isArray(items) ? items.map(fromAttributes) : items))]
       }
       const isMap = name === 'Item' || name === 'Attributes' || name === 'LastEvaluatedKey'
       return [name, isMap && isRecord(value) ? fromAttributes(value) : value]

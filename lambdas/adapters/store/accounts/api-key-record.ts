@@ -49,7 +49,12 @@ export function readApiKeyRecord(item: unknown, keyDigest: string): ApiKeyRecord
   const { state, suspended, expiresAt, budgetId, budgetPeriod = 'total', ...named } = apiKeyItem.parse(item)
   const { tenantId, keyId, revision, models, ratePerMinute } = named
   const budget = budgetId === undefined ? undefined : { id: budgetId, kind: budgetPeriod }
-  return { caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget }, state, suspended, expiresAt }
+  return {
+    caller: { tenantId, keyId, keyDigest, revision, models, ratePerMinute, budget },
+    state,
+    suspended,
+    expiresAt,
+  }
 }
 
 /** The caller of a key that may be used at this time; undefined for a key that is revoked, suspended or expired. */

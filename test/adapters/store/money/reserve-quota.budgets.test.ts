@@ -19,6 +19,7 @@ import {
 } from '../../../engines/budgets.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
 import { credits, newJob, openTenant, requireReservation, type TestTenant } from '../../../engines/video-jobs.ts'
 
 let engine: TestTable
@@ -158,7 +159,7 @@ describe('the order of refusals', () => {
     expect(await refusal()).toMatchObject({ name: 'BudgetExceededError', shortfall: { of: 'tenant' } })
     await clearTenantBudget(table, tenant.tenantId)
     expect(await refusal()).toBeInstanceOf(InsufficientQuotaError)
-    await revokeApiKey(table, tenant.keyDigest.slice(0, 8))
+    await revokeApiKey(table, tenant.keyDigest.slice(0, 8), TESTER)
     expect(await refusal({ budget })).toBeInstanceOf(InvalidApiKeyError)
   })
 
