@@ -26,6 +26,11 @@ export class Breakers {
     return restMilliseconds(this.#stateOf(channel), channel.breaker, nowMilliseconds)
   }
 
+  /** The breaker of a channel; undefined before the first call of the channel. */
+  stateOf({ id }: Pick<BreakerChannel, 'id'>): BreakerState | undefined {
+    return this.#states.get(id)
+  }
+
   /** @returns the number of failures in a row before this report. */
   #report(channel: BreakerChannel, epoch: number, report: BreakerReport): number {
     const before = this.#stateOf(channel)

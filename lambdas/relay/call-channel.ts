@@ -1,6 +1,7 @@
 import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
 import type { UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
-import { countUpstreamError, errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
+import { measureUpstreamCall } from '#adapters/telemetry/upstream-calls.ts'
+import { errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
 import { type ChannelFailure, judgeReply } from './judge-reply.ts'
@@ -93,6 +94,7 @@ async function postOnce(
   { path, requestId, body, credential, deadline, signal, givenUp }: Posted,
 ): Promise<HttpResponse | ChannelFailure | Unwanted> {
   const { connect_seconds, first_byte_seconds, idle_seconds } = channel.timeouts
+  const startedAt = performance.now()
   const outcome = await connections.post({
     url: `${channel.base_url}${path}`,
     credential,
@@ -107,9 +109,9 @@ async function postOnce(
     signal,
     givenUp,
   })
-  const errorClass = errorClassOf(outcome)
-  if (errorClass !== undefined) {
-    countUpstreamError(errorClass, channel.id)
+  if (outcome.kind !== 'aborted' && outcome.kind !== 'given_up') {
+    const milliseconds = performance.now() - startedAt
+    measureUpstreamCall({ channelId: channel.id, milliseconds, errorClass: errorClassOf(outcome) })
   }
   switch (outcome.kind) {
     case 'response':
@@ -124,7 +126,7 @@ async function postOnce(
   }
 }
 
-function errorClassOf(outcome: SendOutcome) {
+function errorClassOf(outcome: Exclude<SendOutcome, { kind: 'aborted' | 'given_up' }>) {
   switch (outcome.kind) {
     case 'response':
       return errorClassOfStatus(outcome.status)
@@ -134,9 +136,6 @@ function errorClassOf(outcome: SendOutcome) {
       return 'broken_answer'
     case 'first_byte_timeout':
       return 'timeout'
-    case 'aborted':
-    case 'given_up':
-      return undefined
     default:
       return outcome satisfies never
   }

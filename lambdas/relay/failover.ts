@@ -16,7 +16,7 @@ import { openReply, type UpstreamReply } from './upstream-reply.ts'
 export type UpstreamContext = ChannelContext & {
   /** Says which channels take work now: a request may last longer than the switches that it began with. */
   readonly currentCatalogue: { read(): Promise<Pick<Catalogue, 'relayChannels'>> }
-  readonly breakers: Pick<Breakers, keyof Breakers>
+  readonly breakers: Pick<Breakers, 'admit' | 'restMilliseconds'>
   /** Numbers from 0 up to 1, for requests without a session. */
   readonly random: () => number
 }

@@ -29,7 +29,7 @@ export type RelayContext = RelayProcess & {
  * The one context of a process: the ledger writes one transaction at a time for each tenant, and the breakers hear of
  * every request, whichever operation it belongs to.
  */
-export const openRelayContext: () => RelayProcess = once(() => {
+export const openRelayContext: () => RelayProcess & { readonly breakers: Breakers } = once(() => {
   const { table, currentCatalogue, callers, rates } = openCallerContext()
   return {
     ...systemClock,

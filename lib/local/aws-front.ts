@@ -19,6 +19,11 @@ const REQUEST_BYTES_MAX = 1_000_000
 /** The operations of the engine that are available over HTTP. */
 type Executions = Pick<StepFunctionsEngine, 'start' | 'find' | 'stop'>
 
+/** The host's own operation beside those of Step Functions, for admin commands. */
+export const DESCRIBE_CHANNELS = 'ReelgateHost.DescribeChannels'
+
+type Served = { readonly engine: Executions; readonly describeChannels: () => object }
+
 const MACHINE_ARN_PREFIX = 'arn:aws:states:local:000000000000:'
 
 /** The name of the local state machine in every function. */
@@ -30,26 +35,33 @@ const executionInput = z.object({ executionArn: z.string() })
 
 /**
  * Serves the operations of Step Functions that the handlers use, so that they run with the real SDK client: `StartExecution`,
- * `DescribeExecution` and `StopExecution`. Requests that are not signed with the credentials are refused, because other users of the
+ * `DescribeExecution` and `StopExecution`. It also serves {@link DESCRIBE_CHANNELS}. Requests that are not signed with the credentials are refused, because other users of the
  * machine can reach this port.
  */
-export function startAwsFront(engine: Executions, credentials: EngineCredentials): Promise<LocalServer> {
+export function startAwsFront(
+  engine: Executions,
+  credentials: EngineCredentials,
+  describeChannels: () => object = () => ({ channels: {} }),
+): Promise<LocalServer> {
   return listen((request, response) => {
     if (!isSignedWith(request, credentials)) {
       const { status, json } = failure('AccessDeniedException')
       response.writeHead(status, { ...JSON_TYPE, connection: 'close' }).end(JSON.stringify(json))
       return
     }
-    answer(request, response, engine).catch((error: unknown) => {
+    answer(request, response, { engine, describeChannels }).catch((error: unknown) => {
       response.writeHead(500).end(String(error))
     })
   }, 0)
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, engine: Executions): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, served: Served): Promise<void> {
   const body = await readBody(request, REQUEST_BYTES_MAX)
-  const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1]
-  const { status, json } = run(operation, JSON.parse(body.toString('utf8')), engine)
+  const target = String(request.headers['x-amz-target'] ?? '')
+  const { status, json } =
+    target === DESCRIBE_CHANNELS
+      ? { status: 200, json: served.describeChannels() }
+      : run(target.split('.')[1], JSON.parse(body.toString('utf8')), served.engine)
   response.writeHead(status, JSON_TYPE).end(JSON.stringify(json))
 }
 

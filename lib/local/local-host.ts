@@ -9,6 +9,7 @@ import { loadApiHandlers } from './api-routes.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
 import { CDN_PATH_PREFIX, createCdnFront } from './cdn-front.ts'
 import { type CdnKey, openCdnKey } from './cdn-key.ts'
+import { watchChannels } from './channel-traffic.ts'
 import { createTable } from './create-table.ts'
 import { DataDirectory } from './data-directory.ts'
 import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
@@ -101,7 +102,8 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   ])
   closers.push(dynamoDb.close, s3.close, ...upstreams.simulators.map((simulator) => () => simulator.close()))
   const machine = createVideoMachine()
-  const awsFront = await startAwsFront(machine, credentials)
+  let describeChannels = (): object => ({ channels: {} })
+  const awsFront = await startAwsFront(machine, credentials, () => describeChannels())
   closers.push(awsFront.close)
   const cdnKey = openCdnKey(data.file('cdn-key.pem'))
   const awsUrl = `http://127.0.0.1:${awsFront.port}`
@@ -130,6 +132,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   const { openTable } = await import('#adapters/store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
   await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
+  describeChannels = await watchChannels()
   closers.push(startReconciling())
   const url = `http://127.0.0.1:${server.port}`
   data.announce({

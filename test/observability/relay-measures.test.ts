@@ -29,7 +29,7 @@ function isDetailed({ dimensions }: EmittedMetric): boolean {
 }
 
 describe('measures of a relayed request', () => {
-  it('are one line with the first byte, the tokens and the bill after a success', async () => {
+  it('are one line with the first byte, the tokens and the bill after a success, and one for the call of the upstream', async () => {
     expect(await measured(BODY)).toEqual({
       values: {
         relay_succeeded: 1,
@@ -37,14 +37,18 @@ describe('measures of a relayed request', () => {
         input_tokens: 9,
         output_tokens: 3,
         billed_credits: 0.015,
+        upstream_milliseconds: expect.any(Number),
       },
-      lines: 1,
+      lines: 2,
     })
   })
 
   it('have no first byte and no bill after an upstream failure, and count it as an upstream error', async () => {
     rig.upstreams[0]?.answerWith((response) => sendJson(response, {}, 500))
-    expect(await measured(BODY)).toEqual({ values: { upstream_server_error: 1, relay_failed: 1 }, lines: 2 })
+    expect(await measured(BODY)).toEqual({
+      values: { upstream_server_error: 1, upstream_milliseconds: expect.any(Number), relay_failed: 1 },
+      lines: 2,
+    })
   })
 
   it('do not count a refusal by an upstream as a failure', async () => {

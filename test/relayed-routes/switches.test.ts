@@ -9,7 +9,7 @@ import type { ChannelChange, ModelChange } from '#core/catalogue/change-switches
 import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { TESTER } from '../engines/tester.ts'
 
-const BY = { by: 'operator', at: 1 }
+const BY = { actor: { name: 'operator', role: 'operator' }, at: 1 } as const
 
 let rig: RelayRig
 let skewMilliseconds = 0

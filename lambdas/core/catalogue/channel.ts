@@ -37,6 +37,12 @@ const poll = strictObject({
     .meta({ description: 'Polls of all jobs of this channel together.' }),
 })
 
+/** Lower is tried first. */
+export const channelPriority = z.number().int().min(0).max(1000)
+
+/** Share among channels of equal priority. */
+export const channelWeight = z.number().positive().max(1000)
+
 const common = {
   id: channelId,
   base_url: baseUrl,
@@ -50,8 +56,8 @@ const common = {
     .default('')
     .meta({ description: 'Never the key itself.' }),
   models: upstreamModels,
-  priority: z.number().int().min(0).max(1000).default(0).meta({ description: 'Lower is tried first.' }),
-  weight: z.number().positive().max(1000).default(1).meta({ description: 'Share among channels of equal priority.' }),
+  priority: channelPriority.default(0).meta({ description: 'Lower is tried first.' }),
+  weight: channelWeight.default(1).meta({ description: 'Share among channels of equal priority.' }),
 }
 
 const video = {

@@ -30,6 +30,8 @@ export const MEASURES = {
   output_tokens: 'Count',
   /** A floating-point number for graphs; the ledger is exact. */
   billed_credits: 'Count',
+  /** From the begin of a call of a channel to the head of its reply, or to its failure. */
+  upstream_milliseconds: 'Milliseconds',
   upstream_connect_error: 'Count',
   upstream_timeout: 'Count',
   upstream_broken_answer: 'Count',

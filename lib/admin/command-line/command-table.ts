@@ -14,6 +14,15 @@ import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../secrets
 import { secretList, secretRemove, secretSet } from '../secrets/channel-secret-commands.ts'
 import { stackTrace } from '../stack-trace-command.ts'
 import {
+  channelClear,
+  channelDisable,
+  channelEnable,
+  channelPrioritySet,
+  channelWeightSet,
+} from '../switches/channel-commands.ts'
+import { channelList } from '../switches/channel-list.ts'
+import { modelClear, modelDisable, modelEnable, modelList } from '../switches/model-commands.ts'
+import {
   tenantCreate,
   tenantGrant,
   tenantLimit,
@@ -55,6 +64,16 @@ export const COMMANDS: readonly Command[] = [
   audit,
   catalogueCheck,
   catalogueDiff,
+  channelList,
+  channelDisable,
+  channelEnable,
+  channelWeightSet,
+  channelPrioritySet,
+  channelClear,
+  modelList,
+  modelDisable,
+  modelEnable,
+  modelClear,
   secretSet,
   secretList,
   secretRemove,

@@ -18,6 +18,7 @@ const EXPLAINED = new Set([
   'ApiKeyNotFoundError',
   'ApiKeyChangedError',
   'WebhookSecretChangedError',
+  'SwitchesContendedError',
   'UsageError',
   'CommandFailedError',
   'DeploymentNotFoundError',

@@ -22,7 +22,11 @@ afterAll(() => routes.close())
 
 /** Changes the switch of the model, and makes what the function knows of the switches too old. */
 async function change(action: Exclude<ModelChange['action'], 'enable'>): Promise<void> {
-  await changeSwitch(routes.table, { kind: 'model', id: BODY.model, action }, { by: 'operator', at: 1 })
+  await changeSwitch(
+    routes.table,
+    { kind: 'model', id: BODY.model, action },
+    { actor: { name: 'operator', role: 'operator' }, at: 1 },
+  )
   skewMilliseconds += SWITCHES_MILLISECONDS_MAX
 }
 

@@ -29,7 +29,11 @@ afterAll(async () => {
 })
 
 it('submit-context: has the configured catalogue, and the one under the switches in the table', async () => {
-  await changeSwitch(engine.table, { kind: 'channel', id: 'main', action: 'disable' }, { by: 'operator', at: 1 })
+  await changeSwitch(
+    engine.table,
+    { kind: 'channel', id: 'main', action: 'disable' },
+    { actor: { name: 'operator', role: 'operator' }, at: 1 },
+  )
   const { catalogue, currentCatalogue } = openSubmitContext()
   const current = await currentCatalogue.read()
   const idsOf = (found: typeof catalogue) =>

@@ -26,7 +26,7 @@ async function switchedPipeline() {
 }
 
 const change = ({ context }: Pipeline, asked: ChannelChange | ModelChange) =>
-  changeSwitch(context.table, asked, { by: 'operator', at: 1 })
+  changeSwitch(context.table, asked, { actor: { name: 'operator', role: 'operator' }, at: 1 })
 const disable = (pipeline: Pipeline, id: string) => change(pipeline, { kind: 'channel', id, action: 'disable' })
 
 describe('a disabled channel', () => {

@@ -8,7 +8,8 @@ import {
   type WholeResponse,
 } from '../../http/exchange-whole.ts'
 import { createHttpClient } from '../../http/http-client.ts'
-import { countUpstreamError, errorClassOfStatus } from '../../telemetry/upstream-errors.ts'
+import { measureUpstreamCall } from '../../telemetry/upstream-calls.ts'
+import { errorClassOfStatus } from '../../telemetry/upstream-errors.ts'
 import { parseJson } from './json-reading.ts'
 
 /** Sends requests to video upstreams. `send` never rejects. */
@@ -55,7 +56,7 @@ function headersOf({ headers, body }: WholeRequest): WholeRequest['headers'] {
 
 /**
  * Adds to each call the id of the client request that created the job, as `x-client-request-id` like a relayed request, and
- * counts each failed call by its class.
+ * measures each call, failed ones by their class.
  */
 export function createJobUpstreamHttp(
   http: UpstreamHttp,
@@ -64,11 +65,10 @@ export function createJobUpstreamHttp(
   const identity = isRequestId(requestId) ? { 'X-Client-Request-Id': requestId } : {}
   return {
     async send(request) {
+      const startedAt = performance.now()
       const outcome = await http.send({ ...request, headers: { ...request.headers, ...identity } })
       const errorClass = outcome.kind === 'response' ? classOfReply(outcome) : classOfSilence(outcome)
-      if (errorClass !== undefined) {
-        countUpstreamError(errorClass, channelId)
-      }
+      measureUpstreamCall({ channelId, milliseconds: performance.now() - startedAt, errorClass })
       return outcome
     },
     close: () => http.close(),

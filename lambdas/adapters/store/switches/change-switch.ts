@@ -1,5 +1,6 @@
-import { changeSwitches, type SwitchChange, type SwitchedBy } from '#core/catalogue/change-switches.ts'
-import type { Switches } from '#core/catalogue/switches.ts'
+import { changeSwitches, type SwitchChange } from '#core/catalogue/change-switches.ts'
+import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -13,38 +14,54 @@ export class SwitchesContendedError extends Error {
   override readonly name = 'SwitchesContendedError'
 }
 
+/** Who changes a switch, and when, in Unix milliseconds. */
+type Changer = { readonly actor: Actor; readonly at: number }
+
 /** The switches before and after a change; the same object if nothing had to change. */
-export type SwitchesChanged = { readonly before: Switches; readonly after: Switches }
+type SwitchesChanged = { readonly before: Switches; readonly after: Switches }
 
 /**
- * Changes one switch. The item is replaced only in the version that was read, so that two operators at once lose nothing: the second
- * one reads again. A change that changes nothing writes nothing.
+ * Changes one switch, and records the change in the audit log, in one transaction. The item is replaced only in the version that was
+ * read, so that two operators at once lose nothing: the second one reads again. A change that changes nothing writes nothing.
  * @throws SwitchesContendedError; ServiceUnavailableError when the table stays out of reach: the change may then have been made.
  */
 export async function changeSwitch(
   table: Pick<Table, 'readItem' | 'transact'>,
   change: SwitchChange,
-  by: SwitchedBy,
+  changer: Changer,
 ): Promise<SwitchesChanged> {
+  const by = { by: changer.actor.name, at: Math.trunc(changer.at / 1000) }
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const { switches: before, version } = await readSwitches(table)
     const after = changeSwitches(before, change, by)
-    if (after === before || (await isWritten(table, after, version))) {
+    if (after === before || (await isWritten(table, { before, after, version }, { ...changer, change }))) {
       return { before, after }
     }
   }
   throw new SwitchesContendedError('other operators change switches at the same time: try again')
 }
 
-async function isWritten(table: Pick<Table, 'transact'>, switches: Switches, version: number): Promise<boolean> {
+async function isWritten(
+  table: Pick<Table, 'transact'>,
+  { before, after, version }: SwitchesChanged & { readonly version: number },
+  { change, actor, at }: Changer & { readonly change: SwitchChange },
+): Promise<boolean> {
   const isUnchanged = version === 0 ? 'attribute_not_exists(PK)' : 'version = :version'
   const item = {
-    Item: { ...tableKeys.switches(), version: version + 1, ...switches },
+    Item: { ...tableKeys.switches(), version: version + 1, ...after },
     ConditionExpression: isUnchanged,
     ...(version === 0 ? {} : { ExpressionAttributeValues: { ':version': version } }),
   }
+  const audit = auditEntry({
+    actor,
+    action: `${change.kind} ${change.action}`,
+    target: { kind: change.kind, id: change.id },
+    before: auditedFields(before, change),
+    after: auditedFields(after, change),
+    at,
+  })
   try {
-    await table.transact({ switches: { Put: item } })
+    await table.transact({ switches: { Put: item }, audit })
     return true
   } catch (error) {
     if (error instanceof ConditionsNotMetError && error.failed.has('switches')) {
@@ -52,4 +69,17 @@ async function isWritten(table: Pick<Table, 'transact'>, switches: Switches, ver
     }
     throw error
   }
+}
+
+/** What is set for the target; null for what the configuration decides. */
+function auditedFields({ channels, models }: Switches, { kind, id }: SwitchChange): AuditedFields {
+  if (kind === 'model') {
+    return { state: stateOf(switchesOf(models, id)?.enabled?.value) }
+  }
+  const { enabled, weight, priority } = switchesOf(channels, id) ?? {}
+  return { state: stateOf(enabled?.value), weight: weight?.value ?? null, priority: priority?.value ?? null }
+}
+
+function stateOf(enabled: boolean | undefined): string | null {
+  return enabled === undefined ? null : enabled ? 'enabled' : 'disabled'
 }

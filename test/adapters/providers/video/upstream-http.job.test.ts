@@ -65,7 +65,12 @@ describe('the calls of a job to its upstream', () => {
   )
 })
 
+/** Lines of successes are written in a later turn. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+
 describe('a failed call of an upstream', () => {
+  beforeEach(nextTurn)
+
   const silence = (kind: 'not_sent' | 'no_response', reason: string): WholeOutcome => ({ kind, reason })
   const FAILURES: readonly (readonly [string, WholeOutcome])[] = [
     ['upstream_connect_error', silence('not_sent', 'ECONNREFUSED')],
@@ -83,16 +88,25 @@ describe('a failed call of an upstream', () => {
     const request = { method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS } as const
     expect(await httpOf('r').send(request)).toBe(failure)
     const emitted = metrics.emitted().slice(count)
-    expect(emitted.map((metric) => metric.name)).toEqual([name, name])
+    expect(emitted.map((metric) => metric.name)).toEqual([...Array(2).fill('upstream_milliseconds'), name, name])
     expect(emitted.at(-1)).toMatchObject({ value: 1, dimensions: { channel: 'main' } })
   })
 
-  it.each([response(200, '{"a":1}'), response(204)])('is not one that succeeded', async (success) => {
-    answer = success
-    const count = metrics.emitted().length
-    await httpOf('r').send({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS })
-    expect(metrics.emitted()).toHaveLength(count)
-  })
+  it.each([response(200, '{"a":1}'), response(204)])(
+    'is not one that succeeded, which is measured alone',
+    async (success) => {
+      answer = success
+      const count = metrics.emitted().length
+      await httpOf('r').send({ method: 'GET', url: 'http://127.0.0.1:9/', headers: {}, limits: LIMITS })
+      await nextTurn()
+      expect(
+        metrics
+          .emitted()
+          .slice(count)
+          .map(({ name }) => name),
+      ).toEqual(Array(2).fill('upstream_milliseconds'))
+    },
+  )
 })
 
 const LIMITS = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { changeSwitch, SwitchesContendedError } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
@@ -17,23 +18,63 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
-const ANNA = { by: 'anna', at: 10 }
+const ANNA = { actor: { name: 'anna', role: 'operator' }, at: 10_999 } as const
+const BY_ANNA = { by: 'anna', at: 10 }
 const disable = (id: string): SwitchChange => ({ kind: 'channel', id, action: 'disable' })
 
 describe('change-switch', () => {
   it('stores a switch with who set it and when, and returns the switches before and after', async () => {
     const changed = await changeSwitch(table, disable('main'), ANNA)
-    const after = { channels: { main: { enabled: { value: false, ...ANNA } } }, models: {} }
+    const after = { channels: { main: { enabled: { value: false, ...BY_ANNA } } }, models: {} }
     expect(changed).toEqual({ before: NO_SWITCHES, after })
     expect(await readSwitches(table)).toEqual({ switches: after, version: 1 })
   })
 
+  it('records who changed what in the audit log, once', async () => {
+    await changeSwitch(table, { kind: 'channel', id: 'main', action: 'weight', value: 2 }, ANNA)
+    await changeSwitch(table, disable('main'), ANNA)
+    await changeSwitch(table, disable('main'), ANNA)
+    await changeSwitch(table, { kind: 'model', id: 'chat', action: 'disable' }, ANNA)
+    const { entries } = await readAudit(table, { limit: 10 })
+    const told = entries.map(({ actor, action, kind, target, before, after }) => ({
+      actor,
+      action,
+      kind,
+      target,
+      before,
+      after,
+    }))
+    const channel = { actor: 'anna', kind: 'channel', target: 'main' }
+    const nothing = { state: null, weight: null, priority: null }
+    const byAction = (left: { action: string }, right: { action: string }) => left.action.localeCompare(right.action)
+    expect(told.sort(byAction)).toEqual([
+      {
+        ...channel,
+        action: 'channel disable',
+        before: { ...nothing, weight: 2 },
+        after: { ...nothing, weight: 2, state: 'disabled' },
+      },
+      { ...channel, action: 'channel weight', before: nothing, after: { ...nothing, weight: 2 } },
+      {
+        actor: 'anna',
+        kind: 'model',
+        target: 'chat',
+        action: 'model disable',
+        before: { state: null },
+        after: { state: 'disabled' },
+      },
+    ])
+  })
+
   it('writes nothing for a change that changes nothing', async () => {
     await changeSwitch(table, disable('main'), ANNA)
-    const { before, after } = await changeSwitch(table, disable('main'), { by: 'ben', at: 20 })
+    const { before, after } = await changeSwitch(table, disable('main'), {
+      actor: { name: 'ben', role: 'operator' },
+      at: 20_000,
+    })
     expect(after).toBe(before)
     expect(await readSwitches(table)).toMatchObject({
-      switches: { channels: { main: { enabled: ANNA } } },
+      switches: { channels: { main: { enabled: BY_ANNA } } },
       version: 1,
     })
   })

@@ -1,0 +1,26 @@
+import { type UpstreamErrorClass, upstreamErrorMeasure } from '#core/telemetry/upstream-error-class.ts'
+import { measure } from './measure.ts'
+import { tellObserver } from './upstream-observer.ts'
+
+/** One call of a channel. */
+type UpstreamCall = {
+  readonly channelId: string
+  /** From the begin of the call to the head of the reply, or to the failure. */
+  readonly milliseconds: number
+  /** Undefined for a reply below 400. */
+  readonly errorClass: UpstreamErrorClass | undefined
+}
+
+/**
+ * Measures one call of a channel and counts its error, in one line. The line of a success is written in a later turn of the event loop,
+ * so that the first byte of a reply does not wait for it; on an observed host there is none.
+ */
+export function measureUpstreamCall(call: UpstreamCall): void {
+  const { channelId, milliseconds, errorClass } = call
+  const isObserved = tellObserver(call)
+  if (errorClass !== undefined) {
+    measure({ upstream_milliseconds: milliseconds, [upstreamErrorMeasure(errorClass)]: 1 }, { channel: channelId })
+  } else if (!isObserved) {
+    setImmediate(() => measure({ upstream_milliseconds: milliseconds }, { channel: channelId }))
+  }
+}

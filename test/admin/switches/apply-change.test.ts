@@ -1,0 +1,22 @@
+import { expect, it } from '@jest/globals'
+import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
+import { applyChange, settingsOf } from '../../../lib/admin/switches/apply-change.ts'
+import { useSwitching } from './switching.ts'
+
+const { table, switches } = useSwitching()
+
+it('apply-change: changes nothing for a person who cannot be named', async () => {
+  const context = { table: async () => table(), actor: () => Promise.reject(new CommandFailedError('no access')) }
+  await expect(applyChange(context, { kind: 'channel', id: 'main', action: 'disable' })).rejects.toThrow('no access')
+  expect(await switches()).toEqual({ channels: {}, models: {} })
+})
+
+it('apply-change: returns the switches after the change, with the settings of one target', async () => {
+  const context = { table: async () => table(), actor: async () => ({ name: 'alice', role: 'operator' }) as const }
+  const { after } = await applyChange(context, { kind: 'channel', id: 'main', action: 'weight', value: 3 })
+  expect(after).toEqual(await switches())
+  expect(settingsOf(after, { kind: 'channel', id: 'main' })).toMatchObject([
+    { setting: 'weight', value: 3, by: 'alice' },
+  ])
+  expect(settingsOf(after, { kind: 'model', id: 'main' })).toEqual([])
+})

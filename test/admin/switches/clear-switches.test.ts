@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals'
+import { channelClear, channelDisable } from '../../../lib/admin/switches/channel-commands.ts'
+import { modelClear } from '../../../lib/admin/switches/model-commands.ts'
+import { useSwitching } from './switching.ts'
+
+const { run, switches } = useSwitching()
+
+it('clear-switches: changes nothing for a target without switches, and leaves others alone', async () => {
+  await run(channelDisable, 'spare')
+  expect(await run(channelClear, 'main')).toMatchObject({ json: { changed: false, settings: [] } })
+  expect(await run(modelClear, 'famA-2')).toMatchObject({ json: { changed: false, settings: [] } })
+  expect(Object.keys((await switches()).channels)).toEqual(['spare'])
+})

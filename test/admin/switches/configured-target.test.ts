@@ -1,0 +1,15 @@
+import { expect, it } from '@jest/globals'
+import { requireConfigured } from '../../../lib/admin/switches/configured-target.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+
+const { config } = testCatalogue()
+
+it.each([
+  ['channel', 'main'],
+  ['model', 'famA-2'],
+] as const)('configured-target: accepts the %s %s, and not as the other kind', (kind, id) => {
+  expect(() => requireConfigured(config, { kind, id })).not.toThrow()
+  expect(() => requireConfigured(config, { kind: kind === 'model' ? 'channel' : 'model', id })).toThrow(
+    'the deployed configuration has no',
+  )
+})

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach } from '@jest/globals'
+import { readSwitches } from '#adapters/store/switches/read-switches.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { Answer } from '../../../lib/admin/command-line/answer.ts'
+import type { Command } from '../../../lib/admin/command-line/command.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+/** Switch commands on a local host with two channels, `main` and `spare`; each test has a table of its own. */
+export function useSwitching() {
+  let engine: TestTable
+  let table: TableWithClient
+  const warnings: string[] = []
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-switches-'))
+  const deploy = (config: GatewayConfig) => writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(config))
+  beforeAll(async () => {
+    engine = await startTestTable()
+  })
+  beforeEach(async () => {
+    table = await engine.fresh()
+    warnings.length = 0
+    deploy(testCatalogue().config)
+  })
+  afterAll(async () => {
+    rmSync(dataDirectory, { recursive: true })
+    await engine.close()
+  })
+  return {
+    warnings,
+    dataDirectory,
+    deploy,
+    table: () => table,
+    switches: async () => (await readSwitches(table)).switches,
+    /** Runs a command for a channel or a model. */
+    run: (command: Command, ID?: string, N?: string): Promise<Answer> =>
+      runCommand(command, {
+        table,
+        local: true,
+        dataDirectory,
+        outputs: { BaseUrl: 'http://127.0.0.1:1' },
+        warn: (sentence) => void warnings.push(sentence),
+        options: { ID, N },
+      }),
+  }
+}

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { openRelayContext } from '#lambdas/relay/relay-context.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+it('relay-context: is one for the process, with breakers that hear of every request', async () => {
+  const { breakers } = openRelayContext()
+  expect(openRelayContext().breakers).toBe(breakers)
+  expect(breakers.stateOf({ id: 'channel-0' })).toBeUndefined()
+  await rig.send({ model: 'chat-a', messages: [{ role: 'user', content: 'hi' }] })
+  expect(breakers.stateOf({ id: 'channel-0' })).toMatchObject({ kind: 'closed' })
+})
