@@ -11,6 +11,7 @@ import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
 import { RELEASE, REQUEST, requireReservation } from '../engines/video-jobs.ts'
 import { faultyBucket } from './faulty-bucket.ts'
 import { holdRequest } from './faulty-table.ts'
+import { TESTER } from '../engines/tester.ts'
 
 let recovery: Recovery
 let pipeline: Pipeline
@@ -76,7 +77,7 @@ describe('a large request is deleted from the bucket', () => {
   it('when the operator cancels its job', async () => {
     recovery.useMachine(pipeline)
     const job = await create()
-    await cancelVideoJob(await pipeline.read(job), pipeline.context)
+    await cancelVideoJob(await pipeline.read(job), pipeline.context, TESTER)
     expect(await requests()).toEqual([])
     expect(await pipeline.leftovers(job)).toEqual([])
   })
@@ -127,7 +128,7 @@ describe('a large request is deleted from the bucket', () => {
     await sweepAfter(0)
     expect(await requests()).toHaveLength(1)
     isBroken = false
-    const { execution } = await redriveVideoJob(await pipeline.read(job), pipeline.context)
+    const { execution } = await redriveVideoJob(await pipeline.read(job), pipeline.context, TESTER)
     await machine.engine.whenEnded(execution)
     expect((await pipeline.read(job)).status).toBe('succeeded')
     expect(await requests()).toEqual([])
@@ -140,7 +141,7 @@ describe('a large request is deleted from the bucket', () => {
     const held = holdRequest(pipeline.context.table, `HOLD#${job.jobId}`, 0)
     const ended = machine.run(job)
     await held.arrived
-    await cancelVideoJob(await pipeline.read(job), pipeline.context)
+    await cancelVideoJob(await pipeline.read(job), pipeline.context, TESTER)
     expect(await requests()).toEqual([])
     held.release()
     expect((await ended).status).toBe('SUCCEEDED')

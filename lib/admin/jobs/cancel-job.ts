@@ -1,4 +1,5 @@
 import { startVideoExecution } from '#adapters/aws/video-executions.ts'
+import { type Actor, auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
@@ -7,17 +8,27 @@ import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts
 import { type ResolveContext, resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 
 /**
- * Ends a job as failed and releases its reservation in one transaction; a concurrent settlement wins or loses as a whole. Then deletes
+ * Ends a job as failed and releases its reservation in one transaction, with the entry of the audit log; a concurrent settlement wins or loses as a whole. Then deletes
  * the video if it is already in the bucket, and starts an execution, which asks the upstream to stop and sends the callback. A running
  * execution finds the job ended at its next step. A repeated cancel completes what a crash left undone, and does not change a job that
  * ended otherwise.
  * @returns the ended job.
  * @throws JobMovedError, ServiceUnavailableError if the job or the table was contended: try again.
  */
-export async function cancelVideoJob(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
+export async function cancelVideoJob(job: VideoJob, context: ResolveContext, actor: Actor): Promise<VideoJob> {
   const { tenantId, jobId } = job
-  const release = { kind: 'release', error: FAILURE_TEXT.cancelledByOperator } as const
-  const ended = await resolveVideoJob({ tenantId, jobId }, context, () => release)
+  const ended = await resolveVideoJob({ tenantId, jobId }, context, ({ status }) => ({
+    kind: 'release',
+    error: FAILURE_TEXT.cancelledByOperator,
+    audit: auditEntry({
+      actor,
+      action: 'job cancel',
+      target: { kind: 'job', id: jobId, tenantId },
+      before: { status },
+      after: { status: 'failed' },
+      at: context.nowMilliseconds(),
+    }),
+  }))
   if (!isCancelledByOperator(ended)) {
     return ended
   }

@@ -28,7 +28,7 @@ code 0 when it was cancelled before, 1 when it ended otherwise.`,
     } else if (!isCancelledByOperator(job)) {
       return describeEnd(job, job)
     }
-    return describeEnd(job, await cancelVideoJob(job, await openJobAccess(context)))
+    return describeEnd(job, await cancelVideoJob(job, await openJobAccess(context), await context.actor()))
   },
 }
 
@@ -42,7 +42,7 @@ ended or whose execution runs. Nothing is posted or billed twice.`,
   examples: ['job redrive --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c'],
   async run(context, values) {
     const job = await findJob(await context.table(), values.required('job'), values.text('tenant'))
-    const { execution, replaced } = await redriveVideoJob(job, await openJobAccess(context))
+    const { execution, replaced } = await redriveVideoJob(job, await openJobAccess(context), await context.actor())
     return {
       json: { id: job.jobId, tenant: job.tenantId, execution, replaced },
       text: `execution ${execution} was started; the last one was ${replaced}`,

@@ -1,7 +1,9 @@
 import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
+import { type Actor, auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { postponeReservation } from '#adapters/store/money/due-index.ts'
+import { postponedReservation } from '#adapters/store/money/due-index.ts'
 import { getReservation } from '#adapters/store/money/reservation.ts'
+import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
@@ -15,10 +17,15 @@ export type Redrive = { readonly execution: string; readonly replaced: 'missing'
 
 /**
  * Replaces an execution that is missing or broken, under the number that Reconcile would use, also beyond Reconcile's three. Steps with
- * recorded work do not run again, so nothing is posted or billed twice.
+ * recorded work do not run again, so nothing is posted or billed twice. The number and the entry of the audit log are written first, in one
+ * transaction: after a crash before the start, Reconcile starts the execution of that number, and no execution starts without an entry.
  * @throws CommandFailedError for a job that has ended, perhaps after it was read, or whose execution runs.
  */
-export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }: ResolveContext): Promise<Redrive> {
+export async function redriveVideoJob(
+  job: VideoJob,
+  { table, nowMilliseconds }: ResolveContext,
+  actor: Actor,
+): Promise<Redrive> {
   const { tenantId, jobId } = job
   const reservation = await getReservation(table, tenantId, jobId)
   if (isTerminal(job) || reservation?.state !== 'held') {
@@ -30,10 +37,26 @@ export async function redriveVideoJob(job: VideoJob, { table, nowMilliseconds }:
     throw new CommandFailedError(`the execution ${name} runs: wait for it, or stop it first`)
   }
   const restarts = state === 'missing' ? reservation.restarts : reservation.restarts + 1
+  const redrive = { execution: executionName(jobId, restarts), replaced: state }
+  const at = nowMilliseconds()
+  const postponement = { untilMilliseconds: at + NEXT_LOOK_MILLISECONDS, restarts }
+  try {
+    await table.transact({
+      reservation: { Update: postponedReservation({ tenantId, jobId }, postponement) },
+      audit: auditEntry({
+        actor,
+        action: 'job redrive',
+        target: { kind: 'job', id: jobId, tenantId },
+        before: { execution: executionName(jobId, reservation.restarts), state },
+        after: { execution: redrive.execution, state: 'started' },
+        at,
+      }),
+    })
+  } catch (error) {
+    throw error instanceof ConditionsNotMetError ? new CommandFailedError(await explainEnd(table, job)) : error
+  }
   await startVideoExecution({ tenantId, jobId }, restarts)
-  const untilMilliseconds = nowMilliseconds() + NEXT_LOOK_MILLISECONDS
-  await postponeReservation(table, { tenantId, jobId }, { untilMilliseconds, restarts })
-  return { execution: executionName(jobId, restarts), replaced: state }
+  return redrive
 }
 
 /** The job may have ended after it was read, so it is read again. */

@@ -1,6 +1,8 @@
+import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import type { SigningKeyView } from '#core/cdn/signing-keys.ts'
+import { recordEffect } from '../audit/record-effect.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
-import type { Command } from '../command-line/command.ts'
+import type { AdminContext, Command } from '../command-line/command.ts'
 import { importSigningKey } from './cdn-key-import.ts'
 import { openSigningKeys } from './cdn-signing-keys.ts'
 
@@ -22,7 +24,14 @@ export const cdnKeyRotate: Command = {
   details: `Nothing breaks: the old key goes on to verify the urls that it signed. Keys that no valid url needs any more, eight days
 after their successor began to sign, are removed.`,
   examples: ['cdn-key rotate --stage prod'],
-  run: async (context) => describe(await (await openSigningKeys(context)).rotate()),
+  async run(context) {
+    const keys = await (await openSigningKeys(context)).rotate()
+    const newest = keys.toSorted((left, right) => right.createdAt - left.createdAt)[0]
+    if (newest !== undefined) {
+      await recordKey(context, { action: 'cdn-key rotate', keyPairId: newest.keyPairId, after: newest.state })
+    }
+    return describe(keys)
+  },
 }
 
 /** Removes a key before its urls expire, as after a leak. @throws CommandFailedError for a key that signs. */
@@ -39,7 +48,9 @@ url by asking for the job again.`,
     await context.confirm(
       `The key ${keyPairId} of ${context.stage} will be removed; its urls stop working within minutes`,
     )
-    return describe(await keys.remove(keyPairId))
+    const left = await keys.remove(keyPairId)
+    await recordKey(context, { action: 'cdn-key remove', keyPairId, before: 'verifies' })
+    return describe(left)
   },
 }
 
@@ -56,13 +67,33 @@ key signs at once, a further one after 15 minutes. Deploy its public half first,
   examples: ['cdn-key import --key-pair-id K2JCJMDEHXQW5F --private-key-file private.pem --stage prod'],
   async run(context, values) {
     const keys = await openSigningKeys(context)
-    return describe(
-      await importSigningKey(keys, {
-        keyPairId: values.required('key-pair-id'),
-        file: values.required('private-key-file'),
-      }),
-    )
+    const keyPairId = values.required('key-pair-id')
+    const startedAt = Date.now()
+    const after = await importSigningKey(keys, { keyPairId, file: values.required('private-key-file') })
+    const stored = after.find((key) => key.keyPairId === keyPairId)
+    // A key that is imported again stays as old as it is.
+    if (stored !== undefined && stored.createdAt >= startedAt) {
+      await recordKey(context, { action: 'cdn-key import', keyPairId, after: stored.state })
+    }
+    return describe(after)
   },
+}
+
+type KeyChange = {
+  readonly action: AuditAction
+  readonly keyPairId: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/** Recorded after the change, because the function or CloudFront may refuse the change, and a rotation chooses the id. */
+async function recordKey(context: AdminContext, { action, keyPairId, before, after }: KeyChange): Promise<void> {
+  await recordEffect(context, {
+    action,
+    target: { kind: 'cdn-key', id: keyPairId },
+    before: before === undefined ? null : { state: before },
+    after: after === undefined ? null : { state: after },
+  })
 }
 
 function describe(keys: readonly SigningKeyView[]): Answer {

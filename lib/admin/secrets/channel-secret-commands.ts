@@ -1,8 +1,10 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { readSecretVersion, replaceSecret, SecretChangedError } from '#adapters/secrets/replace-secret.ts'
+import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import { DEFAULT_CONFIGURATION } from '../../config/configuration-file.ts'
 import { nearestName } from '../../terminal/nearest-name.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
+import { recordEffect } from '../audit/record-effect.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
@@ -45,9 +47,16 @@ export function createSecretSet(openInput: () => SecretInput): Command {
       }
       const fromStdin = values.has('value-from-stdin')
       const value = await readSecretValue({ name, fromStdin, input: openInput(), output: process.stderr })
+      const channels = names.get(name) ?? []
+      const { [name]: stored } = (await readEntries(secretArn)).entries
+      if (stored === value) {
+        return { json: { name, state: 'unchanged', channels }, text: `${name} has this value already` }
+      }
+      const was = stored === undefined ? 'missing' : 'set'
+      await recordChange(context, { name, action: 'secret set', before: was, after: 'set', channels })
       const had = await changeEntries(secretArn, (entries) => ({ ...entries, [name]: value }))
       const state = Object.hasOwn(had, name) ? 'replaced' : 'set'
-      return { json: { name, state, channels: names.get(name) ?? [] }, text: `${name} is ${state}. ${WHEN}` }
+      return { json: { name, state, channels }, text: `${name} is ${state}. ${WHEN}` }
     },
   }
 }
@@ -91,12 +100,31 @@ export const secretRemove: Command = {
     const channels = (await channelKeyNames(context, values.text('config'))).get(name)
     const users = channels === undefined ? 'no channel uses it' : `it is the key of ${channels.join(', ')}`
     await context.confirm(`${name} will be removed from the channel secret of ${context.stage}; ${users}`)
+    const change = { action: 'secret remove', before: 'set', after: 'missing', channels: channels ?? [] } as const
+    await recordChange(context, { name, ...change })
     await changeEntries(secretArn, (entries) => {
       requireSet(name, entries)
       return Object.fromEntries(Object.entries(entries).filter(([each]) => each !== name))
     })
     return { json: { name, state: 'removed' }, text: `${name} is removed` }
   },
+}
+
+type SecretChange = {
+  readonly name: string
+  readonly action: AuditAction
+  readonly before: 'set' | 'missing'
+  readonly after: 'set' | 'missing'
+  readonly channels: readonly string[]
+}
+
+/** Recorded before the change, because the earlier value is lost with it. The value and its digest are not recorded. */
+async function recordChange(
+  context: AdminContext,
+  { name, action, before, after, channels }: SecretChange,
+): Promise<void> {
+  const target = { kind: 'secret', id: name } as const
+  await recordEffect(context, { action, target, before: { state: before }, after: { state: after, channels } })
 }
 
 /** @throws CommandFailedError for a local host, which has no channel secret. */

@@ -10,6 +10,7 @@ import { createVideoMachine, type VideoMachine } from '../../engines/run-video-m
 import { accepted, succeeded } from '../../engines/scripted-upstream.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
 import { startExecutions } from '../../engines/start-executions.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { requireReservation, settle } from '../../engines/video-jobs.ts'
 
 let engines: Engines
@@ -62,7 +63,7 @@ async function runToPoll(changes: Partial<NewVideoJob> = {}) {
   return { job, go: released.resolve, ended }
 }
 
-const cancel = async (job: NewVideoJob) => cancelVideoJob(await pipeline.read(job), pipeline.context)
+const cancel = async (job: NewVideoJob) => cancelVideoJob(await pipeline.read(job), pipeline.context, TESTER)
 
 async function money() {
   const { balance } = await getTenant(pipeline.context.table, pipeline.tenant.tenantId)

@@ -1,6 +1,7 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
 import { jobCancel, jobRedrive } from '../../../lib/admin/jobs/job-repair-commands.ts'
@@ -50,6 +51,24 @@ describe('job-repair-commands: job cancel', () => {
     const expected = { id: job.jobId, tenant: tenant.tenantId, status: 'failed', error: 'cancelled by the operator' }
     expect(await cancel()).toMatchObject({ json: { ...expected, changed: true }, isOk: true })
     expect(await cancel()).toMatchObject({ json: { ...expected, changed: false }, isOk: true })
+  })
+
+  it('is recorded once, in the transaction that ends the job', async () => {
+    const job = await reserveJob(table, tenant)
+    const cancel = () => runCommand(jobCancel, { table, outputs, options: { job: job.jobId } })
+    await Promise.all([cancel(), cancel()])
+    await cancel()
+    const { entries } = await readAudit(table, { limit: 10, targets: [job.jobId] })
+    expect(entries).toMatchObject([
+      {
+        actor: 'tester@test',
+        action: 'job cancel',
+        kind: 'job',
+        tenant: tenant.tenantId,
+        before: { status: 'queued' },
+        after: { status: 'failed' },
+      },
+    ])
   })
 
   it('of a job that ended otherwise asks nothing, changes nothing and is not ok', async () => {

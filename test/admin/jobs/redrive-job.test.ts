@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import type { NamedWrites } from '#adapters/store/table/table.ts'
+import { reconcileJob } from '#lambdas/pipeline/reconcile/reconcile-job.ts'
 import { cancelVideoJob } from '../../../lib/admin/jobs/cancel-job.ts'
 import { redriveVideoJob } from '../../../lib/admin/jobs/redrive-job.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { requireReservation } from '../../engines/video-jobs.ts'
 
 let recovery: Recovery
@@ -18,7 +22,7 @@ afterAll(() => recovery.close())
 const useMachine = (options?: Parameters<Recovery['useMachine']>[1]) => recovery.useMachine(pipeline, options)
 const broken = () => Promise.reject(new Error('broken'))
 const redrive = async (job: { tenantId: string; jobId: string }) =>
-  redriveVideoJob(await pipeline.read(job), pipeline.context)
+  redriveVideoJob(await pipeline.read(job), pipeline.context, TESTER)
 
 describe('redriving a job', () => {
   it('starts an execution that is missing under its first name, and the job succeeds', async () => {
@@ -49,6 +53,38 @@ describe('redriving a job', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
+  it('is recorded once, before the execution starts', async () => {
+    const { engine } = useMachine()
+    const job = await pipeline.create()
+    await redrive(job)
+    await engine.whenEnded(job.jobId)
+    await expect(redrive(job)).rejects.toThrow('there is nothing left to do')
+    const { entries } = await readAudit(pipeline.context.table, { limit: 10, targets: [job.jobId] })
+    expect(entries).toMatchObject([
+      { action: 'job redrive', before: { execution: job.jobId, state: 'missing' }, after: { execution: job.jobId } },
+    ])
+  })
+
+  it('that breaks off before the start has an entry, and Reconcile starts the execution of its number', async () => {
+    const machine = useMachine({ interpose: { Poll: broken, Fail: broken } })
+    const job = await pipeline.create()
+    await machine.run(job)
+    const { table } = pipeline.context
+    const transact = async (writes: NamedWrites) => {
+      await table.transact(writes)
+      recovery.executions.breakDown()
+    }
+    const breaking = { ...pipeline.context, table: { ...table, transact } }
+    await expect(redriveVideoJob(await pipeline.read(job), breaking, TESTER)).rejects.toThrow()
+    const { entries } = await readAudit(pipeline.context.table, { limit: 10, targets: [job.jobId] })
+    expect(entries).toMatchObject([{ after: { execution: `${job.jobId}-1` } }])
+    expect((await requireReservation(pipeline.context.table, job)).restarts).toBe(1)
+    const next = useMachine()
+    await reconcileJob(job, pipeline.context)
+    await next.engine.whenEnded(`${job.jobId}-1`)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+  })
+
   it('refuses a job whose execution runs, and one that has ended, with a sentence', async () => {
     const reached = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
@@ -75,8 +111,8 @@ describe('redriving a job', () => {
     useMachine()
     const job = await pipeline.create()
     const before = await pipeline.read(job)
-    await cancelVideoJob(before, pipeline.context)
-    const redriven = redriveVideoJob(before, pipeline.context)
+    await cancelVideoJob(before, pipeline.context, TESTER)
+    const redriven = redriveVideoJob(before, pipeline.context, TESTER)
     await expect(redriven).rejects.toThrow(`job ${job.jobId} has ended (failed): there is nothing left to do`)
   })
 })

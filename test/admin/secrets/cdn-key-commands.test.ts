@@ -9,13 +9,16 @@ import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { CommandFailedError, OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../../../lib/admin/secrets/cdn-key-commands.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
+import { recordingTable } from '../audit/recording-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
 const lambda = mockClient(LambdaClient)
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-keys-'))
 let secret: FakeSecret
 let cloudFront: FakeCloudFront
+let audited: ReturnType<typeof recordingTable>
 beforeEach(() => {
+  audited = recordingTable()
   lambda.reset()
   secret = new FakeSecret()
   cloudFront = new FakeCloudFront()
@@ -37,7 +40,7 @@ function run(command: Command, outputs: Readonly<Record<string, string>>, option
     }
     return value
   }
-  const context = { local: false, stage: 'dev', dataDirectory: '.data', json: false }
+  const context = { table: audited.table, local: false, stage: 'dev', dataDirectory: '.data', json: false }
   return runCommand(
     { ...command, run: (given, values) => command.run({ ...given, output }, values) },
     { ...context, options },
@@ -91,6 +94,19 @@ describe('the keys of a stage that makes its own', () => {
     await expect(run(cdnKeyRotate, MANAGED)).rejects.toBeInstanceOf(CommandFailedError)
   })
 
+  it('are recorded when they were changed, with the id of the key', async () => {
+    answering({ keys: [{ ...VIEW, keyPairId: 'K2', createdAt: VIEW.createdAt + 1, state: 'next' }, VIEW] })
+    await run(cdnKeyRotate, MANAGED)
+    await run(cdnKeyRemove, MANAGED, { 'key-pair-id': 'K0' })
+    await run(cdnKeyList, MANAGED)
+    answering({ refused: 'it signs' })
+    await expect(run(cdnKeyRemove, MANAGED, { 'key-pair-id': 'K1' })).rejects.toThrow('it signs')
+    expect(audited.entries).toMatchObject([
+      { action: 'cdn-key rotate', target: 'K2', before: null, after: { state: 'next' } },
+      { action: 'cdn-key remove', target: 'K0', before: { state: 'verifies' }, after: null },
+    ])
+  })
+
   it('cannot be imported', async () => {
     const file = join(directory, 'own.pem')
     const { id } = makeKey(file)
@@ -140,6 +156,7 @@ describe('keys that the team brings', () => {
     jest.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000)
     await imported(id)
     expect(secret.text).toBe(before)
+    expect(audited.entries).toMatchObject([{ action: 'cdn-key import', target: id, after: { state: 'signs' } }])
   })
 
   it.each([

@@ -9,12 +9,15 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { SHIPPED_FILE } from '../../core/shipped-catalogue.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { recordingTable } from '../audit/recording-table.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)
 const environment = { ...process.env }
 let secret: FakeSecret
+let audited: ReturnType<typeof recordingTable>
 beforeEach(() => {
+  audited = recordingTable()
   secret = new FakeSecret()
   // The stage uses MAIN_KEY; the configuration file uses P1_API_KEY besides, for the next deployment.
   const { config } = testCatalogue({}, { main: { api_key: `\${${'MAIN_KEY'}}` } })
@@ -36,13 +39,14 @@ function set(name: string, value: string, options: Readonly<Record<string, true>
   input.end(value)
   const command = createSecretSet(() => input)
   return runCommand(command, {
+    table: audited.table,
     outputs,
     options: { NAME: name, 'value-from-stdin': true, config: SHIPPED_FILE, ...options },
   })
 }
 const list = () => runCommand(secretList, { outputs, options: { config: SHIPPED_FILE } })
 const remove = (name: string, confirm = async () => undefined) =>
-  runCommand(secretRemove, { outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
+  runCommand(secretRemove, { table: audited.table, outputs, options: { NAME: name, config: SHIPPED_FILE }, confirm })
 
 describe('secret set', () => {
   it('sets one entry and leaves the others, and no answer has the value', async () => {
@@ -52,6 +56,39 @@ describe('secret set', () => {
     expect(answer.json).toEqual({ name: 'MAIN_KEY', state: 'set', channels: ['main'] })
     expect((await set('MAIN_KEY', 'sk-2')).json).toMatchObject({ state: 'replaced' })
     expect(JSON.stringify(answer)).not.toContain('sk-1')
+  })
+
+  it('is recorded with the name and its channels, before the change, and never with the value', async () => {
+    secret.beforeMove = () => {
+      expect(audited.entries).toHaveLength(1)
+    }
+    await set('MAIN_KEY', 'sk-very-secret')
+    expect(audited.entries).toMatchObject([
+      {
+        actor: 'tester@test',
+        action: 'secret set',
+        kind: 'secret',
+        target: 'MAIN_KEY',
+        before: { state: 'missing' },
+        after: { state: 'set', channels: ['main'] },
+      },
+    ])
+    expect(JSON.stringify(audited.entries)).not.toContain('very')
+  })
+
+  it('of the value that the name has already changes and records nothing', async () => {
+    await set('MAIN_KEY', 'sk-1')
+    secret.beforeMove = () => {
+      throw new Error('the secret is changed')
+    }
+    expect((await set('MAIN_KEY', 'sk-1')).json).toEqual({ name: 'MAIN_KEY', state: 'unchanged', channels: ['main'] })
+    expect(audited.entries).toHaveLength(1)
+  })
+
+  it('that is refused records nothing', async () => {
+    await expect(set('SOMETHING_ELSE', 'sk-1')).rejects.toThrow()
+    await expect(set('MAIN_KEY', 'two words')).rejects.toThrow()
+    expect(audited.entries).toEqual([])
   })
 
   it('loses nothing that somebody else sets at the same moment', async () => {
@@ -119,18 +156,28 @@ describe('secret remove', () => {
     secret.text = '{"MAIN_KEY":"sk-1","OTHER":"kept"}'
     const asked: string[] = []
     await runCommand(secretRemove, {
+      table: audited.table,
       outputs,
       options: { NAME: 'MAIN_KEY' },
       confirm: async (sentence) => void asked.push(sentence),
     })
     expect(entries()).toEqual({ OTHER: 'kept' })
     expect(asked).toEqual([expect.stringContaining('the key of main')])
+    expect(audited.entries).toMatchObject([
+      {
+        action: 'secret remove',
+        target: 'MAIN_KEY',
+        before: { state: 'set' },
+        after: { state: 'missing', channels: ['main'] },
+      },
+    ])
   })
 
   it('changes nothing without the yes', async () => {
     secret.text = '{"MAIN_KEY":"sk-1"}'
     await expect(remove('MAIN_KEY', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(entries()).toEqual({ MAIN_KEY: 'sk-1' })
+    expect(audited.entries).toEqual([])
   })
 
   it('of a name that is not there is an error', async () => {

@@ -28,7 +28,7 @@ type AuditTarget = {
 }
 
 /** What was done, as a command names it, such as `key revoke`. */
-type AuditAction = `${string} ${string}`
+export type AuditAction = `${string} ${string}`
 
 type FieldValue = string | number | boolean | null | readonly string[]
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { queryItems } from '../table/query-items.ts'
-import { DUE_INDEX, type Table } from '../table/table.ts'
+import { DUE_INDEX, type ItemUpdate, type Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from '../table/table-keys.ts'
 import { reservedAtOf } from './relay-reservation.ts'
 
@@ -67,16 +67,22 @@ async function* queryDue(table: Table, partition: string, nowMilliseconds: numbe
 }
 
 /** Postpones the next look at an open reservation. `restarts` counts executions started in place of broken ones. */
-export async function postponeReservation(
-  table: Table,
+export async function postponeReservation(table: Table, job: JobKey, postponement: Postponement): Promise<void> {
+  await table.updateItem(postponedReservation(job, postponement))
+}
+
+type Postponement = { readonly untilMilliseconds: number; readonly restarts: number }
+
+/** The update that postpones, for a transaction; it is refused when the reservation is not open. */
+export function postponedReservation(
   { tenantId, jobId }: JobKey,
-  { untilMilliseconds, restarts }: { untilMilliseconds: number; restarts: number },
-): Promise<void> {
-  await table.updateItem({
+  { untilMilliseconds, restarts }: Postponement,
+): ItemUpdate {
+  return {
     Key: tableKeys.reservation(tenantId, jobId),
     UpdateExpression: 'SET GSI1SK = :until, restarts = :restarts',
     ConditionExpression: '#state = :held',
     ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds), ':restarts': restarts, ':held': 'held' },
-  })
+  }
 }

@@ -19,8 +19,14 @@ export type Resolution =
       /** Whether `actual` is the estimate, because no usage was reported. */
       readonly estimated?: boolean
     }
-  /** `cause` is for operators; when left out, a cause that was recorded before stays. */
-  | { readonly kind: 'release'; readonly error: string; readonly cause?: string }
+  | {
+      readonly kind: 'release'
+      readonly error: string
+      /** For operators; when left out, a cause that was recorded before stays. */
+      readonly cause?: string
+      /** The entry of the audit log, if an operator ends the job. */
+      readonly audit?: TableWrite
+    }
 
 /** A resolution of a job as it was read, at a time. */
 export type JobResolution = {

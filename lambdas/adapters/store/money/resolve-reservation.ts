@@ -49,6 +49,7 @@ function composeResolution(context: JobResolution, known: KnownBudgets): NamedWr
     balance: moveFunds(context, known),
     job: endJob(context),
     slot: freeSlot(context.job),
+    audit: context.resolution.kind === 'release' ? context.resolution.audit : undefined,
   }
 }
 

@@ -1,0 +1,21 @@
+import type { Item } from '#adapters/store/table/item-codec.ts'
+import type { NamedWrites, Table } from '#adapters/store/table/table.ts'
+
+/** A table for commands whose effects are outside of it: it keeps the entries of the audit log, and has nothing else. */
+export function recordingTable(): { readonly table: Table; readonly entries: Item[] } {
+  const entries: Item[] = []
+  const nothing = async () => {
+    throw new Error('the command reads or changes the table')
+  }
+  const transact = async (writes: NamedWrites) => {
+    const { audit, ...others } = writes
+    if (audit === undefined || !('Put' in audit) || Object.keys(others).length > 0) {
+      return await nothing()
+    }
+    entries.push(audit.Put.Item)
+  }
+  return {
+    table: { transact, readItem: nothing, readItems: nothing, queryPage: nothing, updateItem: nothing },
+    entries,
+  }
+}
