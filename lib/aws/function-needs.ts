@@ -56,8 +56,9 @@ const relay = {
   table: [
     { actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] },
     {
+      // Functions of version 0.2.0, which settle by deleting, have this role already while a deployment replaces them.
       actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: ['BAL#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
+      partitions: ['BAL#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
     },
   ],
   readsConfiguration: true,
@@ -191,10 +192,10 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   ...resolution,
   table: [
     { actions: ['GetItem'], partitions: ['AL#*', 'CH#*', 'T#*', 'TENANTS'] },
-    { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*'] },
+    { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*', 'T#*'] },
     {
       actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: ['AL#*', 'BAL#*', 'CH#*', 'K#*', 'L#*', 'T#*'],
+      partitions: ['AL#*', 'BAL#*', 'CH#*', 'L#*', 'T#*'],
     },
   ],
   dueIndex: true,

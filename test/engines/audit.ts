@@ -1,11 +1,13 @@
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
-import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
+import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
 import { queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { readLedgerItem } from '../../lib/admin/ledger/read-ledger.ts'
 import { checkJob, readBilledJob } from '../../lib/admin/ledger/verify-jobs.ts'
+import { checkHolds } from '../../lib/admin/ledger/verify-requests.ts'
 
 /** Every item of one partition. */
 export async function readPartition(table: Table, partition: string): Promise<Item[]> {
@@ -31,8 +33,10 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
   )
   const sum = (kind: string, member: string) =>
     rows.filter((row) => row.kind === kind).reduce((total, row) => total + BigInt(Number(row[member] ?? 0)), 0n)
-  const open = own.filter(({ SK }) => String(SK).startsWith('REQ#')).map(readOpenRequest)
-  const held = [...reservations.filter(({ state }) => state === 'held'), ...open].reduce(
+  const earlier = own.filter(({ SK }) => String(SK).startsWith('REQ#')).map(readEarlierReservation)
+  const holds = own.filter(({ SK }) => String(SK).startsWith('PROC#')).map(readHoldItem)
+  const open = [...earlier.map(({ requestId }) => requestId), ...holds.flatMap((hold) => hold.open.map(({ id }) => id))]
+  const held = [...reservations.filter(({ state }) => state === 'held'), ...earlier, ...holds].reduce(
     (total, { amount }) => total + amount,
     0n,
   )
@@ -63,7 +67,8 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
       ),
     ),
     check(jobs.size === reservations.length, 'I4: a job without a reservation'),
-    ...open.map(({ requestId }) =>
+    ...checkHolds(holds),
+    ...open.map((requestId) =>
       check(!rows.some(({ job }) => job === requestId), `I4: request ${requestId} is open and resolved`),
     ),
   ].flat()

@@ -11,9 +11,11 @@ type Options = {
   readonly name: string
   /** In place of the waits between tries. */
   readonly pause?: Clock['pause']
+  /** In place of the system's clock, by which tries end after a suspension. */
+  readonly nowMilliseconds?: Clock['nowMilliseconds']
 }
 
 /** The table as functions of video open it, through this client. */
-export function tableWithClient({ client, name, pause }: Options): TableWithClient {
-  return { ...openTable({ client, name, pause }), client, name }
+export function tableWithClient({ client, name, ...clock }: Options): TableWithClient {
+  return { ...openTable({ client, name, clock }), client, name }
 }

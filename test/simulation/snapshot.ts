@@ -1,5 +1,5 @@
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Item } from './simulated-table.ts'
 
@@ -25,10 +25,9 @@ export function readSnapshot(items: readonly Item[]) {
       ]),
     ),
     requests: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('REQ#')).map(({ sk, item }) => [
-        sk.slice(4),
-        readOpenRequest(item),
-      ]),
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#'))
+        .map(({ item }) => readHoldItem(item))
+        .flatMap(({ tenantId, open }) => open.map(({ id, ...rest }) => [id, { tenantId, ...rest }] as const)),
     ),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
     rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),

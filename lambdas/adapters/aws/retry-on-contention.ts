@@ -7,11 +7,17 @@ const TRIES_MAX = 8
 /** Full jitter below these bounds, doubling: eight tries cover about two seconds of contention. */
 const DELAY_MILLISECONDS = { first: 25, max: 800 }
 
+/**
+ * No try begins later than this after the first one, as happens in a process that was suspended. A table forgets the token of a
+ * transaction after ten minutes, and Reconcile gives back what a process holds after sixteen.
+ */
+const TRYING_MILLISECONDS_MAX = 5 * 60 * 1000
+
 type RetryOptions = {
   /** Whether an error is worth another try: the request changed nothing, or is safe to repeat. */
   readonly isRetryable?: (error: unknown) => boolean
-  /** Waits between two tries; the system's clock when left out. */
-  readonly pause?: Clock['pause'] | undefined
+  /** How it waits between two tries, and until when; by the system's clock when left out. */
+  readonly clock?: Partial<Clock> | undefined
 }
 
 /**
@@ -20,8 +26,10 @@ type RetryOptions = {
  */
 export async function retryOnContention<Result>(
   request: () => Promise<Result>,
-  { isRetryable = isContention, pause = systemClock.pause }: RetryOptions = {},
+  { isRetryable = isContention, clock }: RetryOptions = {},
 ): Promise<Result> {
+  const { nowMilliseconds, pause } = { ...systemClock, ...clock }
+  const endsAt = nowMilliseconds() + TRYING_MILLISECONDS_MAX
   let lastError: unknown
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     try {
@@ -33,6 +41,9 @@ export async function retryOnContention<Result>(
       lastError = error
     }
     await pause(Math.random() * Math.min(DELAY_MILLISECONDS.max, DELAY_MILLISECONDS.first * 2 ** attempt))
+    if (nowMilliseconds() > endsAt) {
+      break
+    }
   }
   throw new ServiceUnavailableError({ cause: lastError })
 }

@@ -2,12 +2,15 @@ import type { PublishToOperators } from '#adapters/outbound/operator-topic.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts'
 import {
+  allHolds,
   type CleanUp,
   type DueReservation,
+  dueHolds,
   dueReservations,
   openReservations,
   pendingCleanUps,
 } from '#adapters/store/money/due-index.ts'
+import type { HoldKey } from '#adapters/store/money/hold-item.ts'
 import { cleanUpResolvedRequest } from '#adapters/store/money/resolved-request.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -18,7 +21,8 @@ import { deliverAlerts } from './deliver-alerts.ts'
 import { findAlerts } from './find-alerts.ts'
 import { reconcileJob } from './reconcile-job.ts'
 import { recountChannels } from './recount-channels.ts'
-import { createRequestReleaser } from './release-request.ts'
+import { releaseLapsedHold } from './release-lapsed-hold.ts'
+import { releaseRequest } from './release-request.ts'
 import { ReservationAges } from './reservation-ages.ts'
 
 /** Items in parallel: bounded, so that a backlog does not exhaust the table. */
@@ -31,9 +35,9 @@ const RUN_MILLISECONDS_MAX = 45_000
 const RECOUNT_MILLISECONDS_MAX = 50_000
 
 /**
- * One run of the guarantee behind every execution. Finds open jobs without an execution, overdue reservations of jobs and of
- * relayed requests, objects of deleted jobs, large requests without a job or of ended jobs, budgets and balances that call for
- * an alert, and wrong open counts of channels.
+ * One run of the guarantee behind every execution. Finds open jobs without an execution, overdue reservations of jobs, holds of
+ * relayed requests that no process renews, objects of deleted jobs, large requests without a job or of ended jobs, budgets and
+ * balances that call for an alert, and wrong open counts of channels.
  * Every write is conditional, so runs may overlap.
  * @param options.all checks every open job now, as the local host does when it starts.
  * @param options.startedAtMilliseconds with `all`: relayed requests older than this have ended with their process, so their
@@ -47,8 +51,16 @@ export async function reconcile(
   const hasTime = () => context.nowMilliseconds() - started < RUN_MILLISECONDS_MAX
   const ages = new ReservationAges(started)
   const open = ages.watch(all ? openReservations(context.table) : dueReservations(context.table, started))
-  const releaseRequest = createRequestReleaser(context, startedAtMilliseconds)
-  await forEachItem(open, hasTime, (item) => ('requestId' in item ? releaseRequest(item) : reconcileJob(item, context)))
+  const holds = all ? allHolds(context.table) : dueHolds(context.table, started)
+  // At the same time, so that a backlog of the one does not leave the other unseen.
+  await Promise.all([
+    forEachItem(open, hasTime, (item) =>
+      'requestId' in item ? releaseRequest(context, item, startedAtMilliseconds) : reconcileJob(item, context),
+    ),
+    forEachItem(holds, hasTime, async (hold) => {
+      ages.addRequest(await releaseLapsedHold(context, hold, startedAtMilliseconds))
+    }),
+  ])
   ages.measure()
   await forEachItem(pendingCleanUps(context.table, started), hasTime, (item) => cleanUp(item, context))
   await findAlerts(context, hasTime)
@@ -92,7 +104,7 @@ async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): 
 }
 
 /** The failure of one item never stops the others. It is logged, and the next run visits the item again. */
-async function forEachItem<Item extends DueReservation>(
+async function forEachItem<Item extends DueReservation | HoldKey>(
   items: AsyncGenerator<Item>,
   hasTime: () => boolean,
   visit: (item: Item) => Promise<void>,

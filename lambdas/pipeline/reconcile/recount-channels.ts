@@ -1,6 +1,6 @@
 import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
-import { openReservations } from '#adapters/store/money/due-index.ts'
+import { openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
@@ -19,7 +19,7 @@ export async function recountChannels(context: StepContext, hasTime: () => boole
     await Promise.all(channels.map(async ({ id }) => [id, await readChannelCount(context.table, id)] as const)),
   )
   const { slots: counted, openJobs, openRequests } = await countOpen(context, hasTime)
-  measure({ open_jobs: openJobs, open_requests: openRequests })
+  measure({ open_jobs: openJobs, open_requests: openRequests + (await countHeldRequests(context)) })
   const differs = [...before].some(([id, stored]) => stored !== undefined && stored.open !== (counted.get(id) ?? 0))
   if (!differs || !isSame(counted, await countAgain(context, hasTime))) {
     return
@@ -54,6 +54,14 @@ type OpenCount = { readonly slots: Map<string, number>; readonly openJobs: numbe
 /** There are more open jobs than time to read them. */
 class RecountUnfinishedError extends Error {
   override readonly name = 'RecountUnfinishedError'
+}
+
+async function countHeldRequests({ table }: StepContext): Promise<number> {
+  let open = 0
+  for await (const { requests } of readHolds(table)) {
+    open += requests
+  }
+  return open
 }
 
 async function countOpen(context: StepContext, hasTime: () => boolean): Promise<OpenCount> {

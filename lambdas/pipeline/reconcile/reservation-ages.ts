@@ -3,7 +3,8 @@ import { measure } from '#adapters/telemetry/measure.ts'
 
 /**
  * The ages of the oldest open reservations of a run. Runs visit jobs every ten minutes at least and requests after 16 minutes,
- * so the maximum over a quarter of an hour is the age of the oldest one. Ids and due times hold the ages: no request is needed.
+ * so the maximum over a quarter of an hour is the age of the oldest one. Ids and due times hold the ages, and holds name their oldest
+ * requests: nothing is read for them.
  */
 export class ReservationAges {
   readonly #nowMilliseconds: number
@@ -20,10 +21,15 @@ export class ReservationAges {
       if ('jobId' in item) {
         this.#oldestJob = older(this.#oldestJob, millisecondsOfId(item.jobId))
       } else {
-        this.#oldestRequest = older(this.#oldestRequest, item.reservedAtMilliseconds)
+        this.addRequest(item.reservedAtMilliseconds)
       }
       yield item
     }
+  }
+
+  /** Takes in the oldest request of a hold. */
+  addRequest(reservedAtMilliseconds: number | undefined): void {
+    this.#oldestRequest = older(this.#oldestRequest, reservedAtMilliseconds)
   }
 
   /** Measures nothing of a kind that the run did not visit. */
@@ -40,7 +46,7 @@ export class ReservationAges {
 }
 
 function older(one: number | undefined, other: number | undefined): number | undefined {
-  return Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY)
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 /** The first 48 bits of a UUID of version 7 are its creation in milliseconds (RFC 9562, 5.7). */

@@ -1,5 +1,5 @@
 import { listTenants } from '#adapters/store/accounts/tenant-store.ts'
-import { dueReservations, type JobKey, openReservations } from '#adapters/store/money/due-index.ts'
+import { dueHolds, dueReservations, type JobKey, openReservations, readHolds } from '#adapters/store/money/due-index.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { type Finding, fine, wrong } from './finding.ts'
@@ -38,13 +38,10 @@ export async function checkReservations(table: Table, nowMilliseconds: number): 
       break
     }
   }
-  let late = 0
-  for await (const _ of dueReservations(table, nowMilliseconds - LATE_MILLISECONDS)) {
-    late += 1
-    if (late >= COUNTED_MAX) {
-      break
-    }
+  for await (const { requests } of readHolds(table)) {
+    open += requests
   }
+  const late = await countLate(table, nowMilliseconds - LATE_MILLISECONDS)
   const age = oldest === undefined ? 0 : nowMilliseconds - jobIdMilliseconds(oldest.jobId)
   // Open reservations without a job belong to relayed requests.
   const ofJobs =
@@ -74,6 +71,19 @@ export async function checkReservations(table: Table, nowMilliseconds: number): 
     )
   }
   return findings
+}
+
+async function countLate(table: Table, dueBefore: number): Promise<number> {
+  let late = 0
+  for (const due of [dueReservations(table, dueBefore), dueHolds(table, dueBefore)]) {
+    for await (const _ of due) {
+      late += 1
+      if (late >= COUNTED_MAX) {
+        break
+      }
+    }
+  }
+  return late
 }
 
 function olderJob(job: JobKey, other: JobKey | undefined): JobKey {

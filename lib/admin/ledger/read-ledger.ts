@@ -1,8 +1,10 @@
 import * as z from 'zod'
-import { readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
+import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
+import type { Item } from '#adapters/store/table/item-codec.ts'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 
@@ -100,18 +102,31 @@ function toRows(item: Record<string, unknown>): OrderedRow[] {
 const RESERVE = { kind: 'reserve', actual: null, isEstimated: false } as const
 
 async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
-  const { PK, SK } = tableKeys.requestReservation(tenantId, '')
-  const items = queryItems(table, {
+  const rows: OrderedRow[] = []
+  for await (const item of queryPrefix(table, tableKeys.requestReservation(tenantId, ''))) {
+    const { requestId, amount: locked, reservedAt } = readEarlierReservation(item)
+    rows.push(openReserve(requestId, locked, reservedAt))
+  }
+  for await (const item of queryPrefix(table, tableKeys.relayHold(tenantId, ''))) {
+    const hold = readHoldItem(item)
+    const rest = unnamedRest(hold)
+    rows.push(...hold.open.map(({ id, amount: locked, at }) => openReserve(id, locked, at)))
+    rows.push(...(rest.requests === 0 ? [] : [openReserve(hold.holdId, rest.amount, hold.renewedAt)]))
+  }
+  return rows
+}
+
+function queryPrefix(table: Table, { PK, SK }: TableKey): AsyncGenerator<Item> {
+  return queryItems(table, {
     KeyConditionExpression: 'PK = :pk AND begins_with(SK, :sk)',
     ExpressionAttributeValues: { ':pk': PK, ':sk': SK },
     ConsistentRead: true,
   })
-  const rows: OrderedRow[] = []
-  for await (const item of items) {
-    const { requestId: job, amount: locked, reservedAt: at } = readOpenRequest(item)
-    rows.push({ ...RESERVE, job, amount: locked, at, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK })
-  }
-  return rows
+}
+
+/** A request, or all requests that a hold does not name, under the id of the hold. */
+function openReserve(job: string, locked: Microcredits, at: number): OrderedRow {
+  return { ...RESERVE, job, amount: locked, at, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK }
 }
 
 /** An entry as the command line shows it. */

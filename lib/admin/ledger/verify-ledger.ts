@@ -1,6 +1,7 @@
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
-import { type OpenRequest, readOpenRequest } from '#adapters/store/money/relay-reservation.ts'
+import { type EarlierReservation, readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
+import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
 import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'
 import { queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -8,7 +9,7 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
 import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
-import { checkRequests } from './verify-requests.ts'
+import { checkHolds, checkRequests, namedRequests } from './verify-requests.ts'
 import { checkRow } from './verify-rows.ts'
 
 /** A broken invariant in words. */
@@ -46,7 +47,7 @@ async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
 
 async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
   const tenant = await findTenant(table, tenantId)
-  const { jobs, reservations, requests } = await readJobs(table, tenantId)
+  const { jobs, reservations, requests, holds } = await readJobs(table, tenantId)
   const malformed: string[] = []
   const rows = await readLedgerRows(table, tenantId, (sortKey) => malformed.push(sortKey))
   const rowsByJob = Map.groupBy(
@@ -58,12 +59,13 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
     ...(tenant === undefined
       ? ['its record or its balance is missing']
       : [
-          ...checkBalance(tenant.balance, [...held, ...requests.values()], rows),
+          ...checkBalance(tenant.balance, [...held, ...requests, ...holds], rows),
           ...checkOpenJobs(tenant.openJobs, held),
         ]),
     ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
-    ...checkRequests(requests, rows),
+    ...checkHolds(holds),
+    ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
     ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
@@ -110,7 +112,8 @@ function checkOpenJobs({ count }: Tenant['openJobs'], held: readonly Reservation
 async function readJobs(table: Table, tenantId: string) {
   const jobs = new Map<string, BilledJob>()
   const reservations = new Map<string, Reservation>()
-  const requests = new Map<string, OpenRequest>()
+  const requests: EarlierReservation[] = []
+  const holds: StoredHold[] = []
   for await (const item of queryPartition(table, tableKeys.job(tenantId, '').PK)) {
     if (isCollectable(item)) {
       continue
@@ -121,10 +124,12 @@ async function readJobs(table: Table, tenantId: string) {
     } else if (kind === 'HOLD') {
       reservations.set(jobId, readReservationItem(item))
     } else if (kind === 'REQ') {
-      requests.set(jobId, readOpenRequest(item))
+      requests.push(readEarlierReservation(item))
+    } else if (kind === 'PROC') {
+      holds.push(readHoldItem(item))
     }
   }
-  return { jobs, reservations, requests }
+  return { jobs, reservations, requests, holds }
 }
 
 /** The table deletes the two records of an old, resolved job at different times: a single one is no finding. */

@@ -37,7 +37,7 @@ describe('retryOnContention', () => {
     const pause = async (milliseconds: number) => {
       pauses.push(milliseconds)
     }
-    const options = isRetryable === undefined ? { pause } : { pause, isRetryable }
+    const options = isRetryable === undefined ? { clock: { pause } } : { clock: { pause }, isRetryable }
     const result = await retryOnContention(request, options).catch((error: unknown) => error)
     return { result, pauses }
   }
@@ -54,6 +54,27 @@ describe('retryOnContention', () => {
     expect(result).toBeInstanceOf(ServiceUnavailableError)
     expect(result).toMatchObject({ cause: THROTTLED })
     expect(pauses).toHaveLength(8)
+  })
+
+  it('is unavailable without another try once the process was suspended for five minutes', async () => {
+    let now = 0
+    let tries = 0
+    const request = async () => {
+      tries += 1
+      throw THROTTLED
+    }
+    const sleep = (milliseconds: number) => async () => {
+      now += milliseconds
+    }
+    for (const [pause, expected] of [
+      [sleep(300_001), 1],
+      [sleep(37_500), 8],
+    ] as const) {
+      tries = 0
+      const clock = { nowMilliseconds: () => now, pause }
+      await expect(retryOnContention(request, { clock })).rejects.toMatchObject({ cause: THROTTLED })
+      expect(tries).toBe(expected)
+    }
   })
 
   it('throws any other error at once', async () => {

@@ -11,7 +11,9 @@ import {
   type RelayingTenant,
   settle,
 } from '../../adapters/store/accounts/relaying-tenant.ts'
+import { reserveEarlier } from '../../adapters/store/money/earlier-reservations.ts'
 import { type RelayTable, startRelayTable } from '../../adapters/store/money/relay-table.ts'
+import { readPartition } from '../../engines/audit.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 
@@ -42,7 +44,13 @@ async function relay(resolution: Parameters<RelayLedger['resolve']>[1] | undefin
 }
 
 const rowKey = ({ requestId }: RelayReservation) => tableKeys.ledgerResolution(tenant.tenantId, requestId)
-const openKey = ({ requestId }: RelayReservation) => tableKeys.requestReservation(tenant.tenantId, requestId)
+const earlierKey = ({ requestId }: RelayReservation) => tableKeys.requestReservation(tenant.tenantId, requestId)
+
+/** The one hold of the process of these tests. */
+async function theHold(): Promise<TableKey> {
+  const [{ PK, SK } = {}] = await readPartition(table, `T#${tenant.tenantId}`)
+  return { PK: String(PK), SK: String(SK) }
+}
 
 async function change(Key: TableKey, member: string, value: unknown): Promise<void> {
   await table.client.send(
@@ -66,9 +74,19 @@ describe('verifying the ledger', () => {
     expect(await verifyLedgers(table)).toMatchObject({ isOk: true, text: 'every invariant holds' })
   })
 
-  it('misses an open reservation that is gone', async () => {
-    await remove(openKey(await relay(undefined)))
+  it('finds nothing where requests of version 0.2.0 are open beside those of this version', async () => {
+    await Promise.all([relay(undefined), reserveEarlier(table, tenant.request('2'))])
+    expect(await findings()).toEqual([])
+  })
+
+  it('misses an open reservation that is gone, in either layout', async () => {
+    await relay(undefined)
+    await remove(await theHold())
     expect(await findings()).toEqual(['held is 1 and the sum of open reservations is 0'])
+    const earlier = tenant.request('2')
+    await reserveEarlier(table, earlier)
+    await remove(earlierKey(earlier))
+    expect(await findings()).toEqual(['held is 3 and the sum of open reservations is 0'])
   })
 
   it('misses a settlement that is gone', async () => {
@@ -76,22 +94,38 @@ describe('verifying the ledger', () => {
     expect(await findings()).toEqual(['spent is 0.5 and the sum of settlements is 0'])
   })
 
-  it('finds a request that is open and resolved', async () => {
-    const request = await relay(RELEASE)
-    const Item = { ...openKey(request), amount: 0, model: 'm', reservedAt: request.reservedAt }
+  it('finds a request that is open and resolved, in either layout', async () => {
+    const [request, other] = [await relay(RELEASE), await relay(RELEASE)]
+    const { model, operation, keyId, reservedAt } = request
+    const open = [{ id: request.requestId, amount: 0, at: reservedAt, model, operation, keyId }]
+    await change(await theHold(), 'open', open)
+    await change(await theHold(), 'requests', 1)
+    const Item = { ...earlierKey(other), amount: 0, model: 'm', reservedAt }
     await table.client.send(new PutCommand({ TableName: table.name, Item }))
-    expect(await findings()).toEqual([
-      `request ${request.requestId} has a resolution row in the ledger and its reservation is open`,
-    ])
+    const message = (requestId: string) =>
+      `request ${requestId} has a resolution row in the ledger and its reservation is open`
+    expect((await findings()).toSorted()).toEqual([request, other].map((each) => message(each.requestId)).toSorted())
   })
 
   it('finds an open request with an amount below nothing', async () => {
-    const request = await relay(undefined)
-    await change(openKey(request), 'amount', -1)
+    const earlier = tenant.request('1')
+    await reserveEarlier(table, earlier)
+    await change(earlierKey(earlier), 'amount', -1)
     expect(await findings()).toEqual([
       'held is 1 and the sum of open reservations is -0.000001',
-      `request ${request.requestId} has a negative amount`,
+      `request ${earlier.requestId} has a negative amount`,
     ])
+  })
+
+  it.each([
+    ['amount', 0, ['held is 1 and the sum of open reservations is 0']],
+    ['requests', 0, []],
+  ])('finds a hold that does not add up with the requests that it names: %s is %i', async (name, value, more) => {
+    await relay(undefined)
+    const hold = await theHold()
+    await change(hold, name, value)
+    const message = `hold ${hold.SK.slice('PROC#'.length)} does not add up with the requests that it names`
+    expect(await findings()).toEqual([...more, message])
   })
 
   it.each([

@@ -1,16 +1,17 @@
 import * as z from 'zod/mini'
 import { queryItems } from '../table/query-items.ts'
 import { DUE_INDEX, type ItemUpdate, type Table } from '../table/table.ts'
-import { CLEANUP_PARTITION, dueSortKey, OPEN_SHARDS, tableKeys } from '../table/table-keys.ts'
-import { reservedAtOf } from './relay-reservation.ts'
+import { CLEANUP_PARTITION, dueSortKey, HOLDS_PARTITION, OPEN_SHARDS, tableKeys } from '../table/table-keys.ts'
+import { reservedAtOf } from './earlier-reservation.ts'
+import { type HoldKey, readHoldItem, type StoredHold } from './hold-item.ts'
 
 /** Identifies a job and its reservation. */
 export type JobKey = { readonly tenantId: string; readonly jobId: string }
 
-/** Identifies the open reservation of a relayed request. */
+/** Identifies the open reservation of a relayed request that version 0.2.0 made. */
 export type RequestKey = { readonly tenantId: string; readonly requestId: string }
 
-/** An open reservation, of a video job, whose id holds its age, or of a relayed request. */
+/** An open reservation, of a video job, whose id holds its age, or of a relayed request that version 0.2.0 made. */
 export type DueReservation = JobKey | (RequestKey & { readonly reservedAtMilliseconds: number })
 
 const indexedItem = z.object({ PK: z.string(), SK: z.string(), GSI1SK: z.string() })
@@ -32,6 +33,54 @@ const END_OF_TIME = 999_999_999_999_999
 /** Every open reservation, due or not. */
 export function openReservations(table: Table): AsyncGenerator<DueReservation> {
   return dueReservations(table, END_OF_TIME)
+}
+
+/** Holds of relayed requests that are due for a look. */
+export async function* dueHolds(table: Table, nowMilliseconds: number): AsyncGenerator<HoldKey> {
+  for await (const { tenantId, id } of queryDue(table, HOLDS_PARTITION, nowMilliseconds)) {
+    yield { tenantId, holdId: id }
+  }
+}
+
+/** Every hold of relayed requests, due or not, empty or not. */
+export function allHolds(table: Table): AsyncGenerator<HoldKey> {
+  return dueHolds(table, END_OF_TIME)
+}
+
+/** The limit of BatchGetItem. */
+const BATCH_ITEMS = 100
+
+/** The content of every hold. */
+export async function* readHolds(table: Table): AsyncGenerator<StoredHold> {
+  let batch: HoldKey[] = []
+  for await (const key of allHolds(table)) {
+    batch.push(key)
+    if (batch.length === BATCH_ITEMS) {
+      yield* await readBatch(table, batch)
+      batch = []
+    }
+  }
+  yield* await readBatch(table, batch)
+}
+
+async function readBatch(table: Table, keys: readonly HoldKey[]): Promise<StoredHold[]> {
+  const tableKeysOf = keys.map(({ tenantId, holdId }) => tableKeys.relayHold(tenantId, holdId))
+  const items = tableKeysOf.length === 0 ? [] : await table.readItems(tableKeysOf)
+  return items.flatMap((item) => (item === undefined ? [] : [readHoldItem(item)]))
+}
+
+/** Postpones the next look at a hold. */
+export async function postponeHold(
+  table: Table,
+  { tenantId, holdId }: HoldKey,
+  untilMilliseconds: number,
+): Promise<void> {
+  await table.updateItem({
+    Key: tableKeys.relayHold(tenantId, holdId),
+    UpdateExpression: 'SET GSI1SK = :until',
+    ConditionExpression: 'attribute_exists(PK)',
+    ExpressionAttributeValues: { ':until': dueSortKey(untilMilliseconds) },
+  })
 }
 
 /**

@@ -1,89 +1,117 @@
 import { activeKeyCheck } from '../accounts/api-key-record.ts'
-import type { NamedWrites, TableWrite } from '../table/table.ts'
+import type { ItemUpdate, NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import type { HoldChange } from './relay-hold.ts'
 import {
   billedAmount,
-  closeReservation,
-  type OpenRequest,
-  putReservation,
+  countedSettlement,
   type RelayReservation,
-  type RelayResolution,
+  type ResolvedReservation,
+  resolutionRow,
 } from './relay-reservation.ts'
+import { counterNameOf, countUsage } from './usage-counters.ts'
 
 /** One change of a tenant's money. */
 export type Order =
   | { readonly kind: 'reserve'; readonly reservation: RelayReservation }
-  | {
-      readonly kind: 'resolve'
-      readonly reservation: OpenRequest
-      readonly resolution: RelayResolution
-      /** Milliseconds. */
-      readonly at: number
-    }
+  | ({ readonly kind: 'resolve' } & ResolvedReservation)
 
-/** Names of the writes in a group's transaction. The balance moves once for all orders, and comes first. */
+/** Names of the writes in a group's transaction. Balance and hold move once for all orders, and come first. */
 export const GROUP_WRITES = {
   balance: 'balance',
-  open: ({ reservation }: Order) => `open ${reservation.requestId}`,
+  hold: 'hold',
   row: ({ reservation }: Order) => `row ${reservation.requestId}`,
   key: ({ keyDigest }: RelayReservation) => `key ${keyDigest}`,
 } as const
 
-/** DynamoDB takes 100 items and 4 MB in a transaction; none of these items has a kilobyte. */
-const WRITES_MAX = 90
+/** More orders would help nobody: each costs a row by then, and hardly a share of what the group writes once. */
+const ORDERS_MAX = 90
+
+/** What DynamoDB takes in a transaction. The 4 MB that it takes too are out of reach: none of these items has a kilobyte. */
+const WRITES_MAX = 100
 
 /**
  * How many orders, from the first on, go into one transaction, which may touch no item twice: requests that read different revisions of a
  * key need different checks of it.
  */
 export function groupSize(orders: readonly Order[]): number {
-  const keys = new Map<string, number | undefined>()
   const requests = new Set<string>()
-  let writes = 1
+  const revisions = new Map<string, number | undefined>()
+  const writes = new Set<string>([GROUP_WRITES.balance, GROUP_WRITES.hold])
   for (const [index, order] of orders.entries()) {
-    writes += order.kind === 'resolve' || !keys.has(order.reservation.keyDigest) ? 2 : 1
-    if (writes > WRITES_MAX || requests.has(order.reservation.requestId) || readsOtherRevision(order, keys)) {
+    const { requestId, keyDigest, keyRevision } = order.reservation
+    for (const name of ownWrites(order)) {
+      writes.add(name)
+    }
+    const isFull = index === ORDERS_MAX || writes.size > WRITES_MAX
+    if (isFull || requests.has(requestId) || readsOtherRevision(order, revisions)) {
       return index
     }
-    requests.add(order.reservation.requestId)
+    requests.add(requestId)
     if (order.kind === 'reserve') {
-      keys.set(order.reservation.keyDigest, order.reservation.keyRevision)
+      revisions.set(keyDigest, keyRevision)
     }
   }
   return orders.length
 }
 
-function readsOtherRevision(order: Order, keys: ReadonlyMap<string, number | undefined>): boolean {
-  if (order.kind === 'resolve') {
-    return false
+function readsOtherRevision(
+  { kind, reservation: { keyDigest, keyRevision } }: Order,
+  revisions: ReadonlyMap<string, number | undefined>,
+): boolean {
+  return kind === 'reserve' && revisions.has(keyDigest) && revisions.get(keyDigest) !== keyRevision
+}
+
+/** Whether no further order would go into the same transaction. */
+export function isFullGroup(orders: readonly Order[]): boolean {
+  return orders.length >= ORDERS_MAX || groupSize(orders) < orders.length
+}
+
+/** Names of the writes of an order; those of keys and counters may be shared with other orders. */
+function ownWrites(order: Order): readonly string[] {
+  if (order.kind === 'reserve') {
+    return [GROUP_WRITES.key(order.reservation)]
   }
-  const { keyDigest, keyRevision } = order.reservation
-  return keys.has(keyDigest) && keys.get(keyDigest) !== keyRevision
+  const settlement = countedSettlement(order)
+  return [GROUP_WRITES.row(order), ...(settlement === undefined ? [] : [counterNameOf(settlement)])]
+}
+
+/** What a group changes in the hold of its process. */
+export function holdChange(orders: readonly Order[]): HoldChange {
+  return {
+    opened: orders.flatMap(({ kind, reservation }) => (kind === 'reserve' ? [reservation] : [])),
+    closed: orders.flatMap(({ kind, reservation }) => (kind === 'resolve' ? [reservation.requestId] : [])),
+  }
 }
 
 /**
- * The transaction of a group, by {@link GROUP_WRITES}: one move of the balance by all amounts, each order's own items, and one
- * check for each key. Money that comes back counts before money that is locked.
+ * The transaction of a group, by {@link GROUP_WRITES}: one move of the balance and of the hold by all amounts, a row for each
+ * resolution, one addition to each usage counter, and one check for each key. Money that comes back counts before money that is
+ * locked.
  */
-export function composeGroup(tenantId: string, orders: readonly Order[], nowSeconds: number): NamedWrites {
-  const own = orders.flatMap((order) => ownWrites(order))
+export function composeGroup(
+  tenantId: string,
+  { orders, hold, nowSeconds }: { orders: readonly Order[]; hold: ItemUpdate; nowSeconds: number },
+): NamedWrites {
+  const resolving = orders.filter((order) => order.kind === 'resolve')
+  const rows = resolving.map((order) => [GROUP_WRITES.row(order), putRow(order)] as const)
+  const settlements = resolving.flatMap((order) => countedSettlement(order) ?? [])
   const checks = orders.flatMap((order) =>
     order.kind === 'reserve'
       ? [[GROUP_WRITES.key(order.reservation), checkKey(order.reservation, nowSeconds)] as const]
       : [],
   )
-  return Object.fromEntries([[GROUP_WRITES.balance, moveFunds(tenantId, orders)], ...own, ...checks])
+  return {
+    [GROUP_WRITES.balance]: moveFunds(tenantId, orders),
+    [GROUP_WRITES.hold]: { Update: { ...hold, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } },
+    ...Object.fromEntries(rows),
+    ...countUsage(settlements),
+    ...Object.fromEntries(checks),
+  }
 }
 
-function ownWrites(order: Order): (readonly [string, TableWrite])[] {
-  if (order.kind === 'reserve') {
-    return [[GROUP_WRITES.open(order), putReservation(order.reservation)]]
-  }
-  const { open, row } = closeReservation(order.reservation, order.resolution, order.at)
-  return [
-    [GROUP_WRITES.open(order), open],
-    [GROUP_WRITES.row(order), row],
-  ]
+function putRow(order: ResolvedReservation): TableWrite {
+  return { Put: { Item: resolutionRow(order), ConditionExpression: 'attribute_not_exists(PK)' } }
 }
 
 function checkKey({ keyDigest, keyRevision }: RelayReservation, nowSeconds: number): TableWrite {

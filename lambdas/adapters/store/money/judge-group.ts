@@ -31,13 +31,12 @@ export function judgeGroup(orders: readonly Order[], error: ConditionsNotMetErro
 
 type Refusal = readonly [Order, Error]
 
-/** Refuses an order whose key may not spend, or whose own items refused it. */
+/** Refuses an order whose key may not spend, or whose request has a row in the ledger. */
 function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusal[] {
   if (order.kind === 'reserve' && error.failed.has(GROUP_WRITES.key(order.reservation))) {
     return [[order, new InvalidApiKeyError()]]
   }
-  const isRefused = error.failed.has(GROUP_WRITES.open(order)) || error.failed.has(GROUP_WRITES.row(order))
-  return isRefused ? [[order, error]] : []
+  return error.failed.has(GROUP_WRITES.row(order)) ? [[order, error]] : []
 }
 
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))

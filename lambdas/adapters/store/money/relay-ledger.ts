@@ -5,12 +5,14 @@ import { logger } from '../../telemetry/logger.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { isSameResolution, type OpenRequest, type RelayReservation, type RelayResolution } from './relay-reservation.ts'
+import type { Order } from './group-transaction.ts'
+import { ReservationReleasedError } from './group-writer.ts'
+import { isSameResolution, type RelayReservation, type RelayResolution } from './relay-reservation.ts'
 import { TenantWriter } from './tenant-writer.ts'
 
 /**
- * How long a resolution is tried. The client has its response by then, and functions may run on this long; Reconcile gives back
- * what stays open, unbilled.
+ * How long a resolution is tried. The client has its response by then, and functions may run on this long. After that it goes with
+ * the next group of its tenant; if there is none, Reconcile gives the reservation back, unbilled.
  */
 const PATIENCE_MILLISECONDS = 30_000
 
@@ -27,7 +29,7 @@ export class RelayLedger {
   readonly #patienceMilliseconds: number
   readonly #writers = new Map<string, TenantWriter>()
 
-  /** @param options.patienceMilliseconds how long a resolution is tried; 0 for Reconcile, which comes again. */
+  /** @param options.patienceMilliseconds how long a resolution is tried. */
   constructor(table: Table, { clock = systemClock, patienceMilliseconds = PATIENCE_MILLISECONDS }: LedgerOptions = {}) {
     this.#table = table
     this.#clock = clock
@@ -39,7 +41,8 @@ export class RelayLedger {
    * @throws InvalidApiKeyError for a key that was revoked or changed or has expired, or a suspended tenant (before funds are
    * judged); nothing was locked.
    * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant does not exist.
-   * @throws ServiceUnavailableError when the table stayed out of reach. Reconcile gives back what may have been locked.
+   * @throws ServiceUnavailableError when the table stayed out of reach. What may have been locked is given back with the tenant's next
+   * group, or by Reconcile.
    * @throws ConditionsNotMetError when this request has an open reservation already.
    */
   async reserve(reservation: RelayReservation): Promise<void> {
@@ -47,33 +50,35 @@ export class RelayLedger {
   }
 
   /**
-   * Bills or gives back a reservation, at most once: the first resolution stands. Contention and outages are waited out for half
-   * a minute.
-   * @throws ServiceUnavailableError, or any other fault of the table, after `reservation not resolved` was logged.
+   * Bills or gives back a reservation of this ledger, at most once: the first resolution stands. Contention and outages are waited out
+   * for half a minute.
+   * @throws ServiceUnavailableError, or any other fault of the table, after `reservation not resolved` was logged. The resolution then
+   * goes with the tenant's next group, so that a request is billed as long as its process lives.
    */
-  async resolve(reservation: OpenRequest, resolution: RelayResolution): Promise<RequestOutcome> {
-    const { tenantId, requestId } = reservation
+  async resolve(reservation: RelayReservation, resolution: RelayResolution): Promise<RequestOutcome> {
+    const order: Resolving = { kind: 'resolve', reservation, resolution, at: this.#clock.nowMilliseconds() }
     try {
-      return await this.#resolvePatiently(reservation, resolution)
+      return await this.#resolvePatiently(order)
     } catch (error) {
-      logger.error('reservation not resolved', {
-        requestId,
-        tenantId,
-        kind: resolution.kind,
-        error: error instanceof Error ? error : undefined,
-      })
+      logger.error('reservation not resolved', { ...factsOf(order), error: error instanceof Error ? error : undefined })
+      if (error instanceof ServiceUnavailableError) {
+        void this.#resolveWithNext(order)
+      }
       throw error
     }
   }
 
-  async #resolvePatiently(reservation: OpenRequest, resolution: RelayResolution): Promise<RequestOutcome> {
-    const at = this.#clock.nowMilliseconds()
-    const giveUpAt = at + this.#patienceMilliseconds
+  async #resolvePatiently(order: Resolving): Promise<RequestOutcome> {
+    const giveUpAt = order.at + this.#patienceMilliseconds
     for (;;) {
       try {
-        return await this.#resolveOnce(reservation, resolution, at)
+        await this.#writerOf(order.reservation.tenantId).write(order)
+        return 'resolved'
       } catch (error) {
-        if (!(error instanceof ServiceUnavailableError) || this.#clock.nowMilliseconds() >= giveUpAt) {
+        if (!(error instanceof ServiceUnavailableError)) {
+          return await this.#explainRefusal(order, error)
+        }
+        if (this.#clock.nowMilliseconds() >= giveUpAt) {
           throw error
         }
       }
@@ -81,29 +86,35 @@ export class RelayLedger {
     }
   }
 
-  async #resolveOnce(reservation: OpenRequest, resolution: RelayResolution, at: number): Promise<RequestOutcome> {
+  /** Never rejects. */
+  async #resolveWithNext(order: Resolving): Promise<void> {
     try {
-      await this.#writerOf(reservation.tenantId).write({ kind: 'resolve', reservation, resolution, at })
-      return 'resolved'
-    } catch (error) {
-      if (error instanceof ConditionsNotMetError) {
-        return await this.#explainRefusal(reservation, resolution, error)
-      }
-      throw error
+      await this.#writerOf(order.reservation.tenantId).writeWithNext(order)
+      logger.warn('reservation resolved late', factsOf(order))
+    } catch (refusal) {
+      await this.#explainRefusal(order, refusal).catch((error: unknown) => {
+        logger.error('reservation not resolved', {
+          ...factsOf(order),
+          error: error instanceof Error ? error : undefined,
+        })
+      })
     }
   }
 
-  async #explainRefusal(
-    { tenantId, requestId }: OpenRequest,
-    resolution: RelayResolution,
-    error: ConditionsNotMetError,
-  ): Promise<RequestOutcome> {
-    const row = await this.#table.readItem(tableKeys.ledgerResolution(tenantId, requestId))
-    if (row === undefined) {
+  async #explainRefusal(order: Resolving, error: unknown): Promise<RequestOutcome> {
+    const isReleased = error instanceof ReservationReleasedError
+    if (!isReleased && !(error instanceof ConditionsNotMetError)) {
       throw error
     }
-    if (!isSameResolution(row, resolution)) {
-      logger.error('reservation was resolved otherwise', { requestId, tenantId, kind: resolution.kind })
+    const { reservation, resolution } = order
+    const row = await this.#table.readItem(tableKeys.ledgerResolution(reservation.tenantId, reservation.requestId))
+    if (row === undefined && !isReleased) {
+      throw error
+    }
+    // Reconcile writes one row for all requests that a hold does not name.
+    const isSame = row === undefined ? resolution.kind === 'release' : isSameResolution(row, resolution)
+    if (!isSame) {
+      logger.error('reservation was resolved otherwise', factsOf(order))
       count('resolution_conflict')
     }
     return 'already_resolved'
@@ -114,15 +125,26 @@ export class RelayLedger {
     if (writer !== undefined) {
       return writer
     }
-    const made = new TenantWriter({
-      table: this.#table,
-      tenantId,
-      nowMilliseconds: this.#clock.nowMilliseconds,
-      onIdle: () => this.#writers.delete(tenantId),
-    })
+    this.#disposeWriters()
+    const made = new TenantWriter({ table: this.#table, tenantId, clock: this.#clock })
     this.#writers.set(tenantId, made)
     return made
+  }
+
+  /** Keeps the map as small as the number of tenants that were busy lately. */
+  #disposeWriters(): void {
+    for (const [tenantId, writer] of this.#writers) {
+      if (writer.isDisposable) {
+        this.#writers.delete(tenantId)
+      }
+    }
   }
 }
 
 type LedgerOptions = { readonly clock?: Clock; readonly patienceMilliseconds?: number }
+
+type Resolving = Order & { readonly kind: 'resolve' }
+
+function factsOf({ reservation: { requestId, tenantId }, resolution: { kind } }: Resolving) {
+  return { requestId, tenantId, kind }
+}

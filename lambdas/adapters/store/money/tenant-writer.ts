@@ -1,87 +1,130 @@
-import { ServiceUnavailableError } from '#core/errors.ts'
 import type { Clock } from '../../clock.ts'
-import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
-import { composeGroup, groupSize, type Order } from './group-transaction.ts'
-import { isolate, judgeGroup, type Verdict } from './judge-group.ts'
+import { groupSize, isFullGroup, type Order } from './group-transaction.ts'
+import { GroupWriter } from './group-writer.ts'
 
-type WriterOptions = {
-  readonly table: Table
-  readonly tenantId: string
-  readonly nowMilliseconds: Clock['nowMilliseconds']
-  readonly onIdle: () => void
+type TenantWriterOptions = { readonly table: Table; readonly tenantId: string; readonly clock: Clock }
+
+type Waiting = {
+  readonly order: Order
+  /** Milliseconds. */
+  readonly since: number
+  /** Goes with the next group, and is kept while the table is out of reach. */
+  readonly isPatient: boolean
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
-type Waiting = { readonly order: Order; readonly resolve: () => void; readonly reject: (error: unknown) => void }
+/** How long a resolution waits for company while other requests are open. No client waits for it. */
+const COMPANY_MILLISECONDS_MAX = 250
 
 /**
- * A resolution that finds no transaction under way waits this long for a reservation to share one with. No client waits for it,
- * and a client that sends one request after the other sends its next one sooner, so that its transactions are halved
- * (docs/performance.md). A function runs this much longer, after its response.
- */
-const RESOLUTION_DELAY_MILLISECONDS = 2
-
-/**
- * The one writer of a tenant's money in a process: one transaction at a time, so that no two of them meet at the balance.
- * Orders that arrive meanwhile wait and share the next transaction, in the order in which they came.
+ * The one writer of a tenant's money in a process: one transaction at a time, so that no two of them meet at the balance. A
+ * reservation is sent at once, with everything that waits. A resolution waits for others while its process has other open requests:
+ * a transaction costs the balance and the hold once, whatever the number of its orders (docs/performance.md).
  */
 export class TenantWriter {
-  readonly #table: Table
-  readonly #tenantId: string
-  readonly #nowMilliseconds: Clock['nowMilliseconds']
-  readonly #onIdle: () => void
-  readonly #waiting: Waiting[] = []
+  readonly #groups: GroupWriter
+  readonly #clock: Clock
+  #waiting: Waiting[] = []
   #isWriting = false
-  #delay: NodeJS.Timeout | undefined
+  #isPausing = false
 
-  /** @param options.onIdle called when no order waits any more; the next one may have a new writer. */
-  constructor({ table, tenantId, nowMilliseconds, onIdle }: WriterOptions) {
-    this.#table = table
-    this.#tenantId = tenantId
-    this.#nowMilliseconds = nowMilliseconds
-    this.#onIdle = onIdle
+  constructor({ table, tenantId, clock }: TenantWriterOptions) {
+    this.#groups = new GroupWriter({ table, tenantId, nowMilliseconds: clock.nowMilliseconds })
+    this.#clock = clock
+  }
+
+  /** Whether nothing waits, is open or is in doubt, and the hold has lapsed: the next order may have a new writer. */
+  get isDisposable(): boolean {
+    return !this.#isWriting && this.#waiting.length === 0 && this.#groups.isDisposable
   }
 
   /**
    * Resolves when the order is written.
    * @throws InvalidApiKeyError, InsufficientQuotaError for a reservation.
-   * @throws ConditionsNotMetError for an order that its own items refused: the reservation exists, or is resolved.
+   * @throws ConditionsNotMetError for a request that is open already, or is not open, or has a row in the ledger.
+   * @throws ReservationReleasedError for a request that Reconcile released.
    * @throws ServiceUnavailableError when the table stayed out of reach; what was written is then unknown.
    */
   write(order: Order): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ order, resolve, reject })
-      this.#startFor(order)
+      this.#waiting.push({ order, since: this.#clock.nowMilliseconds(), isPatient: false, resolve, reject })
+      this.#wake()
     })
   }
 
-  #startFor({ kind }: Order): void {
+  /** Does the same with the tenant's next group, however often the table is out of reach until then. */
+  writeWithNext(order: Order): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.unshift({ order, since: 0, isPatient: true, resolve, reject })
+    })
+  }
+
+  #wake(): void {
     if (this.#isWriting) {
       return
     }
-    if (kind === 'resolve') {
-      this.#delay ??= setTimeout(() => this.#start(), RESOLUTION_DELAY_MILLISECONDS)
+    if (this.#isDue()) {
+      this.#start()
+    } else if (!this.#isPausing) {
+      void this.#pause()
+    }
+  }
+
+  #isDue(): boolean {
+    const urgent = this.#waiting.filter(({ isPatient }) => !isPatient)
+    if (urgent.length === 0) {
+      return false
+    }
+    const isReserving = urgent.some(({ order }) => order.kind === 'reserve')
+    const allOpenWait = this.#waiting.length >= this.#groups.openCount
+    return isReserving || allOpenWait || isFullGroup(this.#orders())
+  }
+
+  #orders(): Order[] {
+    return this.#waiting.map(({ order }) => order)
+  }
+
+  async #pause(): Promise<void> {
+    const oldest = this.#waiting.find(({ isPatient }) => !isPatient)
+    if (oldest === undefined) {
       return
     }
-    this.#isWriting = true
-    clearTimeout(this.#delay)
-    // Requests that arrive in the same turn of the event loop are read before this runs.
-    setImmediate(() => this.#start())
+    this.#isPausing = true
+    await this.#clock.pause(Math.max(0, oldest.since + COMPANY_MILLISECONDS_MAX - this.#clock.nowMilliseconds()))
+    this.#isPausing = false
+    if (!this.#isWriting && this.#waiting.includes(oldest)) {
+      this.#start()
+    } else {
+      this.#wake()
+    }
   }
 
   #start(): void {
     this.#isWriting = true
-    this.#delay = undefined
-    void this.#writeAll()
+    // Orders of the same turn of the event loop arrive before this runs.
+    setImmediate(() => void this.#writeAll())
   }
 
   async #writeAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const size = groupSize(this.#waiting.map(({ order }) => order))
-      await this.#writeGroup(this.#waiting.splice(0, size))
-    }
+    this.#takeOwnOrders()
+    do {
+      await this.#writeGroup(this.#waiting.splice(0, groupSize(this.#orders())))
+    } while (this.#takeOwnOrders() || this.#isDue())
     this.#isWriting = false
-    this.#onIdle()
+    this.#wake()
+  }
+
+  /** Adds the writer's own releases. @returns whether there are any. */
+  #takeOwnOrders(): boolean {
+    const waiting = new Set(this.#waiting.map(({ order }) => order.reservation.requestId))
+    const own = this.#groups.takeOwnOrders().filter(({ reservation }) => !waiting.has(reservation.requestId))
+    for (const order of own) {
+      // A refusal means that nothing is left to release.
+      this.writeWithNext(order).catch(() => undefined)
+    }
+    return own.length > 0
   }
 
   /** Writes one group, in several transactions where one does not work for all. Never rejects. */
@@ -90,7 +133,7 @@ export class TenantWriter {
     const left: (readonly Order[])[] = [[...open.keys()]]
     try {
       for (let orders = left.shift(); orders !== undefined; orders = left.shift()) {
-        const { written, refused, groups } = await this.#tryOrders(orders)
+        const { written, refused, groups } = await this.#groups.write(orders)
         for (const order of written) {
           open.get(order)?.resolve()
           open.delete(order)
@@ -103,24 +146,11 @@ export class TenantWriter {
       }
     } catch (error) {
       // Orders that arrived meanwhile waited for the same table, so none has to wait through the same tries again.
-      for (const { reject } of [...open.values(), ...this.#waiting.splice(0)]) {
+      const all = [...open.values(), ...this.#waiting]
+      this.#waiting = all.filter(({ isPatient }) => isPatient)
+      for (const { reject } of all.filter(({ isPatient }) => !isPatient)) {
         reject(error)
       }
-    }
-  }
-
-  /** @throws ServiceUnavailableError */
-  async #tryOrders(orders: readonly Order[]): Promise<Verdict & { readonly written: readonly Order[] }> {
-    const writes = composeGroup(this.#tenantId, orders, Math.trunc(this.#nowMilliseconds() / 1000))
-    try {
-      await this.#table.transact(writes)
-      return { written: orders, refused: new Map(), groups: [] }
-    } catch (error) {
-      if (error instanceof ServiceUnavailableError) {
-        throw error
-      }
-      const verdict = error instanceof ConditionsNotMetError ? judgeGroup(orders, error) : isolate(orders, error)
-      return { written: [], ...verdict }
     }
   }
 }

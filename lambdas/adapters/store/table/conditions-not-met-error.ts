@@ -16,17 +16,29 @@ export class ConditionsNotMetError extends Error {
   readonly failed: ReadonlySet<string>
   /** The items that refused those writes, by name; only those that exist, of writes that ask for `ALL_OLD`. */
   readonly oldItems: ReadonlyMap<string, Item>
+  /** False if the outcome of an earlier try is unknown: that try may still arrive, and be written if its conditions hold by then. */
+  readonly isFinal: boolean
 
-  constructor(
-    failed: Iterable<string>,
-    { oldItems = new Map(), ...options }: ErrorOptions & { readonly oldItems?: ReadonlyMap<string, Item> } = {},
-  ) {
+  constructor(failed: Iterable<string>, { oldItems = new Map(), isFinal = true, ...options }: RefusalOptions = {}) {
     const names = [...failed]
     const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''
     super(`conditions not met: ${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${more}`, options)
     this.failed = new Set(names)
     this.oldItems = oldItems
+    this.isFinal = isFinal
   }
+}
+
+type RefusalOptions = ErrorOptions & {
+  readonly oldItems?: ReadonlyMap<string, Item>
+  readonly isFinal?: boolean
+}
+
+/** Whether the table refused a request and has forgotten it; after other errors it may have been written, or may yet arrive. */
+export function isRefusal(error: unknown): boolean {
+  const isInProgress = error instanceof Error && error.name.startsWith('TransactionInProgress')
+  const isOfClient = error instanceof Error && '$fault' in error && error.$fault === 'client'
+  return cancellationReasons(error) !== undefined || (isOfClient && !isInProgress)
 }
 
 /** A conflict beside a failed condition is worth another try: the condition may have been read in the middle of that conflict. */
@@ -40,8 +52,9 @@ export function isWorthAnotherTry(error: unknown): boolean {
 /**
  * Turns a transaction that only its conditions cancelled into a {@link ConditionsNotMetError}; gives back any other error.
  * @param names of the writes, in the order of the transaction.
+ * @param isFinal whether all earlier tries were refused too.
  */
-export function explainCancellation(error: unknown, names: readonly string[]): unknown {
+export function explainCancellation(error: unknown, names: readonly string[], isFinal: boolean): unknown {
   const reasons = cancellationReasons(error)
   const isOnlyConditions = reasons?.every(({ Code = 'None' }) => Code === 'None' || Code === 'ConditionalCheckFailed')
   if (reasons === undefined || isOnlyConditions !== true) {
@@ -58,7 +71,7 @@ export function explainCancellation(error: unknown, names: readonly string[]): u
       }
     }
   }
-  return new ConditionsNotMetError(failed, { cause: error, oldItems })
+  return new ConditionsNotMetError(failed, { cause: error, oldItems, isFinal })
 }
 
 /** Undefined for an error that is not a cancelled transaction. */

@@ -9,8 +9,8 @@ type LeanTableOptions = {
   /** Sends one signed request; tests put faults in its way. */
   readonly call?: CallAws
   readonly name?: string
-  /** How a contended request waits for its next try; by the system's clock when left out. */
-  readonly pause?: Clock['pause'] | undefined
+  /** How a contended request waits for its next try, and until when; by the system's clock when left out. */
+  readonly clock?: Partial<Clock> | undefined
 }
 
 /**
@@ -21,9 +21,9 @@ type LeanTableOptions = {
 export function openLeanTable({
   call = callAwsService,
   name = environmentVariable('TABLE_NAME'),
-  pause,
+  clock,
 }: LeanTableOptions = {}): Table {
-  return retryingTable(leanTransport(call), { name, pause })
+  return retryingTable(leanTransport(call), { name, clock })
 }
 
 function leanTransport(call: CallAws): TableTransport {

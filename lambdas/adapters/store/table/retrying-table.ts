@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isContention, retryOnContention } from '../../aws/retry-on-contention.ts'
 import type { Clock } from '../../clock.ts'
-import { explainCancellation, isWorthAnotherTry } from './conditions-not-met-error.ts'
+import { explainCancellation, isRefusal, isWorthAnotherTry } from './conditions-not-met-error.ts'
 import { decodeItem, type Item } from './item-codec.ts'
 import type { ItemUpdate, NamedWrites, ReadOptions, RequestOptions, Table, TableQuery, TableWrite } from './table.ts'
 import type { TableKey } from './table-keys.ts'
@@ -30,13 +30,16 @@ export interface TableTransport {
 type WithTable<Write> = Write extends TableWrite ? { [Kind in keyof Write]: Write[Kind] & Named } : never
 type NamedItem = WithTable<TableWrite>
 
-/** The name of the table, and how a contended request waits for its next try; by the system's clock when left out. */
-type RetryingTableOptions = { readonly name: string; readonly pause?: Clock['pause'] | undefined }
+type RetryingTableOptions = {
+  readonly name: string
+  /** How a contended request waits for its next try, and until when; by the system's clock when left out. */
+  readonly clock?: Partial<Clock> | undefined
+}
 
 /** The table over a transport, which knows nothing of retries, names of writes or refused conditions. */
-export function retryingTable(transport: TableTransport, { name: TableName, pause }: RetryingTableOptions): Table {
+export function retryingTable(transport: TableTransport, { name: TableName, clock }: RetryingTableOptions): Table {
   const retry = <Output>(request: () => Promise<Output>, { isTriedOnce = false }: RequestOptions = {}) =>
-    isTriedOnce ? request() : retryOnContention(request, { isRetryable: isContention, pause })
+    isTriedOnce ? request() : retryOnContention(request, { isRetryable: isContention, clock })
   const readItem = async (Key: TableKey, { mayLag = false, ...options }: ReadOptions = {}) => {
     const input = { TableName, Key, ConsistentRead: !mayLag }
     return (await retry(() => transport.get(input), options)).Item
@@ -76,10 +79,16 @@ export function retryingTable(transport: TableTransport, { name: TableName, paus
     async transact(writes) {
       const { names, items } = inOrder(writes, TableName)
       const input = { TransactItems: items, ClientRequestToken: randomUUID() }
+      let isFinal = true
+      const send = () =>
+        transport.transactWrite(input).catch((error: unknown) => {
+          isFinal &&= isRefusal(error)
+          throw error
+        })
       try {
-        await retryOnContention(() => transport.transactWrite(input), { isRetryable: isWorthAnotherTry, pause })
+        await retryOnContention(send, { isRetryable: isWorthAnotherTry, clock })
       } catch (error) {
-        throw explainCancellation(error, names)
+        throw explainCancellation(error, names, isFinal)
       }
     },
   }

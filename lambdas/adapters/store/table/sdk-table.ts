@@ -16,8 +16,8 @@ import type { Table } from './table.ts'
 type SdkTableOptions = {
   readonly client?: DynamoDBDocumentClient
   readonly name?: string
-  /** How a contended request waits for its next try; by the system's clock when left out. */
-  readonly pause?: Clock['pause'] | undefined
+  /** How a contended request waits for its next try, and until when; by the system's clock when left out. */
+  readonly clock?: Partial<Clock> | undefined
 }
 
 /**
@@ -27,7 +27,7 @@ type SdkTableOptions = {
 export function openTable({
   client = createDocumentClient(),
   name = environmentVariable('TABLE_NAME'),
-  pause,
+  clock,
 }: SdkTableOptions = {}): Table {
   return retryingTable(
     {
@@ -37,7 +37,7 @@ export function openTable({
       update: (input) => client.send(new UpdateCommand(input)),
       transactWrite: (input) => client.send(new TransactWriteCommand(input)),
     },
-    { name, pause },
+    { name, clock },
   )
 }
 

@@ -13,7 +13,9 @@ export const tableKeys = {
   /** A tenant's jobs sort by creation, because their ids are UUIDs of version 7. */
   job: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `JOB#${jobId}` }),
   reservation: (tenantId: string, jobId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `HOLD#${jobId}` }),
-  /** The open reservation of a relayed request; deleted by its resolution. */
+  /** What a process holds for relayed requests of a tenant; deleted by Reconcile when the process has not renewed it. */
+  relayHold: (tenantId: string, holdId: string): TableKey => ({ PK: `T#${tenantId}`, SK: `PROC#${holdId}` }),
+  /** The open reservation of a relayed request as version 0.2.0 wrote it. */
   requestReservation: (tenantId: string, requestId: string): TableKey => ({
     PK: `T#${tenantId}`,
     SK: `REQ#${requestId}`,
@@ -67,6 +69,9 @@ export const BUDGETS_PARTITION = 'BUDGETS'
 
 /** Index partition of alerts that are not delivered. */
 export const ALERTS_PARTITION = 'ALERTS'
+
+/** Index partition of the holds of relayed requests. Version 0.2.0 reads the partitions of open reservations and would not know them. */
+export const HOLDS_PARTITION = 'PROC'
 
 /** Index sort key: milliseconds, padded so that the order of strings is the order of times. */
 export function dueSortKey(atMilliseconds: number): string {

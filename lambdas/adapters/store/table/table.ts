@@ -23,7 +23,7 @@ export interface Table {
   updateItem(update: ItemUpdate, options?: RequestOptions): Promise<UpdateResult>
   /**
    * Writes all or nothing. All tries of one call share an idempotency token; conditions, never the token, protect across calls.
-   * @throws ConditionsNotMetError with the names of the writes whose conditions failed, which is final.
+   * @throws ConditionsNotMetError with the names of the writes whose conditions failed; it tells whether that is final.
    * @throws ServiceUnavailableError as above. Whether the last tries wrote anything is then unknown.
    */
   transact(writes: NamedWrites): Promise<void>

@@ -1,23 +1,39 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { composeGroup, GROUP_WRITES, groupSize, type Order } from '#adapters/store/money/group-transaction.ts'
+import {
+  composeGroup,
+  GROUP_WRITES,
+  groupSize,
+  holdChange,
+  isFullGroup,
+  type Order,
+} from '#adapters/store/money/group-transaction.ts'
+import { RelayHold } from '#adapters/store/money/relay-hold.ts'
 import { microcredits } from '#core/money/money.ts'
 
 const DYNAMODB_ITEMS_MAX = 100
 
+const reservationOf = (id: number, key = 0) => ({
+  tenantId: 't',
+  requestId: `r${id}`,
+  model: `m${key % 7}`,
+  amount: microcredits(id),
+  reservedAt: 1,
+  keyDigest: `d${key}`,
+  keyId: `k${key}`,
+  operation: 'o',
+})
+const reserve = (id: number, key?: number): Order => ({ kind: 'reserve', reservation: reservationOf(id, key) })
+const settle = (id: number, key?: number): Order => ({
+  kind: 'resolve',
+  reservation: reservationOf(id, key),
+  resolution: { kind: 'settle', actual: microcredits(1), estimated: false },
+  at: Date.UTC(2026, 10, 22),
+})
+
 const order: fc.Arbitrary<Order> = fc
   .record({ id: fc.integer({ min: 0, max: 400 }), key: fc.integer({ min: 0, max: 60 }), isReserve: fc.boolean() })
-  .map(({ id, key, isReserve }) => {
-    const open = { tenantId: 't', requestId: `r${id}`, model: 'm', amount: microcredits(id), reservedAt: 1 }
-    return isReserve
-      ? { kind: 'reserve', reservation: { ...open, keyDigest: `k${key}`, keyId: 'k', operation: 'o' } }
-      : {
-          kind: 'resolve',
-          reservation: open,
-          resolution: { kind: 'settle', actual: microcredits(key), estimated: false },
-          at: 2,
-        }
-  })
+  .map(({ id, key, isReserve }) => (isReserve ? reserve(id, key) : settle(id, key)))
 
 /** Groups as a writer takes them. */
 function groupsOf(orders: readonly Order[]): (readonly Order[])[] {
@@ -26,6 +42,11 @@ function groupsOf(orders: readonly Order[]): (readonly Order[])[] {
     groups.push(left.slice(0, groupSize(left)))
   }
   return groups
+}
+
+function compose(orders: readonly Order[]) {
+  const { update: hold } = new RelayHold('t').compose(holdChange(orders))
+  return composeGroup('t', { orders, hold, nowSeconds: 1 })
 }
 
 const keyOf = (write: object = {}) => {
@@ -41,7 +62,7 @@ describe('a group', () => {
         const groups = groupsOf(orders)
         expect(groups.flat()).toEqual(orders)
         for (const group of groups) {
-          const keys = Object.values(composeGroup('t', group, 1)).map(keyOf)
+          const keys = Object.values(compose(group)).map(keyOf)
           expect(group.length).toBeGreaterThan(0)
           expect(keys.length).toBeLessThanOrEqual(DYNAMODB_ITEMS_MAX)
           expect(new Set(keys).size).toBe(keys.length)
@@ -51,30 +72,32 @@ describe('a group', () => {
     )
   })
 
-  it('names the balance first, the items of each order, and one check for each key', () => {
-    fc.assert(
-      fc.property(fc.array(order, { minLength: 1, maxLength: 30 }), (orders) => {
-        const group = orders.slice(0, groupSize(orders))
-        const keys = Object.entries(composeGroup('t', group, 1)).map(([name, write]) => [name, keyOf(write)])
-        const expected = group.flatMap((each) => {
-          const { requestId } = each.reservation
-          const open = [GROUP_WRITES.open(each), `T#t/REQ#${requestId}`]
-          return each.kind === 'reserve' ? [open] : [open, [GROUP_WRITES.row(each), `L#t/${requestId}#2`]]
-        })
-        const digests = group.flatMap((each) => (each.kind === 'reserve' ? [each.reservation] : []))
-        const checks = digests.map((each) => [GROUP_WRITES.key(each), `K#${each.keyDigest}/0`])
-        const first = [GROUP_WRITES.balance, 'BAL#t/0']
-        expect(keys).toEqual([...new Map([first, ...expected, ...checks].map((each) => [each[0], each])).values()])
-      }),
-      { numRuns: 50 },
-    )
+  it('names the balance and the hold first, then a row for each resolution, one counter of each kind and one check for each key', () => {
+    const group = [settle(1, 1), reserve(2, 1), reserve(3, 2), settle(4, 1), reserve(5, 2), settle(6, 2)]
+    const rows = group.filter(({ kind }) => kind === 'resolve')
+    expect(Object.entries(compose(group)).map(([name, write]) => [name, keyOf(write)])).toEqual([
+      [GROUP_WRITES.balance, 'BAL#t/0'],
+      [GROUP_WRITES.hold, expect.stringMatching(/^T#t\/PROC#/)],
+      ...rows.map((each) => [GROUP_WRITES.row(each), `L#t/${each.reservation.requestId}#2`]),
+      ...['k1#o#m1', 'k2#o#m2'].map((id) => [`counter U#t 2026-11-22#${id}`, `U#t/2026-11-22#${id}`]),
+      ...['d1', 'd2'].map((digest) => [`key ${digest}`, `K#${digest}/0`]),
+    ])
   })
 
-  it('is full at ninety items', () => {
-    const orders = Array.from({ length: 200 }, (_, index): Order => {
-      const open = { tenantId: 't', requestId: `r${index}`, model: 'm', amount: microcredits(1), reservedAt: 1 }
-      return { kind: 'reserve', reservation: { ...open, keyDigest: 'k', keyId: 'k', operation: 'o' } }
-    })
-    expect(Object.keys(composeGroup('t', orders.slice(0, groupSize(orders)), 1))).toHaveLength(90)
+  it.each([
+    ['reservations', reserve],
+    ['settlements', settle],
+  ])('is full with ninety %s', (_, make) => {
+    const orders = Array.from({ length: 200 }, (_, index) => make(index))
+    expect(groupSize(orders)).toBe(90)
+    expect([orders.slice(0, 89), orders.slice(0, 90)].map(isFullGroup)).toEqual([false, true])
+  })
+
+  it('is full earlier where requests share neither key nor counter, or one request comes twice', () => {
+    const orders = Array.from({ length: 200 }, (_, index) => reserve(index, index))
+    const settlements = Array.from({ length: 200 }, (_, index) => settle(index, index))
+    expect([orders, settlements].map(groupSize)).toEqual([90, 49])
+    expect(groupSize([settle(1), reserve(2), settle(1)])).toBe(2)
+    expect(isFullGroup([settle(1), reserve(2), settle(1)])).toBe(true)
   })
 })

@@ -48,7 +48,7 @@ describe('an outage', () => {
       calls += 1
       return calls > 40 ? 'pass' : calls % 2 === 0 ? 'lost_before' : 'lost_after'
     }
-    expect(await ledger.resolve(request, settle('0.5'))).toBe('already_resolved')
+    expect(await ledger.resolve(request, settle('0.5'))).toBe('resolved')
     expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
     expect(telemetry.counted()).toEqual([])
     await inOrder(tenant)

@@ -38,7 +38,7 @@ describe('a resolution', () => {
     const request = await open(tenant, '3')
     expect(await ledger.resolve(request, settle('1.25'))).toBe('resolved')
     expect(await tenant.balance()).toEqual(['8.75', '0', '1.25'])
-    expect(await readPartition(table, `T#${tenant.tenantId}`)).toEqual([])
+    expect(await readPartition(table, `T#${tenant.tenantId}`)).toMatchObject([{ amount: 0, requests: 0, open: [] }])
     const rows = (await readPartition(table, `L#${tenant.tenantId}`)).filter(({ kind }) => kind !== 'grant')
     expect(rows).toEqual([
       {
@@ -51,9 +51,12 @@ describe('a resolution', () => {
         at: expect.any(Number),
         reservedAt: request.reservedAt,
         model: 'chat-default',
+        operation: 'create-chat-completion',
+        keyId: request.keyId,
+        counted: true,
       },
     ])
-    expect(engine.transactions.at(-1)?.kinds).toEqual(['Update', 'Delete', 'Put'])
+    expect(engine.transactions.at(-1)?.kinds).toEqual(['Update', 'Update', 'Put', 'Update'])
     await inOrder(tenant)
   })
 
@@ -107,14 +110,25 @@ describe('a resolution', () => {
     expect(telemetry.counted()).toEqual(['resolution_conflict'])
   })
 
-  it('wins alone when two are made at the same time, in one process or in two', async () => {
-    for (const other of [ledger, new RelayLedger(lean)]) {
-      const tenant = await openRelayingTenant(table, '10')
-      const request = await open(tenant)
-      const outcomes = await Promise.all([ledger.resolve(request, settle('0.5')), other.resolve(request, RELEASE)])
-      expect(outcomes.toSorted()).toEqual(['already_resolved', 'resolved'])
-      await inOrder(tenant)
-    }
+  it('wins alone when two are made at the same time', async () => {
+    const tenant = await openRelayingTenant(table, '10')
+    const request = await open(tenant)
+    const outcomes = await Promise.all([ledger.resolve(request, settle('0.5')), ledger.resolve(request, RELEASE)])
+    expect(outcomes).toEqual(['resolved', 'already_resolved'])
+    expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
+    expect(telemetry.counted()).toEqual(['resolution_conflict'])
+    await inOrder(tenant)
+  })
+
+  it('is made by the process of the request alone: another process has nothing to resolve', async () => {
+    const tenant = await openRelayingTenant(table, '10')
+    const request = await open(tenant)
+    const other = new RelayLedger(lean)
+    await expect(other.resolve(request, RELEASE)).rejects.toMatchObject({ name: 'ConditionsNotMetError' })
+    expect(await ledger.resolve(request, settle('0.5'))).toBe('resolved')
+    expect(await other.resolve(request, settle('0.5'))).toBe('already_resolved')
+    expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
+    await inOrder(tenant)
   })
 
   it('of something that was never reserved fails and says so', async () => {
@@ -173,7 +187,7 @@ describe('a resolution', () => {
       resolutions.push(ledger.resolve(request, settle('0.5')))
     }
     await Promise.all(resolutions)
-    expect(engine.transactions.map(({ kinds }) => kinds.length)).toEqual([3, 5, 5, 5, 5, 3])
+    expect(engine.transactions.map(({ kinds }) => kinds.length)).toEqual([3, 5, 5, 5, 5, 4])
     expect(await tenant.balance()).toEqual(['7.5', '0', '2.5'])
   })
 

@@ -45,25 +45,26 @@ const reserveAll = (requests: readonly ReturnType<RelayingTenant['request']>[]) 
 const inOrder = async (tenant: RelayingTenant) => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
 
 describe('a reservation', () => {
-  it('locks exactly its amount and leaves one open item, which the due index holds until sixteen minutes later', async () => {
+  it('locks exactly its amount in the hold of its process, which the due index has until sixteen minutes later', async () => {
     const tenant = await openRelayingTenant(table, '1')
     const request = tenant.request('0.7')
     await ledger.reserve(request)
     expect(await tenant.balance()).toEqual(['0.3', '0.7', '0'])
+    const { requestId: id, model, operation, keyId, reservedAt } = request
     expect(await readPartition(table, `T#${tenant.tenantId}`)).toEqual([
       {
         PK: `T#${tenant.tenantId}`,
-        SK: `REQ#${request.requestId}`,
+        SK: expect.stringMatching(/^PROC#[0-9a-f-]{36}$/),
         amount: 700_000,
-        model: 'chat-default',
-        operation: 'create-chat-completion',
-        keyId: request.keyId,
-        reservedAt: request.reservedAt,
-        GSI1PK: expect.stringMatching(/^OPEN#\d+$/),
-        GSI1SK: String(request.reservedAt + 960_000).padStart(15, '0'),
+        requests: 1,
+        open: [{ id, amount: 700_000, at: reservedAt, model, operation, keyId }],
+        version: 1,
+        renewedAt: reservedAt,
+        GSI1PK: 'PROC',
+        GSI1SK: String(reservedAt + 960_000).padStart(15, '0'),
       },
     ])
-    expect(engine.transactions.at(-1)?.kinds).toEqual(['Update', 'Put', 'ConditionCheck'])
+    expect(engine.transactions.at(-1)?.kinds).toEqual(['Update', 'Update', 'ConditionCheck'])
     await inOrder(tenant)
   })
 

@@ -1,28 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   billedAmount,
-  closeReservation,
-  isExpired,
+  countedSettlement,
   isSameResolution,
-  putReservation,
   type RelayReservation,
   type RelayResolution,
-  readOpenRequest,
-  reservedAtOf,
+  resolutionRow,
 } from '#adapters/store/money/relay-reservation.ts'
-import type { TableWrite } from '#adapters/store/table/table.ts'
 import { microcredits } from '#core/money/money.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
 
-const SIXTEEN_MINUTES = 16 * 60 * 1000
-const OPEN = {
+const RESERVATION: RelayReservation = {
   tenantId: 'tenant',
   requestId: 'request',
   model: 'chat-default',
   amount: microcredits(9_007_199_254_740_993n),
   reservedAt: 1_000,
-}
-const RESERVATION: RelayReservation = {
-  ...OPEN,
   keyDigest: 'digest',
   keyId: 'key',
   operation: 'create-chat-completion',
@@ -35,37 +28,49 @@ const RESOLUTIONS: readonly RelayResolution[] = [
   { kind: 'settle', actual: microcredits(8), estimated: false },
 ]
 
-function itemOf(write: TableWrite) {
-  if (!('Put' in write)) {
-    throw new Error('not a put')
-  }
-  return write.Put.Item
-}
+const rowOf = (resolution: RelayResolution) => resolutionRow({ reservation: RESERVATION, resolution, at: 2_000 })
 
 describe('relay-reservation', () => {
-  it('an open reservation is read as it was written, to the microcredit', () => {
-    expect(readOpenRequest(itemOf(putReservation(RESERVATION)))).toEqual(OPEN)
-  })
-
-  it('its due time tells when it was made', () => {
-    expect(reservedAtOf(Number(itemOf(putReservation(RESERVATION)).GSI1SK))).toBe(OPEN.reservedAt)
-  })
-
-  it('expires sixteen minutes after it was made, and not a millisecond before', () => {
-    expect(isExpired(OPEN, OPEN.reservedAt + SIXTEEN_MINUTES - 1)).toBe(false)
-    expect(isExpired(OPEN, OPEN.reservedAt + SIXTEEN_MINUTES)).toBe(true)
-  })
-
   it.each(RESOLUTIONS)('the ledger row of %j records this resolution, and no other', (resolution) => {
-    const row = itemOf(closeReservation(OPEN, resolution, 2_000).row)
-    expect(RESOLUTIONS.filter((each) => isSameResolution(row, each))).toEqual([resolution])
+    expect(RESOLUTIONS.filter((each) => isSameResolution(rowOf(resolution), each))).toEqual([resolution])
   })
 
   it('a settlement by an estimate is the same resolution as one by usage of the same amount', () => {
     const actual = microcredits(7)
-    const row = itemOf(closeReservation(OPEN, { kind: 'settle', actual, estimated: true }, 2_000).row)
+    const row = rowOf({ kind: 'settle', actual, estimated: true })
     expect(row).toMatchObject({ estimated: true })
     expect(isSameResolution(row, { kind: 'settle', actual, estimated: false })).toBe(true)
+  })
+
+  it('the ledger row of a settlement tells what it was for, with the counts that are not zero, and that it was counted', () => {
+    const usage = countedUsage({ inputTokens: 3, outputTokens: 4 })
+    expect(rowOf({ kind: 'settle', actual: microcredits(7), estimated: false, usage, channel: 'main' })).toEqual({
+      PK: 'L#tenant',
+      SK: 'request#2',
+      kind: 'settle',
+      job: 'request',
+      amount: RESERVATION.amount,
+      actual: 7n,
+      at: 2_000,
+      reservedAt: 1_000,
+      model: 'chat-default',
+      operation: 'create-chat-completion',
+      keyId: 'key',
+      channel: 'main',
+      usage: { inputTokens: 3, outputTokens: 4 },
+      counted: true,
+    })
+  })
+
+  it('a settlement is counted with its usage, one without usage by its amount alone, and a release not at all', () => {
+    const actual = microcredits(7)
+    const counted = (resolution: RelayResolution) =>
+      countedSettlement({ reservation: RESERVATION, resolution, at: 2_000 })
+    const facts = { tenantId: 'tenant', keyId: 'key', operation: 'create-chat-completion', model: 'chat-default' }
+    const usage = countedUsage({ images: 2 })
+    expect(counted({ kind: 'settle', actual, estimated: false, usage })).toEqual({ ...facts, at: 2_000, actual, usage })
+    expect(counted({ kind: 'settle', actual, estimated: true })?.usage).toEqual(countedUsage({}))
+    expect(counted({ kind: 'release' })).toBeUndefined()
   })
 
   it('a release bills nothing, a settlement its actual amount', () => {

@@ -53,7 +53,7 @@ export async function startRelayTable() {
     })
     transactions.length = 0
     faults.fate = () => 'pass'
-    return { table, lean: openLeanTable({ call, pause: async () => undefined }) }
+    return { table, lean: openLeanTable({ call, clock: { pause: async () => undefined } }) }
   }
   const close = async () => {
     process.env = environment

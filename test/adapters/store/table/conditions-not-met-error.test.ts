@@ -1,9 +1,10 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, it } from '@jest/globals'
-import { AwsServiceError } from '#adapters/aws/aws-service-error.ts'
+import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import {
   ConditionsNotMetError,
   explainCancellation,
+  isRefusal,
   isWorthAnotherTry,
 } from '#adapters/store/table/conditions-not-met-error.ts'
 
@@ -19,13 +20,20 @@ describe('explainCancellation', () => {
   it('names the writes whose conditions failed, with the items that refused them', () => {
     const reasons = [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item: { n: { N: '9007199254740993' } } }]
     for (const cause of cancellations(...reasons, { Code: 'ConditionalCheckFailed' }, {})) {
-      const error = explainCancellation(cause, ['key', 'balance', 'row', 'job'])
+      const error = explainCancellation(cause, ['key', 'balance', 'row', 'job'], true)
       expect(error).toBeInstanceOf(ConditionsNotMetError)
       expect(error).toMatchObject({
         failed: new Set(['balance', 'row']),
         oldItems: new Map([['balance', { n: 9_007_199_254_740_993n }]]),
+        isFinal: true,
         cause,
       })
+    }
+  })
+
+  it('says when an earlier try may still arrive', () => {
+    for (const cause of cancellations({ Code: 'ConditionalCheckFailed' })) {
+      expect(explainCancellation(cause, ['first'], false)).toMatchObject({ isFinal: false })
     }
   })
 
@@ -38,8 +46,25 @@ describe('explainCancellation', () => {
     ['another error', [new TypeError('undefined is not a function')]],
   ])('leaves %s as it is', (_, errors) => {
     for (const error of errors) {
-      expect(explainCancellation(error, ['first', 'second'])).toBe(error)
+      expect(explainCancellation(error, ['first', 'second'], true)).toBe(error)
     }
+  })
+})
+
+describe('isRefusal', () => {
+  const refusalOf = (status: number, name: string) => new AwsServiceError(status, undefined, { __type: `x#${name}` })
+
+  it.each([
+    ['a cancelled transaction', cancellations({ Code: 'TransactionConflict' })[1], true],
+    ['the same of the SDK', cancellations({ Code: 'TransactionConflict' })[0], true],
+    ['throttling', refusalOf(400, 'ThrottlingException'), true],
+    ['an invalid request', refusalOf(400, 'ValidationException'), true],
+    ['a transaction in progress', refusalOf(400, 'TransactionInProgressException'), false],
+    ['a fault of the service', refusalOf(500, 'InternalServerError'), false],
+    ['a broken connection', new AwsConnectionError('broken'), false],
+    ['an error of our own', new TypeError('undefined is not a function'), false],
+  ])('knows of %s whether anything may be written', (_, error, expected) => {
+    expect(isRefusal(error)).toBe(expected)
   })
 })
 

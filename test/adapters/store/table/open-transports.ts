@@ -53,8 +53,8 @@ export async function openTransports() {
       list.length = 0
     }
     return transport === 'sdk'
-      ? openTable({ client: createDocumentClient(sdk), name, pause })
-      : openLeanTable({ name, pause })
+      ? openTable({ client: createDocumentClient(sdk), name, clock: { pause } })
+      : openLeanTable({ name, clock: { pause } })
   }
   const close = async () => {
     process.env = environment

@@ -195,7 +195,17 @@ describe.each(['sdk', 'lean'] as const)('the table through the %s transport', (t
       engine.faults.push(cancellation('ConditionalCheckFailed', 'TransactionConflict'))
       engine.faults.push(cancellation('None', 'ConditionalCheckFailed'))
       const error = await caught(table.transact({ first: put('b'), second: put('c') }))
-      expect(error).toMatchObject({ name: 'ConditionsNotMetError', failed: new Set(['second']) })
+      expect(error).toMatchObject({ name: 'ConditionsNotMetError', failed: new Set(['second']), isFinal: true })
+    })
+
+    it.each([
+      ['a lost request', 'request lost' as const],
+      ['a transaction in progress', refusal('TransactionInProgressException')],
+    ])('%s, and says of a condition that failed then that the earlier try may still arrive', async (_, fault) => {
+      // The lean client sends a request again by itself if a connection was closed meanwhile.
+      engine.faults.push(fault, fault, cancellation('ConditionalCheckFailed'))
+      const error = await caught(table.transact({ first: put('b') }))
+      expect(error).toMatchObject({ name: 'ConditionsNotMetError', isFinal: false })
     })
 
     it.each([...CONTENTION, ['lost requests', 'request lost'] as const])(

@@ -1,0 +1,170 @@
+import { ServiceUnavailableError } from '#core/errors.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Table } from '../table/table.ts'
+import { composeGroup, GROUP_WRITES, holdChange, type Order } from './group-transaction.ts'
+import { type DoubtfulGroup, HoldKeeper, type HoldKeeperOptions } from './hold-keeper.ts'
+import { isolate, judgeGroup, type Verdict } from './judge-group.ts'
+
+/** Reconcile released this reservation with its hold, because the process had not renewed the hold. */
+export class ReservationReleasedError extends Error {
+  override readonly name = 'ReservationReleasedError'
+  constructor(requestId: string) {
+    super(`the reservation of request ${requestId} was released with the hold of its process`)
+  }
+}
+
+/** The orders of a group that are written, and the verdict on the others. */
+type GroupOutcome = Verdict & { readonly written: readonly Order[] }
+
+/** Writes groups of one tenant's orders, one after the other, into the hold of this process. */
+export class GroupWriter {
+  readonly #table: Table
+  readonly #tenantId: string
+  readonly #nowMilliseconds: () => number
+  readonly #keeper: HoldKeeper
+  /** Orders whose group was in doubt and proved to be written. */
+  readonly #proved = new WeakSet<Order>()
+  /** Releases of reservations that were written although their callers got an error. */
+  #unwanted: Order[] = []
+  /** Requests that were released because of their age. */
+  readonly #swept = new Set<string>()
+
+  constructor(options: HoldKeeperOptions) {
+    this.#table = options.table
+    this.#tenantId = options.tenantId
+    this.#nowMilliseconds = options.nowMilliseconds
+    this.#keeper = new HoldKeeper(options)
+  }
+
+  /** Number of open requests of this process. */
+  get openCount(): number {
+    return this.#keeper.hold.openCount
+  }
+
+  /** Whether a new writer could do everything that this one can. */
+  get isDisposable(): boolean {
+    return this.#unwanted.length === 0 && this.#keeper.isDisposable
+  }
+
+  /**
+   * Releases that no caller ordered: of reservations whose callers got an error, and of requests whose functions have ended. Each
+   * is given once.
+   */
+  takeOwnOrders(): Order[] {
+    const expired = this.#keeper.expired.filter(({ requestId }) => !this.#swept.has(requestId))
+    for (const { requestId } of expired) {
+      this.#swept.add(requestId)
+    }
+    const orders = [...this.#unwanted, ...expired.map((reservation) => this.#releaseOf(reservation))]
+    this.#unwanted = []
+    return orders
+  }
+
+  /**
+   * Writes a group in one transaction, or in none.
+   * @throws ServiceUnavailableError when the table stayed out of reach; whether the group was written is then unknown.
+   */
+  async write(orders: readonly Order[]): Promise<GroupOutcome> {
+    await this.#clearEarlierDoubt()
+    if (orders.some(({ kind }) => kind === 'reserve')) {
+      await this.#keeper.leaveLapsed()
+    }
+    const { written, refused, left } = this.#sort(orders)
+    const isWhole = left.length === orders.length
+    return isWhole ? await this.#send(orders) : { written, refused, groups: left.length === 0 ? [] : [left] }
+  }
+
+  /** The callers of a group in doubt got an error: its resolutions may come again, its reservations are not wanted any more. */
+  async #clearEarlierDoubt(): Promise<void> {
+    const cleared = await this.#keeper.clearDoubt()
+    for (const order of cleared?.clearance === 'written' ? cleared.orders : []) {
+      this.#proved.add(order)
+      if (order.kind === 'reserve') {
+        this.#unwanted.push(this.#releaseOf(order.reservation))
+      }
+    }
+  }
+
+  /** Tells the orders apart whose fate is known without a write. */
+  #sort(orders: readonly Order[]): { written: Order[]; refused: Map<Order, unknown>; left: Order[] } {
+    const written: Order[] = []
+    const refused = new Map<Order, unknown>()
+    const left: Order[] = []
+    for (const order of orders) {
+      const refusal = this.#refusalOf(order)
+      if (this.#proved.has(order)) {
+        written.push(order)
+      } else if (refusal !== undefined) {
+        refused.set(order, refusal)
+      } else {
+        left.push(order)
+      }
+    }
+    return { written, refused, left }
+  }
+
+  #refusalOf({ kind, reservation: { requestId, amount } }: Order): Error | undefined {
+    if (kind === 'resolve' && this.#keeper.takeReleased(requestId)) {
+      return new ReservationReleasedError(requestId)
+    }
+    const open = this.#keeper.hold.find(requestId)
+    const isPossible = kind === 'reserve' ? open === undefined : open?.amount === amount
+    return isPossible ? undefined : new ConditionsNotMetError([`open ${requestId}`])
+  }
+
+  async #send(orders: readonly Order[]): Promise<GroupOutcome> {
+    const tried = this.#keeper.hold.compose(holdChange(orders))
+    const nowSeconds = Math.trunc(this.#nowMilliseconds() / 1000)
+    try {
+      await this.#table.transact(composeGroup(this.#tenantId, { orders, hold: tried.update, nowSeconds }))
+    } catch (error) {
+      return await this.#explain({ orders, tried }, error)
+    }
+    this.#keeper.hold.adopt(tried)
+    return allWritten(orders)
+  }
+
+  async #explain(group: DoubtfulGroup, error: unknown): Promise<GroupOutcome> {
+    const { orders } = group
+    if (error instanceof ConditionsNotMetError && error.isFinal) {
+      return this.#judge(orders, error)
+    }
+    this.#keeper.doubt(group)
+    if (error instanceof ServiceUnavailableError) {
+      throw error
+    }
+    const cleared = await this.#keeper.clearDoubt()
+    if (cleared?.clearance === 'written') {
+      return allWritten(orders)
+    }
+    if (cleared?.clearance === 'lost') {
+      return refuseReservations(orders, error)
+    }
+    const verdict = error instanceof ConditionsNotMetError ? judgeGroup(orders, error) : isolate(orders, error)
+    return { written: [], ...verdict }
+  }
+
+  #judge(orders: readonly Order[], error: ConditionsNotMetError): GroupOutcome {
+    if (error.failed.has(GROUP_WRITES.hold) && this.#keeper.hold.isWritten) {
+      this.#keeper.lose()
+      return { written: [], refused: new Map(), groups: [orders] }
+    }
+    return { written: [], ...judgeGroup(orders, error) }
+  }
+
+  #releaseOf(reservation: Order['reservation']): Order {
+    return { kind: 'resolve', reservation, resolution: { kind: 'release' }, at: this.#nowMilliseconds() }
+  }
+}
+
+function allWritten(orders: readonly Order[]): GroupOutcome {
+  return { written: orders, refused: new Map(), groups: [] }
+}
+
+/** A reservation that may have been released with its hold must not be made again under the same id. */
+function refuseReservations(orders: readonly Order[], cause: unknown): GroupOutcome {
+  const reserving = orders.filter(({ kind }) => kind === 'reserve')
+  const resolving = orders.filter(({ kind }) => kind === 'resolve')
+  const refused = new Map(reserving.map((order) => [order, new ServiceUnavailableError({ cause })]))
+  return { written: [], refused, groups: resolving.length === 0 ? [] : [resolving] }
+}

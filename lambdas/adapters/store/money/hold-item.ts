@@ -1,0 +1,132 @@
+import * as z from 'zod/mini'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
+import type { Item } from '../table/item-codec.ts'
+import type { ItemUpdate } from '../table/table.ts'
+import { dueSortKey, HOLDS_PARTITION, tableKeys } from '../table/table-keys.ts'
+import { RELAY_LIFETIME_MILLISECONDS, type RelayReservation } from './relay-reservation.ts'
+
+/** Identifies the hold of one process for one tenant. */
+export type HoldKey = { readonly tenantId: string; readonly holdId: string }
+
+type HoldContent = {
+  /** Oldest first. */
+  readonly open: readonly RelayReservation[]
+  /** Number of the write. */
+  readonly version: number
+  /** Milliseconds. */
+  readonly renewedAt: number
+}
+
+/**
+ * The write of a hold's whole content, refused unless the last write was `known`; 0 for none. The index keeps its item as the first
+ * write made it, so that renewals cost nothing there.
+ */
+export function writeHold({ tenantId, holdId }: HoldKey, content: HoldContent, known: number): ItemUpdate {
+  const { open, version, renewedAt } = content
+  const isNew = known === 0
+  const indexed = isNew ? ', GSI1PK = :partition, GSI1SK = :due' : ''
+  return {
+    Key: tableKeys.relayHold(tenantId, holdId),
+    UpdateExpression: `SET version = :version, amount = :amount, requests = :requests, #open = :open, renewedAt = :renewedAt${indexed}`,
+    ConditionExpression: isNew ? 'attribute_not_exists(PK)' : 'version = :known',
+    ExpressionAttributeNames: { '#open': 'open' },
+    ExpressionAttributeValues: {
+      ':version': version,
+      ':amount': open.reduce((sum, { amount }) => sum + amount, 0n),
+      ':requests': open.length,
+      ':open': nameRequests(open),
+      ':renewedAt': renewedAt,
+      ...(isNew
+        ? { ':partition': HOLDS_PARTITION, ':due': dueSortKey(renewedAt + RELAY_LIFETIME_MILLISECONDS) }
+        : { ':known': known }),
+    },
+  }
+}
+
+/** An open request as its hold names it. */
+export type NamedRequest = {
+  readonly id: string
+  readonly amount: Microcredits
+  /** When it was reserved, in milliseconds. */
+  readonly at: number
+  readonly model: string
+  readonly operation: string
+  readonly keyId: string
+}
+
+/** The names of requests may take this much, so that the item stays below a kilobyte: a larger one costs twice as much to write. */
+const NAMES_BYTES_MAX = 750
+
+/** Names the oldest requests for which there is room. The others count in the sums alone. */
+function nameRequests(open: readonly RelayReservation[]): readonly Item[] {
+  const named: Item[] = []
+  let bytes = 0
+  for (const { requestId, amount, reservedAt, model, operation, keyId } of open) {
+    const name = { id: requestId, amount, at: reservedAt, model, operation, keyId }
+    bytes += bytesOf(name)
+    if (bytes > NAMES_BYTES_MAX) {
+      break
+    }
+    named.push(name)
+  }
+  return named
+}
+
+/** Characters that DynamoDB adds to a map and to each of its attributes; numbers are counted by their digits, which are more. */
+const OVERHEAD_BYTES = { map: 4, attribute: 2 }
+
+function bytesOf(name: Item): number {
+  return Object.entries(name).reduce(
+    (sum, [attribute, value]) => sum + attribute.length + Buffer.byteLength(String(value)) + OVERHEAD_BYTES.attribute,
+    OVERHEAD_BYTES.map,
+  )
+}
+
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+
+const holdItem = z.object({
+  PK: z.string(),
+  SK: z.string(),
+  version: z.number(),
+  amount,
+  requests: z.number(),
+  renewedAt: z.number(),
+  open: z.array(
+    z.object({
+      id: z.string(),
+      amount,
+      at: z.number(),
+      model: z.string(),
+      operation: z.string(),
+      keyId: z.string(),
+    }),
+  ),
+})
+
+/** A hold as the table has it. */
+export type StoredHold = HoldKey & {
+  readonly version: number
+  /** The sum of all open reservations. */
+  readonly amount: Microcredits
+  /** The number of open requests. */
+  readonly requests: number
+  /** When its latest reservation was made, in milliseconds. */
+  readonly renewedAt: number
+  /** Open requests by name; there may be more. */
+  readonly open: readonly NamedRequest[]
+}
+
+/** Reads a hold from its item. @throws ZodError for an item that this service did not write. */
+export function readHoldItem(item: Item): StoredHold {
+  const { PK, SK, ...rest } = holdItem.parse(item)
+  return { ...rest, tenantId: PK.slice(PK.indexOf('#') + 1), holdId: SK.slice(SK.indexOf('#') + 1) }
+}
+
+/** The reservations of a hold that it does not name: their number and their sum. */
+export function unnamedRest({ amount: held, requests, open }: StoredHold): {
+  readonly requests: number
+  readonly amount: Microcredits
+} {
+  const named = open.reduce((sum, each) => sum + each.amount, 0n)
+  return { requests: requests - open.length, amount: (held - named) as Microcredits }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import type { ItemUpdate } from '../table/table.ts'
+import { writeHold } from './hold-item.ts'
+import { RELAY_LIFETIME_MILLISECONDS, type RelayReservation } from './relay-reservation.ts'
+
+/** Reservations that a transaction adds to a hold and takes from it. */
+export type HoldChange = {
+  readonly opened: readonly RelayReservation[]
+  /** Ids of requests. */
+  readonly closed: readonly string[]
+}
+
+/** A write of a hold that was composed and not yet adopted. */
+export type HoldTry = { readonly number: number; readonly change: HoldChange; readonly update: ItemUpdate }
+
+export const NO_CHANGE: HoldChange = { opened: [], closed: [] }
+
+/**
+ * What one process holds of one tenant's money for relayed requests: its open reservations, and how far the item in the table is
+ * known. Only this process writes the item, until Reconcile deletes it. Every write depends on the last known one, so that a write
+ * which is still under way cannot arrive after its successor; and every write has a number of its own, so that the item says which
+ * write it comes from.
+ */
+export class RelayHold {
+  readonly tenantId: string
+  readonly holdId = randomUUID()
+  /** By request, oldest first. */
+  readonly #open = new Map<string, RelayReservation>()
+  /** Number of the last write that is known to be in the table; 0 for none. */
+  #version = 0
+  #lastTry = 0
+  #renewedAt = 0
+
+  constructor(tenantId: string) {
+    this.tenantId = tenantId
+  }
+
+  get openCount(): number {
+    return this.#open.size
+  }
+
+  /** Whether the item is known to be in the table. */
+  get isWritten(): boolean {
+    return this.#version > 0
+  }
+
+  /** The open reservation of a request. */
+  find(requestId: string): RelayReservation | undefined {
+    return this.#open.get(requestId)
+  }
+
+  /** Ids of the open requests, oldest first. */
+  requestIds(): IterableIterator<string> {
+    return this.#open.keys()
+  }
+
+  /** Open reservations whose functions have ended, and which nobody else resolves while this process renews its hold. */
+  expired(nowMilliseconds: number): RelayReservation[] {
+    const expired: RelayReservation[] = []
+    for (const reservation of this.#open.values()) {
+      if (nowMilliseconds < reservation.reservedAt + RELAY_LIFETIME_MILLISECONDS) {
+        break
+      }
+      expired.push(reservation)
+    }
+    return expired
+  }
+
+  /** Whether Reconcile may have deleted the item, because no reservation has renewed it for as long as a function lives. */
+  isLapsed(nowMilliseconds: number): boolean {
+    return nowMilliseconds >= this.#renewedAt + RELAY_LIFETIME_MILLISECONDS
+  }
+
+  /** Composes the next write, with the whole content after a change. */
+  compose(change: HoldChange): HoldTry {
+    this.#lastTry += 1
+    // A hold is as young as its latest reservation, written or not.
+    this.#renewedAt = change.opened.reduce((latest, { reservedAt }) => Math.max(latest, reservedAt), this.#renewedAt)
+    const open = new Map(this.#open)
+    applyTo(open, change)
+    const content = { open: [...open.values()], version: this.#lastTry, renewedAt: this.#renewedAt }
+    return { number: this.#lastTry, change, update: writeHold(this, content, this.#version) }
+  }
+
+  /** Takes over a try that is in the table. */
+  adopt({ number, change }: HoldTry): void {
+    applyTo(this.#open, change)
+    this.#version = number
+  }
+}
+
+function applyTo(open: Map<string, RelayReservation>, { opened, closed }: HoldChange): void {
+  for (const requestId of closed) {
+    open.delete(requestId)
+  }
+  for (const reservation of opened) {
+    open.set(reservation.requestId, reservation)
+  }
+}

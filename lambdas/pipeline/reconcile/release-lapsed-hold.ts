@@ -1,0 +1,38 @@
+import { postponeHold } from '#adapters/store/money/due-index.ts'
+import { type HoldKey, readHoldItem } from '#adapters/store/money/hold-item.ts'
+import { RELAY_LIFETIME_MILLISECONDS } from '#adapters/store/money/relay-reservation.ts'
+import { releaseHold } from '#adapters/store/money/release-hold.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { StepContext } from '../step-context.ts'
+
+/**
+ * Releases the hold of a process for relayed requests, once no reservation has renewed it for as long as any function runs, so that
+ * none of its requests can be settled any more. A hold that was renewed is looked at again when its latest reservation is as old.
+ * @param startedAtMilliseconds holds that were renewed before this belong to an earlier process.
+ * @returns when the oldest request that the hold names was reserved, in milliseconds; undefined if nothing is open.
+ */
+export async function releaseLapsedHold(
+  { table, nowMilliseconds }: Pick<StepContext, 'table' | 'nowMilliseconds'>,
+  { tenantId, holdId }: HoldKey,
+  startedAtMilliseconds = Number.NEGATIVE_INFINITY,
+): Promise<number | undefined> {
+  const item = await table.readItem(tableKeys.relayHold(tenantId, holdId))
+  if (item === undefined) {
+    return undefined
+  }
+  const hold = readHoldItem(item)
+  const { renewedAt, requests } = hold
+  const now = nowMilliseconds()
+  const lapsesAt = renewedAt + RELAY_LIFETIME_MILLISECONDS
+  if (renewedAt >= startedAtMilliseconds && now < lapsesAt) {
+    await postponeHold(table, hold, lapsesAt)
+  } else if ((await releaseHold(table, hold, now)) && requests > 0) {
+    logger.warn('reservations of a process given back by reconcile', { tenantId, holdId, requests })
+    for (let request = 0; request < requests; request += 1) {
+      count('reservation_expired')
+    }
+  }
+  return requests === 0 ? undefined : (hold.open[0]?.at ?? renewedAt)
+}

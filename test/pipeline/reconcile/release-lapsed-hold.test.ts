@@ -1,0 +1,218 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import { openLeanTable } from '#adapters/store/table/lean-table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import {
+  openRelayingTenant,
+  RELEASE,
+  type RelayingTenant,
+  settle,
+} from '../../adapters/store/accounts/relaying-tenant.ts'
+import { auditTenant, readPartition } from '../../engines/audit.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { type Engines, startEngines } from '../../engines/start-engines.ts'
+
+const before = { ...process.env }
+let engines: Engines
+let pipeline: Pipeline
+let tenant: RelayingTenant
+let ledger: RelayLedger
+beforeAll(async () => {
+  engines = await startEngines()
+})
+beforeEach(async () => {
+  engines.reset()
+  pipeline = await engines.pipeline()
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: engines.tables.endpoint,
+    TABLE_NAME: pipeline.context.table.name,
+  })
+  ledger = openLedger()
+  tenant = await openRelayingTenant(pipeline.context.table, '10')
+})
+afterAll(async () => {
+  process.env = before
+  await engines.close()
+})
+
+/** A process of its own. */
+const openLedger = () => new RelayLedger(openLeanTable(), { clock: pipeline.context })
+
+/** Sixteen minutes: a minute more than any function lives. */
+const LIFETIME_MILLISECONDS = 960_000
+
+async function open(credits = '1', reservedAt = pipeline.clock.milliseconds) {
+  const request = tenant.request(credits, { reservedAt })
+  await ledger.reserve(request)
+  return request
+}
+
+async function reconcileAfter(milliseconds: number, options: Partial<Parameters<typeof reconcile>[1]> = {}) {
+  pipeline.clock.advance(milliseconds / 1000)
+  await reconcile(pipeline.context, { all: false, ...options })
+}
+
+const expired = () => engines.counted().filter((fact) => fact === 'reservation_expired').length
+const holds = async () =>
+  (await readPartition(pipeline.context.table, `T#${tenant.tenantId}`)).filter(({ SK }) =>
+    String(SK).startsWith('PROC#'),
+  )
+const rows = async () =>
+  (await readPartition(pipeline.context.table, `L#${tenant.tenantId}`)).filter(({ kind }) => kind !== 'grant')
+
+describe('the reservation of a request that nobody settled', () => {
+  it('is given back sixteen minutes after it was made and not a moment before, and is counted', async () => {
+    const request = await open()
+    await reconcileAfter(LIFETIME_MILLISECONDS - 1)
+    expect(await tenant.balance()).toEqual(['9', '1', '0'])
+    await reconcileAfter(1)
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect(await rows()).toMatchObject([{ kind: 'release', job: request.requestId, reservedAt: request.reservedAt }])
+    expect(expired()).toBe(1)
+    await reconcileAfter(60_000)
+    expect(expired()).toBe(1)
+    expect(await auditTenant(pipeline.context.table, tenant.tenantId)).toEqual([])
+  })
+
+  it('is not billed by a settlement that comes after, which is counted as a conflict', async () => {
+    const request = await open()
+    await reconcileAfter(LIFETIME_MILLISECONDS)
+    expect(await ledger.resolve(request, settle('0.5'))).toBe('already_resolved')
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect(engines.counted()).toEqual(['reservation_expired', 'resolution_conflict'])
+  })
+
+  it('is either billed or given back when both come at once', async () => {
+    const requests = await Promise.all(Array.from({ length: 8 }, () => open('1')))
+    const run = reconcileAfter(LIFETIME_MILLISECONDS)
+    const outcomes = await Promise.all(requests.map((request) => ledger.resolve(request, settle('1'))))
+    await run
+    const billed = outcomes.filter((outcome) => outcome === 'resolved').length
+    expect(expired()).toBe(8 - billed)
+    expect(await tenant.balance()).toEqual([String(10 - billed), '0', String(billed)])
+    expect(await auditTenant(pipeline.context.table, tenant.tenantId)).toEqual([])
+  })
+
+  it('that was settled in time is left alone', async () => {
+    const request = await open()
+    await ledger.resolve(request, settle('0.5'))
+    await reconcileAfter(LIFETIME_MILLISECONDS)
+    expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
+    expect(engines.counted()).toEqual([])
+  })
+
+  it('is given back with all others of a crash, whatever stands beside them', async () => {
+    await Promise.all(Array.from({ length: 60 }, () => open('0.1')))
+    const { table } = pipeline.context
+    const spoiled = { ...tableKeys.relayHold(tenant.tenantId, 'spoiled'), GSI1PK: 'PROC', GSI1SK: '0' }
+    await table.client.send(new PutCommand({ TableName: table.name, Item: spoiled }))
+    await reconcileAfter(LIFETIME_MILLISECONDS)
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect(expired()).toBe(60)
+  })
+
+  it('is kept while later requests renew the hold of its process, and given back with the last of them', async () => {
+    const first = await open()
+    await reconcileAfter(LIFETIME_MILLISECONDS / 2)
+    const second = await open('2')
+    await reconcileAfter(LIFETIME_MILLISECONDS / 2)
+    expect(await tenant.balance()).toEqual(['7', '3', '0'])
+    await reconcileAfter(LIFETIME_MILLISECONDS / 2)
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect((await rows()).map(({ job }) => job).toSorted()).toEqual([first.requestId, second.requestId].toSorted())
+  })
+
+  it('is given back by the next group of its process, if the process lives and renews its hold', async () => {
+    await open()
+    await reconcileAfter(LIFETIME_MILLISECONDS - 1)
+    const later = await open('2')
+    pipeline.clock.advance(1)
+    await ledger.resolve(later, settle('0.5'))
+    expect(await tenant.balance()).toEqual(['9.5', '0', '0.5'])
+    expect((await rows()).map(({ kind }) => kind).toSorted()).toEqual(['release', 'settle'])
+  })
+
+  it('is given back once by runs that overlap', async () => {
+    await Promise.all([open(), open(), open()])
+    pipeline.clock.advance(LIFETIME_MILLISECONDS / 1000)
+    await Promise.all([1, 2].map(() => reconcile(pipeline.context, { all: false })))
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+    expect(expired()).toBe(3)
+    expect(await rows()).toHaveLength(3)
+  })
+})
+
+describe('a process that was paused for twenty minutes', () => {
+  const pauseAndReconcile = () => reconcileAfter(20 * 60_000)
+
+  it('finds its requests given back, and makes the next reservation in a new hold', async () => {
+    const [first, second] = await Promise.all([open(), open('2')])
+    await pauseAndReconcile()
+    const [late, next] = await Promise.all([ledger.resolve(first, settle('0.5')), open('3')])
+    expect(late).toBe('already_resolved')
+    expect(await tenant.balance()).toEqual(['7', '3', '0'])
+    expect(await ledger.resolve(second, RELEASE)).toBe('already_resolved')
+    expect(await ledger.resolve(next, settle('1'))).toBe('resolved')
+    expect(await tenant.balance()).toEqual(['9', '0', '1'])
+    expect(engines.counted().filter((fact) => fact === 'resolution_conflict')).toHaveLength(1)
+    expect(await auditTenant(pipeline.context.table, tenant.tenantId)).toEqual([])
+  })
+
+  it('finds a request given back that its hold did not name', async () => {
+    const requests = await Promise.all(Array.from({ length: 30 }, () => open('0.1')))
+    await pauseAndReconcile()
+    expect((await rows()).at(-1)).toMatchObject({ kind: 'release' })
+    const outcomes = await Promise.all(requests.map((request) => ledger.resolve(request, settle('0.1'))))
+    expect(new Set(outcomes)).toEqual(new Set(['already_resolved']))
+    expect(engines.counted().filter((fact) => fact === 'resolution_conflict')).toHaveLength(30)
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
+  })
+
+  it('settles what was open if Reconcile did not run meanwhile, and then reserves in the same hold', async () => {
+    const request = await open()
+    pipeline.clock.advance(20 * 60)
+    const [late, next] = await Promise.all([ledger.resolve(request, settle('0.5')), open('3')])
+    expect(late).toBe('resolved')
+    expect(await ledger.resolve(next, settle('1'))).toBe('resolved')
+    expect(await tenant.balance()).toEqual(['8.5', '0', '1.5'])
+    expect(await holds()).toHaveLength(1)
+  })
+
+  it('begins a new hold at once if nothing was open, and Reconcile deletes the old one without a trace', async () => {
+    await ledger.resolve(await open(), settle('0.5'))
+    pipeline.clock.advance(20 * 60)
+    await open('2')
+    expect(await holds()).toHaveLength(2)
+    await reconcileAfter(0)
+    expect(await holds()).toMatchObject([{ requests: 1 }])
+    expect(await rows()).toHaveLength(1)
+    expect(engines.counted()).toEqual([])
+  })
+})
+
+describe('after a start of the local host', () => {
+  it('holds of earlier processes are given back at once, and those of this one kept', async () => {
+    const startedAtMilliseconds = pipeline.clock.milliseconds
+    const old = await open('1', startedAtMilliseconds - 1)
+    const earlier = ledger
+    ledger = openLedger()
+    const young = await open('2', startedAtMilliseconds)
+    await reconcileAfter(0, { all: true, startedAtMilliseconds })
+    expect(await tenant.balance()).toEqual(['8', '2', '0'])
+    expect(await ledger.resolve(young, settle('2'))).toBe('resolved')
+    expect(await earlier.resolve(old, RELEASE)).toBe('already_resolved')
+  })
+
+  it('nothing but what is due is given back by whoever does not say when the process began', async () => {
+    await open('1', pipeline.clock.milliseconds - 60_000)
+    await reconcileAfter(0, { all: true })
+    expect(await tenant.balance()).toEqual(['9', '1', '0'])
+    await reconcileAfter(0, { all: false, startedAtMilliseconds: pipeline.clock.milliseconds })
+    expect(await tenant.balance()).toEqual(['9', '1', '0'])
+  })
+})
