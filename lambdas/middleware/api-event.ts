@@ -37,20 +37,15 @@ export function headerOf(event: Pick<ApiEvent, 'headers'>, name: string): string
   return undefined
 }
 
-/** Every value of a header, in the order of its lines. */
-export function headerLinesOf(
-  { headers, multiValueHeaders }: Pick<ApiEvent, 'headers' | 'multiValueHeaders'>,
-  name: string,
-): readonly string[] {
-  const wanted = name.toLowerCase()
+/** Every value of a header, in the order of its lines. @param name in lower case. */
+export function headerLinesOf({ multiValueHeaders }: Pick<ApiEvent, 'multiValueHeaders'>, name: string): string[] {
   const lines: string[] = []
   for (const [key, values] of Object.entries(multiValueHeaders ?? {})) {
-    if (key.toLowerCase() === wanted) {
+    if (key.toLowerCase() === name) {
       lines.push(...(values ?? []))
     }
   }
-  const [last] = lines.length === 0 ? [headerOf({ headers }, name)] : []
-  return last === undefined ? lines : [last]
+  return lines
 }
 
 /** A step was left out of the chain: a fault of the handler, never of a request. */

@@ -5,7 +5,7 @@ import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { AccountView } from '#core/money/balance-view.ts'
-import { type ApiEvent, type ApiResult, headerOf } from './api-event.ts'
+import { type ApiEvent, type ApiResult, headerLinesOf, headerOf } from './api-event.ts'
 
 /** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
 export type Found = {
@@ -50,8 +50,5 @@ export function presentedKey(event: ApiEvent): string {
 
 /** Proxies disagree on which of two keys counts, so a request with two has none. */
 function isRepeated(event: ApiEvent): boolean {
-  const keys = Object.entries(event.multiValueHeaders ?? {}).flatMap(([name, values]) =>
-    name.toLowerCase() === 'authorization' ? (values ?? []) : [],
-  )
-  return keys.length > 1
+  return headerLinesOf(event, 'authorization').length > 1
 }

@@ -45,10 +45,9 @@ export function handlingHeaders(handling: Handling | undefined): Record<string, 
     return {}
   }
   const { isStrict, ignored } = handling
-  return {
-    ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}),
-    ...ignoredHeader([...new Set([...ignored.fields, ...ignored.query])]),
-  }
+  const { fields, query } = ignored
+  const names = query.length === 0 ? fields : [...new Set([...fields, ...query])]
+  return { ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}), ...ignoredHeader(names) }
 }
 
 function namesInBody({ body, isBase64Encoded }: ApiEvent): readonly string[] {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { accountOf, authenticatedCaller, headerOf, jsonResult, MiddlewareOrderError } from '#middleware/api-event.ts'
+import {
+  accountOf,
+  authenticatedCaller,
+  headerLinesOf,
+  headerOf,
+  jsonResult,
+  MiddlewareOrderError,
+} from '#middleware/api-event.ts'
 import { apiEvent } from './api-exchange.ts'
 
 describe('headerOf', () => {
@@ -11,6 +18,18 @@ describe('headerOf', () => {
     expect(headerOf(apiEvent(), 'x-name')).toBeUndefined()
     expect(headerOf(JSON.parse('{"headers":null}'), 'x-name')).toBeUndefined()
     expect(headerOf(apiEvent({ headers: {} }), 'constructor')).toBeUndefined()
+  })
+})
+
+describe('headerLinesOf', () => {
+  it('has the lines of a header in their order, however its name is written', () => {
+    const multiValueHeaders = { 'X-Name': ['a', 'b'], other: ['c'], 'x-name': ['d'] }
+    expect(headerLinesOf({ multiValueHeaders }, 'x-name')).toStrictEqual(['a', 'b', 'd'])
+  })
+
+  it('has none where nothing was sent', () => {
+    expect(headerLinesOf(apiEvent(), 'x-name')).toStrictEqual([])
+    expect(headerLinesOf(JSON.parse('{"multiValueHeaders":null}'), 'x-name')).toStrictEqual([])
   })
 })
 

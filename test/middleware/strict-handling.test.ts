@@ -82,11 +82,6 @@ describe('handlingOf', () => {
     const event = apiEvent({ headers: { pReFeR: 'handling=strict' }, multiValueHeaders })
     expect(handlingOf(event, 'get-model').isStrict).toBe(true)
   })
-
-  it('reads the single value where the event has no lines', () => {
-    const { multiValueHeaders: _, ...event } = apiEvent({ headers: STRICT })
-    expect(handlingOf({ ...event, multiValueHeaders: {} }, 'get-model').isStrict).toBe(true)
-  })
 })
 
 describe('handlingHeaders', () => {
