@@ -2,6 +2,7 @@ import middy from '@middy/core'
 import { queryOf } from '#core/contract/routes.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { authenticate, type KeyLookup } from './authenticate.ts'
+import { allowedOrigins, crossOrigin } from './cross-origin.ts'
 import { errorResponse } from './error-response.ts'
 import { jsonBody } from './json-body.ts'
 import { type Limiter, limitRate } from './limit-rate.ts'
@@ -21,6 +22,7 @@ type Steps = {
 /**
  * What wraps every buffered handler, from the outside in:
  *
+ * 0. `crossOrigin`, where the configuration allows origins, lets their scripts read the response;
  * 1. `requestLog` writes the one log line, and the request id on the response;
  * 2. `errorResponse` turns whatever is thrown into a status and a body;
  * 3. `authenticate` finds the caller of the key;
@@ -34,7 +36,12 @@ type Steps = {
  * tell that the client has left (docs/decisions/0102).
  */
 export function handlerChain({ operation, key, bodyBytesMax, unknownFields }: Steps) {
-  const chain = middy<ApiEvent, ApiResult>().use(requestLog(operation)).use(errorResponse())
+  const chain = middy<ApiEvent, ApiResult>()
+  const allowed = allowedOrigins()
+  if (allowed.length > 0) {
+    chain.use(crossOrigin(allowed))
+  }
+  chain.use(requestLog(operation)).use(errorResponse())
   if (key !== undefined) {
     chain.use(authenticate(key.lookUp)).use(limitRate(key.limiter))
   }

@@ -1,6 +1,7 @@
 import type { Context } from 'aws-lambda'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
 import {
   InvalidApiKeyError,
   InvalidRequestError,
@@ -10,8 +11,9 @@ import {
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
-import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
+import { type ApiEvent, type ApiResult, headerOf } from '#middleware/api-event.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
+import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { readJsonBody } from '#middleware/json-body.ts'
 import { countRequest } from '#middleware/limit-rate.ts'
 import { rateHeaders } from '#middleware/rate-headers.ts'
@@ -43,10 +45,12 @@ type Relay = (exchange: RelayExchange, context: RelayContext) => Promise<void>
  * response stream. The stack picks one of them.
  */
 export function relayHandlers(operation: string, relay: Relay) {
+  const allowed = allowedOrigins()
   const handler = async (event: ApiEvent, lambda: Context): Promise<ApiResult> => {
     const requestId = lambda.awsRequestId
     const headers = new ResponseHeaders(requestId)
     const response = new BufferedResponse(headers)
+    crossOrigin(headers, event, allowed)
     await serve(new RelayExchange({ operation, event, requestId, headers, response }), relay)
     return response.result()
   }
@@ -55,6 +59,7 @@ export function relayHandlers(operation: string, relay: Relay) {
       const requestId = lambda.awsRequestId
       const headers = new ResponseHeaders(requestId)
       const response = new StreamingResponse(responseStream, headers)
+      crossOrigin(headers, event, allowed)
       const timeUp = setTimeout(() => response.giveUp(), lambda.getRemainingTimeInMillis() - SETTLING_MILLISECONDS)
       await serve(new RelayExchange({ operation, event, requestId, headers, response }), relay)
       await response.finished()
@@ -65,7 +70,7 @@ export function relayHandlers(operation: string, relay: Relay) {
 }
 
 /**
- * The middleware of the relayed routes, in the order and by the names of the middy chains (`#middleware/handler-chain.ts`):
+ * The middleware of the relayed routes behind `crossOrigin`, in the order and by the names of the middy chains (`#middleware/handler-chain.ts`):
  * log, errors, key, rate, body, strict handling, operation. Not a middy chain because middy takes a streamed response as one readable
  * stream: here the settlement follows the last byte, and a client that leaves is noticed.
  * Never rejects: every failure has been sent or logged.
@@ -87,6 +92,13 @@ async function serve(exchange: RelayExchange, relay: Relay): Promise<void> {
       })
     }),
   )
+}
+
+/** Lets scripts of the allowed origins read the response, whatever it is. */
+function crossOrigin(headers: ResponseHeaders, event: ApiEvent, allowed: AllowedOrigins): void {
+  if (allowed.length > 0) {
+    headers.add(crossOriginHeaders(headerOf(event, 'origin'), { allowed }))
+  }
 }
 
 async function requestLog(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {

@@ -9,12 +9,15 @@ import {
   RestApi,
 } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
+import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { methodsOf, type Operation, ROUTES, type Route } from '#core/contract/routes.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
+import { ACCESS_LOG_FIELDS } from './access-log-fields.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addApiDomain } from './api-domain.ts'
 import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
+import type { GatewayFunction } from './gateway-function.ts'
 import { streamedIntegration, wholeIntegration } from './lambda-integrations.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
@@ -29,6 +32,8 @@ type GatewayApiProps = {
   readonly resources: ServiceResources
   readonly pipeline: VideoPipeline
   readonly settings: StageSettings
+  /** Origins whose scripts may call the API. */
+  readonly corsOrigins: AllowedOrigins
 }
 
 /** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
@@ -46,7 +51,7 @@ export class GatewayApi extends Construct {
     const domain = settings.apiDomain && addApiDomain(this.restApi, settings.apiDomain)
     this.baseUrl = domain?.baseUrl ?? this.restApi.url
     this.dnsRecord = domain?.dnsRecord
-    addErrorResponses(this.restApi)
+    addErrorResponses(this.restApi, { isOpenToBrowsers: props.corsOrigins.length > 0 })
     for (const route of ROUTES) {
       const streams = settings.responseStreaming && isStreaming(route)
       const handler = createFunction(this, pascalCase(route.operation), props.resources, {
@@ -57,6 +62,7 @@ export class GatewayApi extends Construct {
         // Public routes may wait for a cold start; tenants should not.
         provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
       })
+      allowOrigins(handler, props.corsOrigins)
       if (route.operation === 'create-video-job') {
         props.pipeline.grantStart(handler)
       }
@@ -112,16 +118,17 @@ export class GatewayApi extends Construct {
   }
 
   /**
-   * Handles undeclared methods of every resource, and every unknown path. API Gateway takes the most specific resource and does not
+   * Handles undeclared methods of every resource, `OPTIONS` of browsers among them, and every unknown path. API Gateway takes the most specific resource and does not
    * document a return to the root's `{proxy+}`, so each level has its own, except levels with a path parameter, which can have
    * only one variable child.
    */
-  #addFallback({ resources, settings }: GatewayApiProps): void {
+  #addFallback({ resources, settings, corsOrigins }: GatewayApiProps): void {
     const fallback = createFunction(this, 'Fallback', resources, {
       folder: 'api/fallback',
       needs: API_NEEDS.fallback,
       reservedConcurrency: settings.concurrency.apiReserved,
     })
+    allowOrigins(fallback, corsOrigins)
     const integration = wholeIntegration(fallback, 'whole-api')
     for (const resource of withDescendants(this.restApi.root)) {
       resource.addMethod('ANY', integration)
@@ -154,34 +161,19 @@ export class GatewayApi extends Construct {
   }
 }
 
-/** One line per request, with the template of the route, and without the query, the headers or error messages. */
-const ACCESS_LOG_FIELDS = {
-  requestId: '$context.requestId',
-  // Clients can choose `requestId`, but not this one.
-  extendedRequestId: '$context.extendedRequestId',
-  time: '$context.requestTime',
-  sourceIp: '$context.identity.sourceIp',
-  method: '$context.httpMethod',
-  route: '$context.resourcePath',
-  status: '$context.status',
-  responseType: '$context.error.responseType',
-  responseBytes: '$context.responseLength',
-  latencyMilliseconds: '$context.responseLatency',
-  integrationStatus: '$context.integration.status',
-  functionRequestId: '$context.integration.requestId',
-  integrationLatencyMilliseconds: '$context.integration.latency',
-  responseTransferMode: '$context.integration.responseTransferMode',
-  timeToAllHeadersMilliseconds: '$context.integration.timeToAllHeaders',
-  timeToFirstContentMilliseconds: '$context.integration.timeToFirstContent',
-  traceId: '$context.xrayTraceId',
-}
-
 /** Settings of one method do not inherit those of all methods, so the entry repeats them. */
 function measured(ofEveryMethod: MethodDeploymentOptions): Record<string, MethodDeploymentOptions> {
   const routes = ROUTES.filter(({ operation }) => operation === MEASURED_OPERATION)
   return Object.fromEntries(
     routes.map(({ path, method }) => [`${path}/${method}`, { ...ofEveryMethod, metricsEnabled: true }]),
   )
+}
+
+/** The handlers tell browsers, and the fallback responds to `OPTIONS`. */
+function allowOrigins(handler: GatewayFunction, origins: AllowedOrigins): void {
+  if (origins.length > 0) {
+    handler.setEnvironment({ CORS_ORIGINS: origins.join(' ') })
+  }
 }
 
 function isStreaming({ streams }: Route): boolean {

@@ -1,4 +1,5 @@
 import { type GatewayResponseOptions, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway'
+import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
 
 /** API Gateway's throttle refills every second. */
 const RETRY_AFTER_SECONDS = 1
@@ -16,14 +17,16 @@ export type ErrorText = {
 type RefusalOptions = Omit<GatewayResponseOptions, 'templates'>
 
 /**
- * Gives API Gateway's own refusals the error shape of OpenAI and the request id. The messages are fixed, because API Gateway's
+ * Gives API Gateway's own refusals the error shape of OpenAI and the request id, and lets scripts of any origin read them
+ * if browsers may use the API. The messages are fixed, because API Gateway's
  * message for a bad signature quotes the Authorization header.
  */
-export function addErrorResponses(api: RestApi): void {
+export function addErrorResponses(api: RestApi, { isOpenToBrowsers }: { readonly isOpenToBrowsers: boolean }): void {
+  const crossOrigin = isOpenToBrowsers ? quoted(PLATFORM_CROSS_ORIGIN) : {}
   const add = (id: string, { responseHeaders, ...options }: RefusalOptions, error: ErrorText) =>
     api.addGatewayResponse(id, {
       ...options,
-      responseHeaders: { ...REQUEST_ID, ...responseHeaders },
+      responseHeaders: { ...REQUEST_ID, ...crossOrigin, ...responseHeaders },
       templates: { 'application/json': errorBody(error) },
     })
 
@@ -49,6 +52,11 @@ export function addErrorResponses(api: RestApi): void {
     { type: ResponseType.QUOTA_EXCEEDED, statusCode: '429', responseHeaders: retryAfter },
     RATE_LIMITED,
   )
+}
+
+/** Fixed values, as API Gateway writes them. */
+function quoted(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]))
 }
 
 /** The error of a throttled request; the same as for the rate limit of a key. */

@@ -48,12 +48,14 @@ export class ReelgateStack extends Stack {
     this.templateOptions.metadata = { [CONFIGURATION_METADATA]: props.config }
     const { retainsData: outlivesStack, logRetentionDays: retentionDays } = settings
     Aspects.of(this).add(new LogLifetime({ retentionDays, outlivesStack }))
+    const corsOrigins = props.config.cors.origins
     const resources = this.#createResources(props)
     const reservedConcurrency = settings.concurrency.pipelineReserved
     const pipeline = new VideoPipeline(this, 'VideoPipeline', { resources, reservedConcurrency })
-    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings })
+    const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
     if (settings.waf !== undefined) {
-      new WebAcl(this, 'WebAcl', { stageArn: api.restApi.deploymentStage.stageArn, ...settings.waf })
+      const { stageArn } = api.restApi.deploymentStage
+      new WebAcl(this, 'WebAcl', { stageArn, isOpenToBrowsers: corsOrigins.length > 0, ...settings.waf })
     }
     const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', {
       resources,
@@ -111,7 +113,11 @@ export class ReelgateStack extends Stack {
     const { retainsData: outlivesStack, isProtected } = settings
     // Emulators discard their data themselves.
     const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
-    const bucket = new VideoBucket(this, 'VideoBucket', { outlivesStack, isEmptiedAtEnd })
+    const bucket = new VideoBucket(this, 'VideoBucket', {
+      outlivesStack,
+      isEmptiedAtEnd,
+      corsOrigins: config.cors.origins,
+    })
     return {
       sources,
       bucket,
@@ -123,7 +129,7 @@ export class ReelgateStack extends Stack {
   }
 
   #createCdn(
-    { settings }: ReelgateStackProps,
+    { settings, config }: ReelgateStackProps,
     { sources, bucket }: Pick<ServiceResources, 'sources' | 'bucket'>,
   ): VideoDelivery {
     const { cdnPublicKeyPems, videoDomain: customDomain } = settings
@@ -132,7 +138,8 @@ export class ReelgateStack extends Stack {
         ? new CdnSigningKey(this, 'CdnSigningKey', sources)
         : new BroughtSigningKeys(this, 'CdnSigningKey', cdnPublicKeyPems)
     const { keyGroup } = signingKeys
-    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain })
+    const isOpenToBrowsers = config.cors.origins.length > 0
+    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain, isOpenToBrowsers })
     return cdnDelivery(cdn, signingKeys)
   }
 }

@@ -1,7 +1,16 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CorsRule,
+  HttpMethods,
+  type IBucket,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
+import { type AllowedOrigins, EXPOSED_VIDEO_HEADERS, PREFLIGHT_SECONDS } from '#core/contract/cross-origin.ts'
 import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/object-lifetimes.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
@@ -15,6 +24,8 @@ type VideoBucketProps = {
   readonly outlivesStack: boolean
   /** Empties the bucket when the stack is deleted. Otherwise, the deletion of the stack fails unless the bucket is empty. */
   readonly isEmptiedAtEnd: boolean
+  /** Origins whose scripts may read videos. */
+  readonly corsOrigins: AllowedOrigins
 }
 
 /** The private bucket. Its lifecycle rules only free space: whether a job has expired is computed when it is read. */
@@ -32,6 +43,7 @@ export class VideoBucket extends Construct {
       minimumTLSVersion: MINIMUM_TLS_VERSION,
       removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       autoDeleteObjects: props.isEmptiedAtEnd,
+      ...(props.corsOrigins.length === 0 ? {} : { cors: [readableBy(props.corsOrigins)] }),
       lifecycleRules: [
         { id: 'videos', prefix: 'v/', expiration: Duration.days(OBJECT_DAYS['v/']) },
         { id: 'requests', prefix: 'requests/', expiration: Duration.days(OBJECT_DAYS['requests/']) },
@@ -69,5 +81,16 @@ export class VideoBucket extends Construct {
         notResources: [this.bucket.arnForObjects('v/*')],
       }),
     )
+  }
+}
+
+/** Any request header: browsers send `Range` and `If-Range`, and a signed url allows no more than reading. */
+function readableBy(origins: AllowedOrigins): CorsRule {
+  return {
+    allowedOrigins: [...origins],
+    allowedMethods: [HttpMethods.GET, HttpMethods.HEAD],
+    allowedHeaders: ['*'],
+    exposedHeaders: [...EXPOSED_VIDEO_HEADERS],
+    maxAge: PREFLIGHT_SECONDS,
   }
 }

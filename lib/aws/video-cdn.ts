@@ -6,6 +6,7 @@ import {
   Distribution,
   type DistributionProps,
   type IKeyGroup,
+  OriginRequestPolicy,
   ResponseHeadersPolicy,
   S3OriginAccessControl,
   SecurityPolicyProtocol,
@@ -28,12 +29,23 @@ const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
  */
 const NOTHING_KEPT = CachePolicy.CACHING_DISABLED
 
+/**
+ * The bucket decides about origins: it gets what a browser says of them, and the preflights. A preflight has the url of its
+ * request, with the signature. What CloudFront refuses by itself, such as an expired url, has no such headers.
+ */
+const FOR_BROWSERS = {
+  allowedMethods: AllowedMethods.ALLOW_GET_HEAD_OPTIONS,
+  originRequestPolicy: OriginRequestPolicy.CORS_S3_ORIGIN,
+}
+
 type VideoCdnProps = {
   readonly bucket: IBucket
   /** Verifies the signatures of urls. */
   readonly keyGroup: IKeyGroup
   /** Without a custom domain, viewers use the distribution's own name and CloudFront's TLS policy for it. */
   readonly customDomain: CustomDomain | undefined
+  /** Scripts of other origins may read videos, by the rules of the bucket. */
+  readonly isOpenToBrowsers: boolean
 }
 
 /** CloudFront in front of the private bucket. Every read needs a signed url and https. */
@@ -53,7 +65,7 @@ export class VideoCdn extends Construct {
           }),
         }),
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
-        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+        ...(props.isOpenToBrowsers ? FOR_BROWSERS : { allowedMethods: AllowedMethods.ALLOW_GET_HEAD }),
         cachePolicy: NOTHING_KEPT,
         compress: false,
         trustedKeyGroups: [props.keyGroup],

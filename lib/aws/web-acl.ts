@@ -1,12 +1,15 @@
 import { Stack } from 'aws-cdk-lib'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
+import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
 import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
 
 type WebAclProps = {
   /** The protected stage of API Gateway. */
   readonly stageArn: string
   readonly requestsPerAddressInFiveMinutes: number
+  /** Lets scripts of any origin read the refusals. */
+  readonly isOpenToBrowsers: boolean
 }
 
 const FIVE_MINUTES_SECONDS = 300
@@ -40,7 +43,7 @@ export class WebAcl extends Construct {
       scope: 'REGIONAL',
       description: 'Reelgate API',
       defaultAction: { allow: {} },
-      rules: [floodRule(props.requestsPerAddressInFiveMinutes), ...managedRules()],
+      rules: [floodRule(props), ...managedRules()],
       customResponseBodies: {
         [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
       },
@@ -57,7 +60,8 @@ export class WebAcl extends Construct {
 }
 
 /** First, because this rule is the cheapest, and blocked requests skip the other rules. */
-function floodRule(limit: number): CfnWebACL.RuleProperty {
+function floodRule({ requestsPerAddressInFiveMinutes: limit, isOpenToBrowsers }: WebAclProps): CfnWebACL.RuleProperty {
+  const crossOrigin = isOpenToBrowsers ? PLATFORM_CROSS_ORIGIN : {}
   return {
     name: 'Flood',
     priority: 0,
@@ -69,7 +73,9 @@ function floodRule(limit: number): CfnWebACL.RuleProperty {
         customResponse: {
           responseCode: 429,
           customResponseBodyKey: RATE_LIMITED_BODY,
-          responseHeaders: [{ name: 'Retry-After', value: String(RETRY_AFTER_SECONDS) }],
+          responseHeaders: Object.entries({ 'Retry-After': String(RETRY_AFTER_SECONDS), ...crossOrigin }).map(
+            ([name, value]) => ({ name, value }),
+          ),
         },
       },
     },

@@ -101,7 +101,9 @@ async function answerWhole(exchange: Exchange, target: LocalFunction, event: unk
     return
   }
   const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
-  response.writeHead(result.statusCode, { ...result.headers, 'content-length': body.length })
+  // A 204 has no length (RFC 9110, 8.6).
+  const length = result.statusCode === 204 ? {} : { 'content-length': body.length }
+  response.writeHead(result.statusCode, { ...result.headers, ...length })
   if (body.length <= SMALL_ANSWER_BYTES) {
     response.end(body)
     return

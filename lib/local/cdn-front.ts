@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
+import { allowScripts } from './bucket-cors-rule.ts'
 import type { CdnKey } from './cdn-key.ts'
 import { isSignedUrlValid } from './signed-url-check.ts'
 import { UnreadResponses } from './unread-responses.ts'
@@ -11,6 +13,8 @@ type CdnOptions = {
   readonly key: CdnKey
   readonly baseUrl: () => string
   readonly unread?: UnreadResponses
+  /** Origins whose scripts may read videos. */
+  readonly corsOrigins?: AllowedOrigins
 }
 
 /** The memory of one transfer: the buffers of both connections. */
@@ -26,13 +30,19 @@ export const CDN_PATH_PREFIX = '/v/'
  * Serves stored videos as the CDN would: signed urls only, byte ranges, and one refusal for everything else
  * (like CloudFront, it does not distinguish a missing object from a forbidden one).
  */
-export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadResponses() }: CdnOptions) {
+export function createCdnFront(options: CdnOptions) {
+  const { bucketName, key, baseUrl, unread = new UnreadResponses(), corsOrigins = [] } = options
   const client = new S3Client({ requestHandler: { httpAgent: { maxSockets: CONNECTIONS_MAX } } })
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(baseUrl() + (request.url ?? '/'))
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (!isRead || !isSignedUrlValid(`${baseUrl()}${url.pathname}${url.search}`, key, Date.now() / 1000)) {
+    const isServed = METHODS.has(request.method ?? '') || (request.method === 'OPTIONS' && corsOrigins.length > 0)
+    if (!isServed || !isSignedUrlValid(`${baseUrl()}${url.pathname}${url.search}`, key, Date.now() / 1000)) {
       refuse(response)
+      return
+    }
+    const isAllowed = corsOrigins.length > 0 && allowScripts(request, response, corsOrigins)
+    if (request.method === 'OPTIONS') {
+      respondToPreflight(response, isAllowed)
       return
     }
     const object = await getObject(client, {
@@ -51,6 +61,9 @@ export function createCdnFront({ bucketName, key, baseUrl, unread = new UnreadRe
     }
   }
 }
+
+/** Methods that the CDN serves for everyone. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 type ObjectRequest = { Bucket: string; Key: string; Range: string | undefined }
 
@@ -100,6 +113,15 @@ async function send(object: GetObjectCommandOutput, request: IncomingMessage, re
 
 const REFUSAL =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>AccessDenied</Code><Message>Access denied</Message></Error>'
+
+/** As S3 does for a bucket with rules. */
+function respondToPreflight(response: ServerResponse, isAllowed: boolean): void {
+  if (isAllowed) {
+    response.writeHead(200, { 'content-length': 0 }).end()
+  } else {
+    refuse(response)
+  }
+}
 
 function refuse(response: ServerResponse): void {
   response.writeHead(403, { 'content-type': 'application/xml' }).end(REFUSAL)

@@ -1,4 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
 
 /** A response that API Gateway makes itself. */
 export type GatewayError = { readonly status: number; readonly message: string; readonly code: string | null }
@@ -61,6 +62,7 @@ function answerOf(requestId: string, { status, message, code }: GatewayError) {
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,
     connection: 'close',
+    ...(process.env.CORS_ORIGINS ? PLATFORM_CROSS_ORIGIN : {}),
   }
   return { headers, body }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import type { CdnKey } from './cdn-key.ts'
 
@@ -14,6 +15,8 @@ export type HostEnvironment = {
   readonly cdnKey: CdnKey
   readonly configFile: string
   readonly ranksFile: string
+  /** Origins whose scripts may call the API. */
+  readonly corsOrigins: AllowedOrigins
 }
 
 /** The environment that the stack gives its functions, with the addresses of the local engines. */
@@ -26,6 +29,7 @@ export function setEnvironment({
   cdnKey,
   configFile,
   ranksFile,
+  corsOrigins,
 }: HostEnvironment): void {
   Object.assign(process.env, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
@@ -40,6 +44,7 @@ export function setEnvironment({
     GATEWAY_CONFIG_FILE: configFile,
     TOKENIZER_RANKS_FILE: ranksFile,
     OPENAPI_FILE,
+    CORS_ORIGINS: corsOrigins.join(' '),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })

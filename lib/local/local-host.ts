@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
@@ -123,10 +124,11 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     cdnKey,
     configFile: data.file('gateway.json'),
     ranksFile,
+    corsOrigins: config.cors.origins,
   })
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
-  const server = await serve({ port: options.port, cdnKey, apiFront })
+  const server = await serve({ port: options.port, cdnKey, apiFront, corsOrigins: config.cors.origins })
   const invocationsEnded = () => apiFront.invocationsEnded(INVOCATIONS_END_MILLISECONDS_MAX)
   closers.push(() => machine.close(), invocationsEnded, server.close)
   const { openTable } = await import('#adapters/store/table/sdk-table.ts')
@@ -150,12 +152,17 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   return { ...access, url }
 }
 
-type ServeOptions = { readonly port: number; readonly cdnKey: CdnKey; readonly apiFront: ApiFront }
+type ServeOptions = {
+  readonly port: number
+  readonly cdnKey: CdnKey
+  readonly apiFront: ApiFront
+  readonly corsOrigins: AllowedOrigins
+}
 
 /** One port for the API and the CDN. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve({ port, cdnKey, apiFront }: ServeOptions): Promise<LocalServer> {
+async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Promise<LocalServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
-  const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl })
+  const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   const answer = (request: IncomingMessage, response: ServerResponse) =>
     request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
       ? answerCdnRequest(request, response)

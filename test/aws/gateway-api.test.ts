@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
-import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
 const buffered = synthesizeStack({ settings: stageSettings({ responseStreaming: false }) })
@@ -107,6 +107,23 @@ describe('GatewayApi', () => {
     const resource = mostSpecific(path)
     const answering = methods.find((each) => each.method === 'ANY' && each.path === resource)
     expect(answering?.folder).toBe('api/fallback')
+  })
+
+  it('tells the functions of the API which origins are allowed, in as many resources as without origins', () => {
+    const { config } = shippedConfiguration
+    const origins = ['https://app.example.com', 'http://localhost:5173']
+    const open = synthesizeStack({ config: { ...config, cors: { origins } } })
+    const told = (from: Template) =>
+      resourcesOf(from, 'AWS::Lambda::Function')
+        .filter(({ properties }) => 'CORS_ORIGINS' in (properties.Environment?.Variables ?? {}))
+        .map(({ properties }) => [folderOf(properties), properties.Environment.Variables.CORS_ORIGINS])
+    const folders = [...ROUTES.map(({ operation }) => operation), 'fallback'].map((operation) => `api/${operation}`)
+    expect(told(open).toSorted()).toEqual(folders.toSorted().map((folder) => [folder, origins.join(' ')]))
+    expect(told(template)).toEqual([])
+    const count = (of: Template) => Object.keys(of.toJSON().Resources).length
+    expect(count(open)).toBe(count(template))
+    // CloudFormation takes at most 500.
+    expect(count(open)).toBeLessThan(450)
   })
 
   it('sends a path with a model to its resource, and deeper paths to the fallback', () => {

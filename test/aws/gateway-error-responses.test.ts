@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
+const { config } = shippedConfiguration
+const open = synthesizeStack({ config: { ...config, cors: { origins: ['https://app.example.com'] } } })
 
 function gatewayResponse(type: string) {
   const found = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse').find(
@@ -41,6 +43,16 @@ describe('gateway-error-responses: refusals by API Gateway', () => {
         'gatewayresponse.header.x-request-id': 'context.requestId',
       })
     }
+  })
+
+  it('can be read by scripts of any origin where browsers may use the API, and only there', () => {
+    for (const { properties } of resourcesOf(open, 'AWS::ApiGateway::GatewayResponse')) {
+      expect(properties.ResponseParameters).toMatchObject({
+        'gatewayresponse.header.access-control-allow-origin': "'*'",
+        'gatewayresponse.header.access-control-expose-headers': "'x-request-id, retry-after'",
+      })
+    }
+    expect(JSON.stringify(template)).not.toContain('access-control')
   })
 
   it('never returns a message of API Gateway, which may quote the Authorization header', () => {

@@ -3,9 +3,13 @@ import { Match } from 'aws-cdk-lib/assertions'
 import { VideoBucket } from '#aws/video-bucket.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
-const template = synthesizeAlone(
-  (stack) => new VideoBucket(stack, 'VideoBucket', { outlivesStack: true, isEmptiedAtEnd: false }),
-)
+function synthesizeBucket(corsOrigins: readonly string[] = []) {
+  return synthesizeAlone(
+    (stack) => new VideoBucket(stack, 'VideoBucket', { outlivesStack: true, isEmptiedAtEnd: false, corsOrigins }),
+  )
+}
+
+const template = synthesizeBucket()
 const [bucket] = resourcesOf(template, 'AWS::S3::Bucket')
 
 describe('VideoBucket', () => {
@@ -44,6 +48,28 @@ describe('VideoBucket', () => {
       { Id: 'texts', Prefix: 'texts/', ExpirationInDays: 32, Status: 'Enabled' },
       { Id: 'abandoned-uploads', AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' },
     ])
+  })
+
+  it('has no rule for other origins where the configuration allows none', () => {
+    expect(bucket?.properties).not.toHaveProperty('CorsConfiguration')
+  })
+
+  it('lets scripts of the allowed origins read videos, in ranges, and nothing more', () => {
+    const [open] = resourcesOf(
+      synthesizeBucket(['https://app.example.com', 'http://localhost:5173']),
+      'AWS::S3::Bucket',
+    )
+    expect(open?.properties.CorsConfiguration).toEqual({
+      CorsRules: [
+        {
+          AllowedOrigins: ['https://app.example.com', 'http://localhost:5173'],
+          AllowedMethods: ['GET', 'HEAD'],
+          AllowedHeaders: ['*'],
+          ExposedHeaders: ['Accept-Ranges', 'Content-Length', 'Content-Range', 'ETag'],
+          MaxAge: 7200,
+        },
+      ],
+    })
   })
 
   it('outlives its stack', () => {

@@ -5,11 +5,15 @@ import { VideoCdn } from '#aws/video-cdn.ts'
 import type { CustomDomain } from '../../lib/config/stage-settings.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
-function synthesizeCdn(customDomain?: CustomDomain) {
+function synthesizeCdn(customDomain?: CustomDomain, corsOrigins: readonly string[] = []) {
   return synthesizeAlone((stack) => {
-    const { bucket } = new VideoBucket(stack, 'VideoBucket', { outlivesStack: true, isEmptiedAtEnd: false })
+    const { bucket } = new VideoBucket(stack, 'VideoBucket', {
+      outlivesStack: true,
+      isEmptiedAtEnd: false,
+      corsOrigins,
+    })
     const keyGroup = KeyGroup.fromKeyGroupId(stack, 'KeyGroup', 'group-1')
-    new VideoCdn(stack, 'VideoCdn', { bucket, keyGroup, customDomain })
+    new VideoCdn(stack, 'VideoCdn', { bucket, keyGroup, customDomain, isOpenToBrowsers: corsOrigins.length > 0 })
   })
 }
 
@@ -52,6 +56,19 @@ describe('VideoCdn', () => {
       Override: true,
     })
     expect(configuration.DefaultCacheBehavior.ResponseHeadersPolicyId).toEqual({ Ref: policy?.id })
+  })
+
+  it('serves no preflight and forwards no origin where the configuration allows none', () => {
+    expect(configuration.DefaultCacheBehavior.AllowedMethods).toEqual(['GET', 'HEAD'])
+    expect(configuration.DefaultCacheBehavior).not.toHaveProperty('OriginRequestPolicyId')
+  })
+
+  it('lets the bucket decide about origins: preflights reach it with all that a browser says of them', () => {
+    const { DefaultCacheBehavior: behavior } = configurationOf(synthesizeCdn(undefined, ['https://app.example.com']))
+    expect(behavior.AllowedMethods).toEqual(['GET', 'HEAD', 'OPTIONS'])
+    // AWS's policy CORS-S3Origin: Origin, Access-Control-Request-Headers and Access-Control-Request-Method.
+    expect(behavior.OriginRequestPolicyId).toBe('88a5eaf4-2fd4-4709-b370-b4c650ea3fcf')
+    expect(behavior.TrustedKeyGroups).toEqual(['group-1'])
   })
 
   it('requires TLS 1.2 on a custom domain', () => {

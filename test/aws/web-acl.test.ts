@@ -4,9 +4,12 @@ import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 
 const STAGE_ARN = 'arn:aws:apigateway:eu-central-1::/restapis/abc/stages/live'
 
-const template = synthesizeAlone(
-  (stack) => new WebAcl(stack, 'WebAcl', { stageArn: STAGE_ARN, requestsPerAddressInFiveMinutes: 2000 }),
-)
+function synthesizeAcl(isOpenToBrowsers: boolean) {
+  const props = { stageArn: STAGE_ARN, requestsPerAddressInFiveMinutes: 2000, isOpenToBrowsers }
+  return synthesizeAlone((stack) => new WebAcl(stack, 'WebAcl', props))
+}
+
+const template = synthesizeAcl(false)
 const [acl] = resourcesOf(template, 'AWS::WAFv2::WebACL')
 
 type Rule = {
@@ -81,6 +84,16 @@ describe('WebAcl', () => {
     expect(JSON.parse(Content)).toEqual({
       error: { message: 'rate limit exceeded', type: 'rate_limit_error', param: null, code: 'rate_limit_exceeded' },
     })
+  })
+
+  it('lets scripts of any origin read the 429 where browsers may use the API', () => {
+    const [open] = resourcesOf(synthesizeAcl(true), 'AWS::WAFv2::WebACL')
+    const flood = open?.properties.Rules.find(({ Name }: Rule) => Name === 'Flood')
+    expect(flood.Action.Block.CustomResponse.ResponseHeaders).toEqual([
+      { Name: 'Retry-After', Value: '30' },
+      { Name: 'access-control-allow-origin', Value: '*' },
+      { Name: 'access-control-expose-headers', Value: 'x-request-id, retry-after' },
+    ])
   })
 
   it('shows no key in sampled requests', () => {

@@ -16,6 +16,10 @@ const key = {
 
 const JOB = { videoKey: 'v/00ff/job.mp4', expiresAt: Math.trunc(Date.now() / 1000) + 3600 }
 
+const APP = 'https://app.example.com'
+/** The front reads them at each request. */
+const corsOrigins: string[] = []
+
 let bucket: TestBucket
 let server: LocalServer
 let sign: UrlSigner
@@ -28,7 +32,7 @@ beforeAll(async () => {
     AWS_ENDPOINT_URL_S3: bucket.endpoint,
   })
   let baseUrl = ''
-  const answer = createCdnFront({ bucketName: bucket.bucket.name, key, baseUrl: () => baseUrl })
+  const answer = createCdnFront({ bucketName: bucket.bucket.name, key, baseUrl: () => baseUrl, corsOrigins })
   server = await listen((request, response) => {
     answer(request, response).catch(() => response.destroy())
   }, 0)
@@ -90,5 +94,46 @@ describe('the video behind a signed url', () => {
     ])
     expect(refusals.map(({ status }) => status)).toEqual([403, 403, 403, 403])
     expect(new Set(await Promise.all(refusals.map((answer) => answer.text()))).size).toBe(1)
+  })
+})
+
+describe('a script of another origin', () => {
+  const preflight = (url: string, origin = APP) =>
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'if-range' },
+    })
+
+  it('gets nothing where the configuration allows none', async () => {
+    expect((await preflight(sign(JOB))).status).toBe(403)
+    const { headers } = await fetch(sign(JOB), { headers: { origin: APP } })
+    expect([...headers.keys()].join()).not.toMatch(/access-control|vary/)
+  })
+
+  it('reads a video, and a refusal of the bucket, where its origin is allowed', async () => {
+    corsOrigins.push(APP)
+    try {
+      const missing = sign({ ...JOB, videoKey: 'v/00ff/missing.mp4' })
+      const answers = await Promise.all([
+        preflight(sign(JOB)),
+        fetch(sign(JOB), { headers: { origin: APP } }),
+        fetch(missing, { headers: { origin: APP } }),
+        preflight(sign(JOB), 'https://other.example'),
+        fetch(sign(JOB), { headers: { origin: 'https://other.example' } }),
+        // CloudFront refuses this by itself, without a word about origins.
+        fetch(sign(JOB).replace(/\?.*/, ''), { headers: { origin: APP } }),
+      ])
+      expect(answers.map(({ status, headers }) => [status, headers.get('access-control-allow-origin')])).toEqual([
+        [200, APP],
+        [200, APP],
+        [403, APP],
+        [403, null],
+        [200, null],
+        [403, null],
+      ])
+      expect(answers[0]?.headers.get('access-control-allow-headers')).toBe('if-range')
+    } finally {
+      corsOrigins.length = 0
+    }
   })
 })

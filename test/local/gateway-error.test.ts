@@ -41,6 +41,23 @@ describe('gateway-error', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 
+  it('can be read by scripts of any origin where browsers may use the API, and only there', async () => {
+    const allowed = async () => {
+      const { headers } = await fetch(`http://127.0.0.1:${server.port}/`)
+      return [
+        headers.get('access-control-allow-origin'),
+        gatewayErrorBytes('r', BAD_ANSWER).includes('allow-origin: *'),
+      ]
+    }
+    expect(await allowed()).toEqual([null, false])
+    process.env.CORS_ORIGINS = 'https://app.example.com'
+    try {
+      expect(await allowed()).toEqual(['*', true])
+    } finally {
+      delete process.env.CORS_ORIGINS
+    }
+  })
+
   it('says how many requests may wait', () => {
     expect(tooManyRequestsAtOnce(64).message).toContain('at most 64 may')
   })

@@ -18,7 +18,7 @@ const CLASSES = new Map([
 function bodyByClass(): ReadonlyMap<string, unknown> {
   const api = new RestApi(new Stack(new App(), 'Stack'), 'Api')
   api.root.addMethod('GET')
-  addErrorResponses(api)
+  addErrorResponses(api, { isOpenToBrowsers: false })
   const responses = Object.values(Template.fromStack(Stack.of(api)).findResources('AWS::ApiGateway::GatewayResponse'))
   return new Map(
     responses.map(({ Properties }) => [

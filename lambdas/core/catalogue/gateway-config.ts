@@ -21,6 +21,31 @@ const origin = z
   .regex(ORIGIN, ORIGIN_MESSAGE)
   .refine((text) => !ORIGIN.test(text) || isOrigin(text), { message: ORIGIN_MESSAGE })
 
+const CORS_ORIGIN_MESSAGE =
+  'use `*`, or an origin exactly as browsers send it: scheme, lower-case host and a port that is not the default, such as https://app.example.com or http://localhost:5173'
+
+function isBrowserOrigin(text: string): boolean {
+  return text === '*' || (isOrigin(text) && !text.includes('*') && new URL(text).origin === text)
+}
+
+const corsOrigin = z.string().max(100).refine(isBrowserOrigin, { message: CORS_ORIGIN_MESSAGE })
+
+/** Functions read the origins from a variable, whose size is limited. */
+const CORS_ORIGINS_MAX = 20
+
+const cors = strictObject({
+  origins: z
+    .array(corsOrigin)
+    .max(CORS_ORIGINS_MAX)
+    .refine((origins) => origins.length === 1 || !origins.includes('*'), {
+      message: '`*` allows every origin: list it alone, or leave it out',
+    })
+    .default([])
+    .meta({
+      description: 'Origins whose scripts may call the API and read videos in a browser: exact origins, or `*` alone.',
+    }),
+})
+
 const allowlistEntry = z.string().refine((text) => HOST_ENTRY.test(text) || isOrigin(text), {
   message:
     'use a lower-case host (hooks.example.com), a suffix (*.partner.example) or an origin (http://127.0.0.1:9400)',
@@ -32,6 +57,7 @@ export const gatewayConfigSchema = strictObject({
   unit: z.literal('credit').default('credit'),
   callback_allowlist: z.array(allowlistEntry).default([]),
   trusted_origins: z.array(origin).default([]),
+  cors: cors.default({ origins: [] }),
   submit_wait_seconds: z.number().min(0).max(25).default(10),
   answer_seconds: z.number().min(1).max(290).default(290).meta({
     description:

@@ -21,6 +21,8 @@ describe('fallback', () => {
   it.each([
     ['PUT', '/v1/video/generations', 'GET, POST'],
     ['DELETE', '/v1/models', 'GET'],
+    // Without configured origins there is no preflight.
+    ['OPTIONS', '/v1/models', 'GET'],
   ])('405: %s of %s names the methods that are allowed', async (method, path, allow) => {
     const { statusCode, headers } = await send(method, path)
     expect(statusCode).toBe(405)
