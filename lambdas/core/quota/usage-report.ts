@@ -3,6 +3,7 @@ import { writeUsageCursor } from '../parameters/usage-cursor.ts'
 import type { UsageQuery } from '../parameters/usage-query.ts'
 import { compareValues, UsageGroups } from './group-usage.ts'
 import type { UsageCounter, UsageSums } from './usage-counter.ts'
+import { usageView } from './usage-view.ts'
 
 /** The body of `GET /v1/usage`: one page of groups, and the total of all pages. */
 export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery) {
@@ -32,14 +33,5 @@ export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery)
 
 /** Sums as a response shows them. */
 export function usageSumsView(sums: UsageSums) {
-  return {
-    requests: sums.requests,
-    input_tokens: sums.inputTokens,
-    cached_input_tokens: sums.cachedInputTokens,
-    cache_write_tokens: sums.cacheWriteTokens,
-    output_tokens: sums.outputTokens,
-    video_seconds: sums.videoMilliseconds / 1_000,
-    images: sums.images,
-    cost: formatCredits(sums.cost),
-  }
+  return { requests: sums.requests, ...usageView(sums), cost: formatCredits(sums.cost) }
 }

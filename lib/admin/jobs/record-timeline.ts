@@ -15,7 +15,9 @@ export function recordTimeline(job: VideoJob, ledger: readonly LedgerEntry[]): T
       reserve: `reserved ${amount}`,
       settle: `settled at ${actual}`,
       release: `released: ${withoutUrls(job.error ?? 'failed')}`,
+      // A job has none of these.
       grant: 'granted',
+      adjust: 'adjusted',
     }[kind]
     entries.push({ at: Date.parse(at), event })
   }

@@ -1,5 +1,7 @@
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import type { UsageView } from '#core/quota/usage-view.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readLedgerRows, toLedgerEntry } from './read-ledger.ts'
@@ -47,14 +49,41 @@ export async function showLedger(
 ): Promise<Answer> {
   await getTenant(table, tenant)
   const entries = (await readLedgerRows(table, tenant)).slice(0, limit).map(toLedgerEntry)
-  const rows = entries.map(({ at, kind, amount, actual, job, estimated }) => [
-    at,
-    kind,
-    amount,
-    estimated ? `${actual} (estimate)` : actual,
-    job,
-  ])
-  return { json: { entries }, text: formatTable(['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB'], rows) }
+  return { json: { entries }, text: formatTable(...withoutEmptyColumns(entries.map(cellsOf))) }
+}
+
+/** Columns of an entry; the last ones are left out if no entry has them. */
+const HEADER = ['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB', 'MODEL', 'KEY', 'CHANNEL', 'USAGE', 'ID']
+const COLUMNS_ALWAYS = 5
+
+type Cells = readonly (string | null)[]
+
+function cellsOf({ at, kind, amount, actual, job, estimated, model, key, channel, usage, id }: LedgerEntry): Cells {
+  const billed = estimated ? `${actual} (estimate)` : actual
+  return [at, kind, amount, billed, job, model ?? null, key ?? null, channel ?? null, describeUsage(usage), id ?? null]
+}
+
+/** Such as `1200 in, 310 out` or `5.04 s`; null without usage. */
+function describeUsage(usage: UsageView | undefined): string | null {
+  const parts = USAGE_PARTS.flatMap(([name, unit]) => {
+    const count = usage?.[name] ?? 0
+    return count === 0 ? [] : [`${count} ${unit}`]
+  })
+  return parts.length === 0 ? null : parts.join(', ')
+}
+
+const USAGE_PARTS = [
+  ['input_tokens', 'in'],
+  ['cached_input_tokens', 'cached'],
+  ['cache_write_tokens', 'written'],
+  ['output_tokens', 'out'],
+  ['video_seconds', 's'],
+  ['images', 'images'],
+] as const satisfies readonly (readonly [keyof UsageView, string])[]
+
+function withoutEmptyColumns(rows: readonly Cells[]): [string[], Cells[]] {
+  const isShown = HEADER.map((_, column) => column < COLUMNS_ALWAYS || rows.some((row) => row[column] !== null))
+  return [HEADER.filter((_, column) => isShown[column]), rows.map((row) => row.filter((_, column) => isShown[column]))]
 }
 
 /** Reports the broken invariants; not ok if there are any. */

@@ -1,5 +1,6 @@
 import { getTenant, listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
@@ -9,7 +10,28 @@ import { csvLine } from './csv.ts'
 import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 
 /** The order never changes; new columns come last. */
-const COLUMNS = ['tenant', 'tenant_name', 'at', 'kind', 'job', 'amount', 'actual', 'estimated']
+const COLUMNS = [
+  'tenant',
+  'tenant_name',
+  'at',
+  'kind',
+  'job',
+  'amount',
+  'actual',
+  'estimated',
+  'model',
+  'operation',
+  'key',
+  'channel',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'video_seconds',
+  'images',
+  'counted',
+  'id',
+]
 
 /** Lines are joined up to this many characters per write. */
 const CHUNK_CHARACTERS = 65_536
@@ -20,7 +42,8 @@ export const ledgerExport: Command = {
   summary: 'write the ledger of one tenant or of all tenants as CSV to stdout',
   details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
 requests, grants last; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
---json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula.`,
+--json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula. \`counted\`: usage
+counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or an adjustment.`,
   options: {
     tenant: { value: 'ID', summary: 'the tenant; or --all' },
     all: { summary: 'every tenant' },
@@ -70,14 +93,43 @@ async function exportTenant(table: Table, tenantId: string, { from, to, output, 
   const { name } = await getTenant(table, tenantId)
   for await (const row of streamLedgerRows(table, tenantId)) {
     if (row.at >= from && row.at < to) {
-      const { at, kind, job, amount, actual, estimated = false } = toLedgerEntry(row)
+      const about = { tenant: tenantId, tenant_name: name }
+      const entry = toLedgerEntry(row)
       await output.add(
-        asJson
-          ? `${JSON.stringify({ tenant: tenantId, tenant_name: name, at, kind, job, amount, actual, estimated })}\n`
-          : csvLine([tenantId, name, at, kind, job ?? '', amount, actual ?? '', estimated ? 'true' : '']),
+        asJson ? `${JSON.stringify({ ...about, ...jsonFields(entry) })}\n` : csvLine(cellsOf(about, entry)),
       )
     }
   }
+}
+
+/** Every field, whether it is known or not. */
+function jsonFields({ at, kind, job, amount, actual, ...known }: LedgerEntry) {
+  return {
+    at,
+    kind,
+    job,
+    amount,
+    actual,
+    estimated: known.estimated === true,
+    model: known.model ?? null,
+    operation: known.operation ?? null,
+    key: known.key ?? null,
+    channel: known.channel ?? null,
+    usage: known.usage ?? null,
+    counted: known.counted === true,
+    id: known.id ?? null,
+  }
+}
+
+/** A cell for each column; empty for what is false or not known. */
+function cellsOf(about: Readonly<Record<string, string>>, entry: LedgerEntry): string[] {
+  const { usage, ...fields } = entry
+  const values: Readonly<Record<string, string | number | boolean | null | undefined>> = {
+    ...about,
+    ...fields,
+    ...usage,
+  }
+  return COLUMNS.map((column) => String(values[column] ?? ''))
 }
 
 /** Joins lines into larger writes. */

@@ -7,19 +7,28 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits, microcredits } from '#core/money/money.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { usageView } from '#core/quota/usage-view.ts'
+import {
+  detailsOfReservation,
+  type LedgerDetails,
+  ledgerDetailsShape,
+  NO_DETAILS,
+  readDetails,
+} from './ledger-details.ts'
 
 const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
 
 const ledgerItem = z
   .object({
     SK: z.string(),
-    kind: z.enum(['grant', 'reserve', 'settle', 'release']),
+    kind: z.enum(['grant', 'adjust', 'reserve', 'settle', 'release']),
     job: z.string().optional(),
     amount,
     actual: amount.optional(),
     at: z.number(),
     reservedAt: z.number().optional(),
     estimated: z.literal(true).optional(),
+    ...ledgerDetailsShape,
   })
   .refine(
     ({ kind, reservedAt }) => reservedAt === undefined || kind === 'settle' || kind === 'release',
@@ -27,8 +36,10 @@ const ledgerItem = z
   )
 
 /** One entry of the ledger; amounts in microcredits, `at` in milliseconds. */
-export type LedgerRow = {
+export type LedgerRow = LedgerDetails & {
   readonly kind: LedgerEntry['kind']
+  /** Of a grant or an adjustment, which the operator may have chosen; null for all other entries. */
+  readonly id: string | null
   readonly job: string | null
   readonly amount: Microcredits
   readonly actual: Microcredits | null
@@ -91,27 +102,44 @@ export function readLedgerItem(item: Record<string, unknown>): LedgerRow[] {
 type OrderedRow = LedgerRow & { readonly order: string }
 
 function toRows(item: Record<string, unknown>): OrderedRow[] {
-  const { SK: order, job = null, actual = null, estimated = false, reservedAt, ...rest } = ledgerItem.parse(item)
-  const row = { ...rest, job, actual, isEstimated: estimated, isOfRequest: reservedAt !== undefined, order }
+  const attributes = ledgerItem.parse(item)
+  const { SK: order, kind, amount: locked, at, job = null, actual = null, estimated = false, reservedAt } = attributes
+  const row: OrderedRow = {
+    ...readDetails(attributes),
+    kind,
+    id: kind === 'grant' || kind === 'adjust' ? order.slice(order.indexOf('#') + 1) : null,
+    job,
+    amount: locked,
+    actual,
+    at,
+    isEstimated: estimated,
+    isOfRequest: reservedAt !== undefined,
+    order,
+  }
   if (reservedAt === undefined) {
     return [row]
   }
-  return [row, { ...row, ...RESERVE, at: reservedAt, order: tableKeys.ledgerReserve('', job ?? '').SK }]
+  const reserve = { ...row, ...detailsOfReservation(row), ...RESERVE }
+  return [row, { ...reserve, at: reservedAt, order: tableKeys.ledgerReserve('', job ?? '').SK }]
 }
 
-const RESERVE = { kind: 'reserve', actual: null, isEstimated: false } as const
+const RESERVE = { kind: 'reserve', id: null, actual: null, isEstimated: false } as const
 
 async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
   const rows: OrderedRow[] = []
   for await (const item of queryPrefix(table, tableKeys.requestReservation(tenantId, ''))) {
-    const { requestId, amount: locked, reservedAt } = readEarlierReservation(item)
-    rows.push(openReserve(requestId, locked, reservedAt))
+    const { requestId: job, amount: locked, reservedAt: at, ...about } = readEarlierReservation(item)
+    rows.push(openReserve({ job, amount: locked, at, details: readDetails(about) }))
   }
   for await (const item of queryPrefix(table, tableKeys.relayHold(tenantId, ''))) {
     const hold = readHoldItem(item)
+    for (const { id: job, amount: locked, at, ...about } of hold.open) {
+      rows.push(openReserve({ job, amount: locked, at, details: readDetails(about) }))
+    }
     const rest = unnamedRest(hold)
-    rows.push(...hold.open.map(({ id, amount: locked, at }) => openReserve(id, locked, at)))
-    rows.push(...(rest.requests === 0 ? [] : [openReserve(hold.holdId, rest.amount, hold.renewedAt)]))
+    if (rest.requests > 0) {
+      rows.push(openReserve({ job: hold.holdId, amount: rest.amount, at: hold.renewedAt, details: NO_DETAILS }))
+    }
   }
   return rows
 }
@@ -124,19 +152,28 @@ function queryPrefix(table: Table, { PK, SK }: TableKey): AsyncGenerator<Item> {
   })
 }
 
+type OpenReserve = Pick<LedgerRow, 'amount' | 'at'> & { readonly job: string; readonly details: LedgerDetails }
+
 /** A request, or all requests that a hold does not name, under the id of the hold. */
-function openReserve(job: string, locked: Microcredits, at: number): OrderedRow {
-  return { ...RESERVE, job, amount: locked, at, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK }
+function openReserve({ details, job, ...reserved }: OpenReserve): OrderedRow {
+  return { ...details, ...RESERVE, ...reserved, job, isOfRequest: true, order: tableKeys.ledgerReserve('', job).SK }
 }
 
 /** An entry as the command line shows it. */
-export function toLedgerEntry({ kind, job, amount: locked, actual, at, isEstimated }: LedgerRow): LedgerEntry {
+export function toLedgerEntry(row: LedgerRow): LedgerEntry {
   return {
-    kind,
-    job,
-    amount: formatCredits(locked),
-    actual: actual === null ? null : formatCredits(actual),
-    at: new Date(at).toISOString(),
-    ...(isEstimated ? { estimated: true } : {}),
+    kind: row.kind,
+    job: row.job,
+    amount: formatCredits(row.amount),
+    actual: row.actual === null ? null : formatCredits(row.actual),
+    at: new Date(row.at).toISOString(),
+    ...(row.isEstimated ? { estimated: true } : {}),
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.operation === null ? {} : { operation: row.operation }),
+    ...(row.keyId === null ? {} : { key: row.keyId }),
+    ...(row.channel === null ? {} : { channel: row.channel }),
+    ...(row.usage === null ? {} : { usage: usageView(row.usage) }),
+    ...(row.isCounted ? { counted: true } : {}),
+    ...(row.id === null ? {} : { id: row.id }),
   }
 }

@@ -92,12 +92,12 @@ function checkBalance(
   rows: readonly LedgerRow[],
 ): string[] {
   const held = sum(open.map(({ amount }) => amount))
-  const granted = sum(rows.filter(isKind('grant')).map(({ amount }) => amount))
+  const granted = sum(rows.filter(({ kind }) => kind === 'grant' || kind === 'adjust').map(({ amount }) => amount))
   const settled = sum(rows.filter(isKind('settle')).map(({ actual }) => actual ?? 0n))
   const parts = balance.available + balance.held + balance.spent
   return [
     ...equal('available + held + spent', parts, 'granted', balance.granted),
-    ...equal('granted', balance.granted, 'the sum of grants', granted),
+    ...equal('granted', balance.granted, 'the sum of grants and adjustments', granted),
     ...equal('held', balance.held, 'the sum of open reservations', held),
     ...equal('spent', balance.spent, 'the sum of settlements', settled),
   ]

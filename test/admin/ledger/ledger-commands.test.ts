@@ -30,7 +30,7 @@ describe('ledger-commands: ledger', () => {
         { kind: 'grant', amount: '100' },
       ],
     })
-    expect(all.text.split('\n')[0]).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB$/)
+    expect(all.text.split('\n')[0]).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB +/)
     const newest = await runCommand(ledgerShow, { table, options: { ...options, limit: '1' } })
     expect(newest.json).toMatchObject({ entries: [{ kind: 'reserve' }] })
     expect(newest.text.split('\n')).toHaveLength(2)

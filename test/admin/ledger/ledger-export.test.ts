@@ -1,7 +1,9 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
 import { readLedgerRows, streamLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
@@ -61,12 +63,14 @@ describe('the exported ledger', () => {
     await relay('0.000001')
     const job = await reserveJob(table, tenant)
     const [header, ...rows] = lines(await exported({ tenant: tenant.tenantId }))
-    expect(header).toBe('tenant,tenant_name,at,kind,job,amount,actual,estimated')
+    expect(header).toBe(
+      'tenant,tenant_name,at,kind,job,amount,actual,estimated,model,operation,key,channel,input_tokens,cached_input_tokens,cache_write_tokens,output_tokens,video_seconds,images,counted,id',
+    )
     const shown = (await readLedgerRows(table, tenant.tenantId)).map(({ at, kind, job: id }) =>
       [new Date(at).toISOString(), kind, id ?? ''].join(),
     )
     expect(rows.map((row) => row.split(',').slice(2, 5).join()).toSorted()).toEqual(shown.toSorted())
-    const kinds = rows.map((row) => row.split(',').slice(3).join())
+    const kinds = rows.map((row) => row.split(',').slice(3, 8).join())
     expect(kinds).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^settle,[^,]+,3,1\.250001,$/),
@@ -102,7 +106,7 @@ describe('the exported ledger', () => {
     const old = { id: 'old', name: 'Old, "Inc"', webhookSecret: 'x', credits: parseCredits('5'), grantId: 'g' }
     await createTenant(table, { ...old, nowMilliseconds }, TESTER)
     const all = lines(await exported({ all: true }))
-    expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,')
+    expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,,,,,,,,,,,,,g')
     expect(all).toHaveLength(3)
     expect(lines(await exported({ all: true, from: '2026-11-01' }))).toHaveLength(2)
     expect(lines(await exported({ all: true, to: '2026-11-01' }))).toHaveLength(2)
@@ -126,8 +130,30 @@ describe('the exported ledger', () => {
         amount: '100',
         actual: null,
         estimated: false,
+        model: null,
+        operation: null,
+        key: null,
+        channel: null,
+        usage: null,
+        counted: false,
+        id: 'first',
       },
     ])
+  })
+
+  it('says what a settlement was for, and that it is counted', async () => {
+    const usage = { inputTokens: 1, cachedInputTokens: 2, cacheWriteTokens: 3, outputTokens: 4, images: 5 }
+    const about = { model: 'm', operation: 'create-image', keyId: 'key1', channel: 'main', counted: true }
+    const row = { kind: 'settle', job: 'job1', amount: 7, actual: 3, at: 0, ...about }
+    const key = tableKeys.ledgerResolution(tenant.tenantId, 'job1')
+    const Item = { ...key, ...row, usage: { ...usage, videoMilliseconds: 5_040 } }
+    await table.client.send(new PutCommand({ TableName: table.name, Item }))
+    const [, line = ''] = lines(await exported({ tenant: tenant.tenantId, to: '1970-01-02' }))
+    expect(line.split(',').slice(4).join()).toBe(
+      'job1,0.000007,0.000003,,m,create-image,key1,main,1,2,3,4,5.04,5,true,',
+    )
+    const json = JSON.parse(await exported({ tenant: tenant.tenantId, to: '1970-01-02' }, true))
+    expect(json).toMatchObject({ counted: true, key: 'key1', usage: { cached_input_tokens: 2, video_seconds: 5.04 } })
   })
 
   it('waits for its reader and holds no more than a line beyond 64 KB', async () => {

@@ -32,6 +32,19 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
+const NOTHING = {
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  output_tokens: 0,
+  video_seconds: 0,
+  images: 0,
+}
+
+async function put(Item: Record<string, unknown>): Promise<void> {
+  await table.client.send(new PutCommand({ TableName: table.name, Item }))
+}
+
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 async function entries(limit?: number) {
@@ -59,7 +72,7 @@ describe('the ledger of a tenant', () => {
     const estimated = await relay('1', settle('1', true))
     const job = await reserveJob(table, tenant, { createdAt: Math.trunc(now / 1000) + 10 })
     const none = { actual: null }
-    expect(await entries()).toEqual([
+    expect(await entries()).toMatchObject([
       { kind: 'reserve', job: job.jobId, amount: '0.7', ...none, at: expect.any(String) },
       { kind: 'settle', job: estimated.requestId, amount: '1', actual: '1', at: iso(start + 8_000), estimated: true },
       { kind: 'reserve', job: estimated.requestId, amount: '1', ...none, at: iso(start + 6_000) },
@@ -75,8 +88,8 @@ describe('the ledger of a tenant', () => {
     await relay('3', RELEASE)
     const open = await relay('2', undefined)
     const expected = [{ kind: 'reserve', job: open.requestId, amount: '2', actual: null, at: iso(open.reservedAt) }]
-    expect(await entries(1)).toEqual(expected)
-    expect((await entries()).filter(({ job }: { job: string }) => job === open.requestId)).toEqual(expected)
+    expect(await entries(1)).toMatchObject(expected)
+    expect((await entries()).filter(({ job }: { job: string }) => job === open.requestId)).toMatchObject(expected)
   })
 
   it('shows a request that is resolved in the moment of reading with both entries, each once', async () => {
@@ -94,9 +107,56 @@ describe('the ledger of a tenant', () => {
     expect(text).toMatch(/settle +1 +0\.5 +/)
   })
 
+  it('says what a settled request was for, once, and what its reservation was for', async () => {
+    const about = { model: 'chat-default', operation: 'create-chat-completion', keyId: 'key1' }
+    const settled = { actual: 3, channel: 'main', usage: { inputTokens: 5, videoMilliseconds: 5_040 }, counted: true }
+    const row = { kind: 'settle', job: 'request1', amount: 7, at: now + 1, reservedAt: now, ...about, ...settled }
+    await put({ ...tableKeys.ledgerResolution(tenant.tenantId, 'request1'), ...row })
+    const shared = {
+      job: 'request1',
+      amount: '0.000007',
+      model: 'chat-default',
+      operation: about.operation,
+      key: 'key1',
+    }
+    const usage = { ...NOTHING, input_tokens: 5, video_seconds: 5.04 }
+    const billed = { kind: 'settle', actual: '0.000003', at: iso(now + 1), channel: 'main', usage, counted: true }
+    expect(await entries(2)).toEqual([
+      { ...shared, ...billed },
+      { ...shared, kind: 'reserve', actual: null, at: iso(now) },
+    ])
+  })
+
+  it('shows the id of a grant and of an adjustment, which may be below zero', async () => {
+    const key = { ...tableKeys.ledgerGrant(tenant.tenantId, ''), SK: 'adjust#invoice#7' }
+    await put({ ...key, kind: 'adjust', amount: -5_000_000, at: now })
+    expect(await entries()).toEqual([
+      { kind: 'adjust', job: null, amount: '-5', actual: null, at: iso(now), id: 'invoice#7' },
+      { kind: 'grant', job: null, amount: '100', actual: null, at: expect.any(String), id: expect.any(String) },
+    ])
+  })
+
+  it('shows rows of older versions without what they did not record', async () => {
+    const row = { kind: 'settle', job: 'job1', amount: 7, actual: 3, at: now }
+    await put({ ...tableKeys.ledgerResolution(tenant.tenantId, 'job1'), ...row })
+    const expected = { kind: 'settle', job: 'job1', amount: '0.000007', actual: '0.000003', at: iso(now) }
+    expect(await entries(1)).toEqual([expected])
+  })
+
+  it('shows people only the columns that an entry has', async () => {
+    const show = async () => (await showLedger(table, { tenant: tenant.tenantId, limit: 1 })).text.split('\n')
+    expect((await show())[0]).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB +ID$/)
+    const usage = { inputTokens: 1_200, outputTokens: 310 }
+    const row = { kind: 'settle', job: 'job1', amount: 7, actual: 3, at: now, model: 'm', usage }
+    await put({ ...tableKeys.ledgerResolution(tenant.tenantId, 'job1'), ...row })
+    const [header, line] = await show()
+    expect(header).toMatch(/^AT +KIND +AMOUNT +ACTUAL +JOB +MODEL +USAGE$/)
+    expect(line).toMatch(/ job1 +m +1200 in, 310 out$/)
+  })
+
   it('is not shown without a row that nobody can read: it is an error that says so', async () => {
     const Item = { ...tableKeys.ledgerResolution(tenant.tenantId, 'x'), kind: 'gift', amount: 1, at: 1 }
-    await table.client.send(new PutCommand({ TableName: table.name, Item }))
+    await put(Item)
     await expect(readLedgerRows(table, tenant.tenantId)).rejects.toThrow(/gift|kind/)
     const malformed: string[] = []
     expect(await readLedgerRows(table, tenant.tenantId, (key) => malformed.push(key))).toHaveLength(1)

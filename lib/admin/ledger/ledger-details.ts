@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import { type CountedUsage, countedUsage } from '#core/quota/counted-usage.ts'
+
+const count = z.int().nonnegative().optional()
+
+/** The attributes of a ledger row that say what it was for. Rows of older versions have none of them. */
+export const ledgerDetailsShape = {
+  model: z.string().optional(),
+  operation: z.string().optional(),
+  keyId: z.string().optional(),
+  channel: z.string().optional(),
+  usage: z
+    .object({
+      inputTokens: count,
+      cachedInputTokens: count,
+      cacheWriteTokens: count,
+      outputTokens: count,
+      videoMilliseconds: count,
+      images: count,
+    })
+    .optional(),
+  counted: z.literal(true).optional(),
+}
+
+type DetailAttributes = z.infer<z.ZodObject<typeof ledgerDetailsShape>>
+
+/** What an entry of the ledger was for; null where the version that wrote the row did not record it. */
+export type LedgerDetails = {
+  readonly model: string | null
+  readonly operation: string | null
+  /** Public id of the API key. */
+  readonly keyId: string | null
+  /** The channel that served a settled job or request. */
+  readonly channel: string | null
+  /** The usage of a settlement. */
+  readonly usage: CountedUsage | null
+  /** Whether a usage counter includes the settlement. */
+  readonly isCounted: boolean
+}
+
+/** Reads the details of a row from its attributes. */
+export function readDetails({ model, operation, keyId, channel, usage, counted }: DetailAttributes): LedgerDetails {
+  return {
+    model: model ?? null,
+    operation: operation ?? null,
+    keyId: keyId ?? null,
+    channel: channel ?? null,
+    usage: usage === undefined ? null : countedUsage(withoutUndefined(usage)),
+    isCounted: counted === true,
+  }
+}
+
+function withoutUndefined(usage: NonNullable<DetailAttributes['usage']>): Partial<CountedUsage> {
+  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined))
+}
+
+/** The details of a reservation, from those of the row that ended it. */
+export function detailsOfReservation(details: LedgerDetails): LedgerDetails {
+  return { ...details, channel: null, usage: null, isCounted: false }
+}
+
+/** The details of an open reservation without a row. */
+export const NO_DETAILS: LedgerDetails = readDetails({})
