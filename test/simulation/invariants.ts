@@ -1,3 +1,4 @@
+import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
@@ -133,8 +134,12 @@ function checkChannel(id: string, open: number, now: Snapshot): string[] {
 }
 
 /** A configuration may shrink; a claim made under a bound must have found room below it. */
-function checkClaim({ channelId, max }: Claim, now: Snapshot): string[] {
-  return rule((now.channels.get(channelId) ?? 0) <= max, `channel ${channelId} was given more than ${max} jobs`)
+function checkClaim({ channelId, max, claimedAt, disabledSince }: Claim, now: Snapshot): string[] {
+  const isSeen = disabledSince !== undefined && disabledSince + SWITCHES_MILLISECONDS_MAX <= claimedAt * 1000
+  return [
+    ...rule((now.channels.get(channelId) ?? 0) <= max, `channel ${channelId} was given more than ${max} jobs`),
+    ...rule(!isSeen, `channel ${channelId} was given a job at ${claimedAt}, and is disabled since ${disabledSince} ms`),
+  ]
 }
 
 function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside: Outside): string[] {

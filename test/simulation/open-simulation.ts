@@ -4,6 +4,7 @@ import { tableWithClient } from '../engines/table-with-client.ts'
 import { setTestLogging } from '../logs/test-logging.ts'
 import type { Guard } from './guards.ts'
 import { LeanClient } from './lean-client.ts'
+import type { Switching } from './operators.ts'
 import { type Outcome, runHistory } from './run-history.ts'
 import { mockServices } from './simulated-services.ts'
 import { mockTimers } from './virtual-timers.ts'
@@ -14,6 +15,7 @@ export type HistoryOptions = {
   readonly missing?: readonly Guard[]
   readonly reconcileAlone?: boolean
   readonly relaysRequests?: boolean
+  readonly switching?: Switching
   readonly probesGuards?: boolean
 }
 
@@ -21,6 +23,14 @@ export type Simulation = {
   readonly run: (options: HistoryOptions) => Promise<Outcome>
   readonly close: () => Promise<void>
 }
+
+const DEFAULTS = {
+  missing: [],
+  reconcileAlone: false,
+  relaysRequests: false,
+  switching: 'never',
+  probesGuards: true,
+} as const
 
 /** Starts the table engine; each history gets an empty table of its own. */
 export async function openSimulation(): Promise<Simulation> {
@@ -30,11 +40,11 @@ export async function openSimulation(): Promise<Simulation> {
   const engine = await startTestTable()
   const lean = new LeanClient(engine.endpoint)
   return {
-    run: async ({ seed, missing = [], reconcileAlone = false, relaysRequests = false, probesGuards = true }) => {
+    run: async ({ seed, ...asked }) => {
       const { name } = await engine.fresh()
       const client = Object.assign(Object.create(DynamoDBDocumentClient.prototype), { send: lean.send.bind(lean) })
       const table = tableWithClient({ name, client })
-      return await runHistory({ seed, missing, reconcileAlone, relaysRequests, probesGuards, table })
+      return await runHistory({ ...DEFAULTS, ...asked, seed, table })
     },
     close: async () => {
       lean.close()

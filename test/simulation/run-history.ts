@@ -95,6 +95,7 @@ class History {
       if (this.#operator !== undefined && this.#operator() < SUSPENSIONS.chance) {
         this.#clients.suspendOrResume(this.#operator)
       }
+      this.#world.operators?.mayAct()
       await this.#world.scheduler.step()
       const broken = await this.#audit()
       if (broken.length > 0) {

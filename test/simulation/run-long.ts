@@ -4,7 +4,7 @@ import { describeFailure, type HistoryOptions, openSimulation } from './open-sim
 
 /**
  * `npm run test:long [-- --histories N] [--first N]`: thousands of random histories of each kind, in as many processes as are
- * worth it. `-- --seed N [--relayed | --reconcile-alone]` runs one history again.
+ * worth it. `-- --seed N [--relayed | --switches | --reconcile-alone]` runs one history again.
  * Exits 1 and prints the seed when a rule breaks.
  */
 const PROCESSES = 2
@@ -20,6 +20,7 @@ type Kind = {
 const KINDS = {
   jobs: { flags: [], options: {}, share: 1 },
   'jobs and relayed requests': { flags: ['--relayed'], options: { relaysRequests: true }, share: 1 },
+  'jobs and switches': { flags: ['--switches'], options: { switching: 'seen' }, share: 0.5 },
   'jobs with Reconcile alone': { flags: ['--reconcile-alone'], options: { reconcileAlone: true }, share: 0.2 },
 } as const satisfies Record<string, Kind>
 type KindName = keyof typeof KINDS
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string' },
     relayed: { type: 'boolean', default: false },
+    switches: { type: 'boolean', default: false },
     'reconcile-alone': { type: 'boolean', default: false },
     every: { type: 'string', default: '1' },
   },
@@ -71,7 +73,8 @@ async function runInProcesses({ first, last, name }: Omit<Run, 'every'>): Promis
 
 function namedKind(): KindName {
   const other = values['reconcile-alone'] ? 'jobs with Reconcile alone' : 'jobs'
-  return values.relayed ? 'jobs and relayed requests' : other
+  const switched = values.switches ? 'jobs and switches' : other
+  return values.relayed ? 'jobs and relayed requests' : switched
 }
 
 async function main(): Promise<boolean> {

@@ -16,7 +16,15 @@ export type Written = { readonly items: readonly TransactItem[] }
 /** The pause before a contended request's next try is drawn again, from the history's own dice. */
 const RETRY_MILLISECONDS_MAX = 800
 
-export type Claim = { readonly channelId: string; readonly max: number }
+/** A slot of a channel that was taken: under which bound, by which time, and since when an operator had disabled the channel. */
+export type Claim = {
+  readonly channelId: string
+  readonly max: number
+  /** Unix seconds. */
+  readonly claimedAt: number
+  /** Unix milliseconds; undefined for an enabled channel. */
+  readonly disabledSince: number | undefined
+}
 
 type Command = { readonly input: object; readonly constructor: { readonly name: string } }
 type Options = {
@@ -34,9 +42,13 @@ export class SimulatedTable {
   writes = 0
   readonly #plain: TableWithClient
   readonly #claims: Claim[] = []
+  /** Unix milliseconds, by channel. */
+  readonly #disabledSince = new Map<string, number>()
+  readonly #nowMilliseconds: () => number
 
   constructor(plain: TableWithClient, { scheduler, faults, storms, missing }: Options) {
     this.#plain = plain
+    this.#nowMilliseconds = scheduler.nowMilliseconds
     const tokens = new RequestTokens(scheduler.nowMilliseconds)
     const send = async (command: Command): Promise<unknown> => {
       const { name } = command.constructor
@@ -75,7 +87,7 @@ export class SimulatedTable {
     return items
   }
 
-  /** Slots of channels that were taken since this was asked last, with the bound that each claim was made under. */
+  /** Slots of channels that were taken since this was asked last. */
   takeClaims(): Claim[] {
     return this.#claims.splice(0)
   }
@@ -101,16 +113,35 @@ export class SimulatedTable {
     if ('TransactItems' in input && !isRepeat) {
       const items = input.TransactItems as TransactItem[]
       this.transactions.push({ items })
-      this.#claims.push(...items.flatMap(({ Update }) => claimOf(Update)))
+      this.#noteSwitches(items)
+      this.#claims.push(...items.flatMap(({ Update }) => this.#claimOf(Update, items)))
     }
   }
-}
 
-function claimOf(update: TransactItem['Update']): Claim[] {
-  const isClaim = String(update?.Key?.PK).startsWith('CH#') && update?.UpdateExpression?.includes('#open :one') === true
-  const channelId = String(update?.Key?.PK).slice('CH#'.length)
-  // A claim without a bound is one that nothing bounds.
-  return isClaim ? [{ channelId, max: Number(update?.ExpressionAttributeValues?.[':max'] ?? 0) }] : []
+  #noteSwitches(items: readonly TransactItem[]): void {
+    const { channels } = Object(items.find(({ Put }) => Put?.Item?.PK === 'SWITCHES')?.Put?.Item)
+    if (channels === undefined) {
+      return
+    }
+    const disabled = Object.keys(channels).filter((id) => channels[id].enabled !== undefined)
+    for (const id of [...this.#disabledSince.keys()].filter((known) => !disabled.includes(known))) {
+      this.#disabledSince.delete(id)
+    }
+    for (const id of disabled.filter((each) => !this.#disabledSince.has(each))) {
+      this.#disabledSince.set(id, this.#nowMilliseconds())
+    }
+  }
+
+  #claimOf(update: TransactItem['Update'], items: readonly TransactItem[]): Claim[] {
+    const isClaim =
+      String(update?.Key?.PK).startsWith('CH#') && update?.UpdateExpression?.includes('#open :one') === true
+    const channelId = String(update?.Key?.PK).slice('CH#'.length)
+    const job = items.find(({ Update }) => Update?.ExpressionAttributeValues?.[':sending'] !== undefined)?.Update
+    const claimedAt = Number(job?.ExpressionAttributeValues?.[':now'] ?? 0)
+    // A claim without a bound is one that nothing bounds.
+    const max = Number(update?.ExpressionAttributeValues?.[':max'] ?? 0)
+    return isClaim ? [{ channelId, max, claimedAt, disabledSince: this.#disabledSince.get(channelId) }] : []
+  }
 }
 
 /** What DynamoDB answers when another write holds the same item: nothing was written. */

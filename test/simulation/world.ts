@@ -19,6 +19,7 @@ import type { TableWithClient } from '../engines/table-with-client.ts'
 import { unswitched } from '../engines/unswitched.ts'
 import { Faults } from './faults.ts'
 import type { Guard } from './guards.ts'
+import { Operators, type Switching } from './operators.ts'
 import { Scheduler } from './scheduler.ts'
 import { drawCatalogue } from './simulated-catalogue.ts'
 import { SimulatedExecutions } from './simulated-executions.ts'
@@ -38,6 +39,8 @@ export type WorldOptions = {
   readonly reconcileAlone: boolean
   /** Requests are relayed beside the jobs, the table has outages, and transactions arrive late. */
   readonly relaysRequests: boolean
+  /** Whether operators switch channels, and whether instances see it. */
+  readonly switching: Switching
   /** At the end, each guard of a resolution is tried alone. */
   readonly probesGuards: boolean
 }
@@ -51,6 +54,8 @@ export class World {
   readonly faults: Faults
   /** Undefined in a history without relayed requests. */
   readonly storms: Storms | undefined
+  /** Undefined in a history without switches. */
+  readonly operators: Operators | undefined
   readonly table: SimulatedTable
   readonly upstream: SimulatedUpstream
   readonly outside: SimulatedNetwork
@@ -59,13 +64,15 @@ export class World {
   #catalogue: Catalogue
   readonly #bucket = { client: new S3Client({}), name: 'bucket' }
 
-  constructor({ seed, table, missing, reconcileAlone, relaysRequests }: WorldOptions) {
+  constructor({ seed, table, missing, reconcileAlone, relaysRequests, switching }: WorldOptions) {
     this.scheduler = new Scheduler(seed, START_MILLISECONDS)
     const { scheduler } = this
     this.faults = new Faults(scheduler)
     const { faults } = this
     this.storms = relaysRequests ? new Storms({ scheduler, seed }) : undefined
     this.table = new SimulatedTable(table, { scheduler, faults, storms: this.storms, missing })
+    this.operators =
+      switching === 'never' ? undefined : new Operators({ scheduler, seed, switching, table: this.table.table })
     this.upstream = new SimulatedUpstream(scheduler, faults)
     this.outside = new SimulatedNetwork(scheduler, faults)
     this.#catalogue = drawCatalogue(scheduler)
@@ -124,11 +131,19 @@ export class World {
     }
   }
 
+  /** Runs a function with the switches that its instance knows. */
+  #inInstance<Result>(body: (context: SubmitContext) => Promise<Result>): Promise<Result> {
+    const context = this.context()
+    return this.operators === undefined
+      ? body(context)
+      : this.operators.inInstance(this.#catalogue, (currentCatalogue) => body({ ...context, currentCatalogue }))
+  }
+
   #tasks(): ConstructorParameters<typeof SimulatedExecutions>[0]['tasks'] {
     const invoke =
       <Event, Result>(body: (event: Event, context: SubmitContext) => Promise<Result>) =>
       (event: Event) => {
-        const run = () => this.scheduler.invoke(() => body(event, this.context()))
+        const run = () => this.scheduler.invoke(() => this.#inInstance((context) => body(event, context)))
         if (this.faults.draw('doubled') !== undefined) {
           this.scheduler.spawn(() =>
             run().then(
