@@ -42,6 +42,7 @@ export async function settlementOf(job: VideoJob, reservation: Reservation, cont
     actual: settlement.amount,
     durationSeconds,
     usage: settlement.usage,
+    line: settlement.line,
     estimated: settlement.billedAtEstimate,
   }
 }

@@ -114,7 +114,19 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'get-balance': {
     ...api,
     // One request reads the record of the key, its listing with its name, and the balance.
-    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'K#*', 'KEYS'] }, counts],
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }, counts],
+  },
+  'create-video-quote': {
+    ...api,
+    table: [
+      { actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS', 'SWITCHES'] },
+      counts,
+    ],
+    readsConfiguration: true,
+  },
+  'get-video-receipt': {
+    ...api,
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*'] }, counts],
   },
   'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
   'get-health': { ...api, table: [] },

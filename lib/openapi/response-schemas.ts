@@ -14,6 +14,7 @@ import {
   videoJobListResponse,
   videoJobResponse,
 } from '#core/contract/video-job-response.ts'
+import { videoQuoteResponse, videoReceiptResponse } from '#core/contract/video-receipt-response.ts'
 
 /** The responses of the gateway and the body of its callback, by their names in the document. */
 export const RESPONSE_SCHEMAS = {
@@ -22,6 +23,8 @@ export const RESPONSE_SCHEMAS = {
   VideoJobList: videoJobListResponse,
   VideoJobDeletion: videoJobDeletionResponse,
   VideoJobCallback: videoJobCallback,
+  VideoQuote: videoQuoteResponse,
+  VideoReceipt: videoReceiptResponse,
   Model: modelResponse,
   ModelList: modelListResponse,
   ChatCompletion: chatCompletionResponse,

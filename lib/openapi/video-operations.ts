@@ -118,4 +118,20 @@ export const VIDEO_OPERATIONS = {
     parameters: [JOB_ID],
     response: { description: 'The job was deleted.', schema: 'VideoJobDeletion' },
   },
+  'get-video-receipt': {
+    tag: 'Video',
+    summary: 'Fetch the receipt of a job',
+    description:
+      'What was reserved and billed, from the ledger alone: also for deleted jobs and jobs that have expired.',
+    parameters: [JOB_ID],
+    response: { description: 'The receipt.', schema: 'VideoReceipt' },
+  },
+  'create-video-quote': {
+    tag: 'Video',
+    summary: 'Ask what a job would cost',
+    description:
+      'Takes the body of a create, checks it like a create, and creates nothing. It needs no funds. A model that the key may not use is unknown.',
+    request: 'CreateVideoJobRequest',
+    response: { description: 'The quote.', schema: 'VideoQuote' },
+  },
 } as const satisfies Readonly<Record<string, OperationDocument>>

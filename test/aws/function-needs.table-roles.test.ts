@@ -18,12 +18,18 @@ describe('function-needs: table permissions', () => {
     expect(partitionsOf(folder)).toEqual(usageOf(folder).partitions)
   })
 
-  it.each(['get-video-job', 'list-video-jobs', 'list-models', 'get-model', 'get-usage', 'get-balance'])(
-    '%s: writes only the request count of its caller',
-    (operation) => {
-      expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
-    },
-  )
+  it.each([
+    'get-video-job',
+    'list-video-jobs',
+    'list-models',
+    'get-model',
+    'get-usage',
+    'get-balance',
+    'get-video-receipt',
+    'create-video-quote',
+  ])('%s: writes only the request count of its caller', (operation) => {
+    expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
+  })
 
   it('only callbacks read the secrets of tenants, and no function lists keys', () => {
     expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS'))).toEqual(['pipeline/notify'])
@@ -33,7 +39,7 @@ describe('function-needs: table permissions', () => {
       ),
     )
     // A response names the key of its caller, whose listing is read by its id.
-    expect(withListings.map(({ actions }) => actions)).toEqual([['BatchGetItem', 'GetItem']])
+    expect(new Set(withListings.flatMap(({ actions }) => actions))).toEqual(new Set(['BatchGetItem', 'GetItem']))
   })
 
   it('never covers the whole table', () => {

@@ -16,6 +16,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-create-embedding': 'api/create-embedding',
   'api-create-image': 'api/create-image',
   'api-create-video-job': 'api/create-video-job',
+  'api-create-video-quote': 'api/create-video-quote',
   'api-delete-video-job': 'api/delete-video-job',
   'api-fallback': 'api/fallback',
   'api-get-balance': 'api/get-balance',
@@ -24,6 +25,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-get-openapi-document': 'api/get-openapi-document',
   'api-get-usage': 'api/get-usage',
   'api-get-video-job': 'api/get-video-job',
+  'api-get-video-receipt': 'api/get-video-receipt',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
   'cdn-signing-key': 'cdn-signing-key',
@@ -140,6 +142,15 @@ describe('the deployed API', () => {
     const { statusCode, body } = await request('api-get-balance')
     expect(statusCode).toBe(200)
     expect(body).toMatchObject({ object: 'balance', unit: 'credit', key: { name: null, models: null, budget: null } })
+  })
+
+  it('returns a quote, and the receipt of a job', async () => {
+    const quote = await request('api-create-video-quote')
+    expect(quote).toMatchObject({ statusCode: 200, body: { object: 'video.quote', affordable: true } })
+    const { job_id } = readEvent('api-get-video-receipt').pathParameters
+    await service.jobs.make({ jobId: job_id, stage: 'succeeded' })
+    const receipt = await request('api-get-video-receipt')
+    expect(receipt).toMatchObject({ statusCode: 200, body: { object: 'video.receipt', id: job_id } })
   })
 
   it('returns its health, and the OpenAPI document beside its code', async () => {

@@ -34,6 +34,7 @@ function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): Operatio
 /** What each operation does with a body before it does anything else. */
 const PARSERS: Readonly<Record<string, (body: unknown) => unknown>> = {
   createVideoJob: (body) => parseVideoJobRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
+  createVideoQuote: (body) => parseVideoJobRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),
   createChatCompletion: (body) =>
     parseChatRequest(body, { catalogue: shippedCatalogue, allowedModels: null, bodyBytes: 1000 }),
   createCompletion: (body) => parseCompletionRequest(body, { catalogue: shippedCatalogue, allowedModels: null }),

@@ -8,13 +8,9 @@ import { reserveWithRequest } from '#adapters/store/money/reserve-with-request.t
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { measure } from '#adapters/telemetry/measure.ts'
-import type { Catalogue } from '#core/catalogue/catalogue.ts'
-import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
-import { IdempotencyKeyReusedError, InvalidApiKeyError, InvalidRequestError } from '#core/errors.ts'
+import { IdempotencyKeyReusedError, InvalidApiKeyError } from '#core/errors.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
-import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
-import { estimateVideoCost, requestedTier } from '#core/quota/estimate.ts'
-import { snapshotPrices } from '#core/quota/price-snapshot.ts'
+import { offerVideoJob, type VideoOffer } from '#core/quota/offer-video-job.ts'
 import type { CreateContext } from './create-context.ts'
 import { findIdempotentJob, findJobOfDisabledModel, idempotentRequest } from './idempotent-job.ts'
 import { repeatedResponse, submitResponse } from './submit-response.ts'
@@ -65,9 +61,9 @@ async function changedCaller({ keyDigest, revision }: Caller, context: CreateCon
 async function createForCaller(command: CreateCommand, context: CreateContext): Promise<string> {
   const { caller, body, idempotencyKey } = command
   const catalogue = await context.currentCatalogue.read()
-  let request: VideoJobRequest
+  let offer: VideoOffer
   try {
-    request = parseVideoJobRequest(body, { catalogue, allowedModels: caller.models })
+    offer = offerVideoJob(body, { catalogue, allowedModels: caller.models })
   } catch (error) {
     const existing = await findJobOfDisabledModel(command, { table: context.table, catalogue })
     if (existing === undefined) {
@@ -75,8 +71,8 @@ async function createForCaller(command: CreateCommand, context: CreateContext): 
     }
     return await repeatedResponse(existing, context)
   }
-  const requestText = JSON.stringify(request)
-  const job = prepareJob({ ...command, request, requestText, catalogue }, context)
+  const requestText = JSON.stringify(offer.request)
+  const job = prepareJob({ ...command, offer, requestText }, context)
   const idempotency =
     idempotencyKey === undefined
       ? undefined
@@ -99,18 +95,13 @@ async function createForCaller(command: CreateCommand, context: CreateContext): 
 }
 
 type Prepared = Pick<CreateCommand, 'caller' | 'requestId'> & {
-  readonly request: VideoJobRequest
+  readonly offer: VideoOffer
   readonly requestText: string
-  readonly catalogue: Catalogue
 }
 
 function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
-  const { caller, request, requestText, requestId, catalogue } = prepared
-  const model = catalogue.findVideoModel(request.model)
-  if (model === undefined) {
-    throw new InvalidRequestError([UNKNOWN_MODEL])
-  }
-  const tier = requestedTier(request)
+  const { caller, offer, requestText, requestId } = prepared
+  const { request, tier, snapshot, line } = offer
   const jobId = context.newJobId()
   const createdAt = Math.trunc(context.nowMilliseconds() / 1000)
   return {
@@ -128,8 +119,9 @@ function prepareJob(prepared: Prepared, context: CreateContext): NewVideoJob {
     callbackUrl: request.callback_url,
     requestId,
     request: placeRequest({ tenantId: caller.tenantId, jobId }, requestText),
-    estimate: estimateVideoCost(request, model),
-    snapshot: snapshotPrices(model, tier),
+    estimate: line.amount,
+    line,
+    snapshot,
     tier,
     idempotency: undefined,
   }

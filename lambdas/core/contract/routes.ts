@@ -66,6 +66,20 @@ export const ROUTES = [
     errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
+    operation: 'get-video-receipt',
+    method: 'GET',
+    path: `${JOB}/receipt`,
+    successStatus: 200,
+    errorStatuses: [400, 401, 404, 429, 500, 503],
+  },
+  {
+    operation: 'create-video-quote',
+    method: 'POST',
+    path: '/v1/video/quotes',
+    successStatus: 200,
+    errorStatuses: [400, 401, 413, 429, 500, 503],
+  },
+  {
     operation: 'list-models',
     method: 'GET',
     path: '/v1/models',

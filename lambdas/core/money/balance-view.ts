@@ -1,10 +1,12 @@
-import { type Budget, budgetAt, periodEnd } from './budget.ts'
+import { allowsMove, type Budget, budgetAt, periodEnd } from './budget.ts'
 import { formatCredits, type Microcredits } from './money.ts'
 
 /** What a tenant and one of its keys have. */
 export type AccountView = {
   /** available + held + spent = granted. */
   readonly balance: Readonly<Record<'available' | 'held' | 'spent' | 'granted', Microcredits>>
+  /** Undefined for a tenant without a budget. */
+  readonly tenantBudget?: Budget | undefined
   readonly key: {
     readonly id: string
     readonly name: string | null
@@ -15,6 +17,17 @@ export type AccountView = {
     /** Null for a key without a budget of its own. */
     readonly budget: Budget | null
   }
+}
+
+/** Whether funds and budgets allow a reservation of this amount now. Another request may take what is left. */
+export function isAffordable(
+  { balance, tenantBudget, key }: AccountView,
+  amount: Microcredits,
+  nowMilliseconds: number,
+) {
+  const move = { locked: amount, closed: 0n, billed: 0n }
+  const budgets = [key.budget, tenantBudget].flatMap((budget) => budget ?? [])
+  return balance.available >= amount && budgets.every((budget) => allowsMove(budget, move, nowMilliseconds))
 }
 
 /** The body of `GET /v1/balance`. A budget is shown as it counts at this time. */

@@ -2,7 +2,8 @@ import type { VideoModel } from '../catalogue/model.ts'
 import type { VideoPriceTier } from '../catalogue/price-rows.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { VideoJobRequest } from '../parameters/video-parameters.ts'
-import { videoCost, wholeQuantity } from './video-cost.ts'
+import { type PriceLine, videoPriceLine } from './price-line.ts'
+import { wholeQuantity } from './video-cost.ts'
 import { longestQuantity } from './video-quantity.ts'
 
 /** The price tier of a request. */
@@ -19,10 +20,15 @@ export function requestedTier(request: VideoJobRequest): VideoPriceTier {
  * that the model takes.
  */
 export function estimateVideoCost(request: VideoJobRequest, model: VideoModel): Microcredits {
+  return estimateVideoLine(request, model).amount
+}
+
+/** The same with its parts: quantity and unit price. */
+export function estimateVideoLine(request: VideoJobRequest, model: VideoModel): PriceLine {
   const quantity = longestQuantity(model.billing, {
     outputSeconds: model.output_follows_input ? model.durations.max : request.duration,
     inputSeconds: request.video_urls.length > 0 ? model.input_video_seconds_max : 0,
     resolutions: [request.resolution],
   })
-  return videoCost(model, requestedTier(request), wholeQuantity(quantity))
+  return videoPriceLine(model, requestedTier(request), wholeQuantity(quantity))
 }

@@ -3,8 +3,9 @@ import type { VideoResult } from '../jobs/video-result.ts'
 import type { Microcredits } from '../money/money.ts'
 import type { CountedUsage } from './counted-usage.ts'
 import { countedVideo } from './counted-video.ts'
+import { type PriceLine, videoPriceLine } from './price-line.ts'
 import type { PriceSnapshot } from './price-snapshot.ts'
-import { type DecimalQuantity, NoPriceError, parseQuantity, videoCost, wholeQuantity } from './video-cost.ts'
+import { type DecimalQuantity, NoPriceError, parseQuantity, wholeQuantity } from './video-cost.ts'
 import { anyVideoQuantityMax } from './video-quantity.ts'
 
 /**
@@ -16,6 +17,8 @@ const ROUNDED_SECONDS = 1
 /** The amount to bill, and the facts that an operator should know. */
 export type Settlement = {
   readonly amount: Microcredits
+  /** The amount in its parts; undefined where the estimate is billed. */
+  readonly line: PriceLine | undefined
   /** The usage that the amount is the price of. */
   readonly usage: CountedUsage
   /** Whether the reserved estimate is billed, because the upstream reported no credible usage. */
@@ -44,10 +47,18 @@ type SettlementInput = {
  */
 export function settleVideoCost(input: SettlementInput): Settlement {
   const { quantity, ...flags } = billedQuantity(input)
-  const amount = quantity === undefined ? input.estimate : costAtReportedTier(input, quantity)
+  const line = quantity === undefined ? undefined : lineAtReportedTier(input, quantity)
+  const amount = line?.amount ?? input.estimate
   const overdraft = amount > input.estimate ? amount - input.estimate : 0n
   const usage = countedVideo({ ...input, billing: input.snapshot.billing, quantity })
-  return { amount, usage, overdraft: overdraft as Microcredits, billedAtEstimate: quantity === undefined, ...flags }
+  return {
+    amount,
+    line,
+    usage,
+    overdraft: overdraft as Microcredits,
+    billedAtEstimate: quantity === undefined,
+    ...flags,
+  }
 }
 
 type BilledQuantity = Pick<Settlement, 'usageRefused' | 'usageAboveBound'> & {
@@ -94,17 +105,17 @@ function isLeftOut(text: string | undefined, quantity: DecimalQuantity | undefin
 }
 
 /** A reported tier without a price is billed as the requested tier. */
-function costAtReportedTier({ snapshot, requested, result }: SettlementInput, quantity: DecimalQuantity): Microcredits {
+function lineAtReportedTier({ snapshot, requested, result }: SettlementInput, quantity: DecimalQuantity): PriceLine {
   const reported = {
     resolution: result.resolution ?? requested.resolution,
     audio: result.audio ?? requested.audio,
     videoInput: requested.videoInput,
   }
   try {
-    return videoCost(snapshot, reported, quantity)
+    return videoPriceLine(snapshot, reported, quantity)
   } catch (error) {
     if (error instanceof NoPriceError) {
-      return videoCost(snapshot, requested, quantity)
+      return videoPriceLine(snapshot, requested, quantity)
     }
     throw error
   }

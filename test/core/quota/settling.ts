@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'
@@ -25,9 +26,10 @@ type Case = {
   durationSeconds?: string | undefined
 }
 
-/** The amounts and the flags of a settlement. */
+/** The amounts and the flags of a settlement, whose line has its amount. */
 export function settle(each: Case) {
-  const { amount, overdraft, usage: _, ...flags } = settled(each)
+  const { amount, line, overdraft, usage: _, ...flags } = settled(each)
+  expect(line?.amount).toBe(flags.billedAtEstimate ? undefined : amount)
   return { amount: formatCredits(amount), overdraft: formatCredits(overdraft), ...flags }
 }
 

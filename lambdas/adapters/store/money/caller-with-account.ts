@@ -6,6 +6,7 @@ import { readBalance } from '../accounts/tenant-store.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
+import { readKeyBudget, readTenantBudget } from './budget-writes.ts'
 
 type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number }
 
@@ -13,7 +14,7 @@ type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number }
 export type CallerWithAccount = { readonly caller: Caller; readonly account: AccountView }
 
 /** The names under which the rest of a key's account is found. */
-type Place = Pick<Caller, 'tenantId' | 'keyId'>
+type Place = Pick<Caller, 'tenantId' | 'keyId'> & { readonly budgetId: string | undefined }
 
 /** Keys whose place is remembered, about a hundred kilobytes. */
 const PLACES_MAX = 1_000
@@ -38,21 +39,25 @@ export function createCallerWithAccountReader() {
     if (record === undefined || caller === undefined) {
       return undefined
     }
-    const isRight = guess !== undefined && samePlace(guess, caller)
-    places.set(keyDigest, { tenantId: caller.tenantId, keyId: caller.keyId })
-    const [balance, listing] = isRight ? items : await table.readItems(keysOf(caller))
-    const { models, keyId: id } = caller
-    const key = { id, models, name: nameIn(listing), expiresAt: record.expiresAt ?? null, budget: null }
-    return { caller, account: { balance: readBalance(balance).balance, key } }
+    const { tenantId, keyId, models } = caller
+    const place = { tenantId, keyId, budgetId: caller.budget?.id }
+    const isRight = guess !== undefined && samePlace(guess, place)
+    places.set(keyDigest, place)
+    const [balance, listing, budgetItem] = isRight ? items : await table.readItems(keysOf(place))
+    const budget = budgetItem === undefined ? null : readKeyBudget(budgetItem)
+    const key = { id: keyId, models, name: nameIn(listing), expiresAt: record.expiresAt ?? null, budget }
+    const tenantBudget = balance === undefined ? undefined : readTenantBudget(balance)
+    return { caller, account: { balance: readBalance(balance).balance, tenantBudget, key } }
   }
 }
 
-function keysOf({ tenantId, keyId }: Place): TableKey[] {
-  return [tableKeys.balance(tenantId), tableKeys.apiKeyListing(keyId)]
+function keysOf({ tenantId, keyId, budgetId }: Place): TableKey[] {
+  const budget = budgetId === undefined ? [] : [tableKeys.keyBudget(budgetId)]
+  return [tableKeys.balance(tenantId), tableKeys.apiKeyListing(keyId), ...budget]
 }
 
 function samePlace(one: Place, other: Place): boolean {
-  return one.tenantId === other.tenantId && one.keyId === other.keyId
+  return one.tenantId === other.tenantId && one.keyId === other.keyId && one.budgetId === other.budgetId
 }
 
 function nameIn(listing: Item | undefined): string | null {

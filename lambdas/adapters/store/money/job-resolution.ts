@@ -1,6 +1,7 @@
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { type CountedUsage, countedUsage, nonZeroCounts } from '#core/quota/counted-usage.ts'
+import type { PriceLine } from '#core/quota/price-line.ts'
 import { isCounted, UNKNOWN } from '#core/quota/usage-counter.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { NamedWrites, TableWrite } from '../table/table.ts'
@@ -16,6 +17,8 @@ export type Resolution =
       readonly durationSeconds: string | undefined
       /** The usage that `actual` is the price of. */
       readonly usage?: CountedUsage
+      /** `actual` in its parts; left out where the estimate is billed. */
+      readonly line?: PriceLine | undefined
       /** Whether `actual` is the estimate, because no usage was reported. */
       readonly estimated?: boolean
     }
@@ -70,7 +73,7 @@ export function putResolutionRow(context: JobResolution): TableWrite {
 
 function settledAttributes(
   context: JobResolution,
-  { actual, usage, estimated }: Extract<Resolution, { kind: 'settle' }>,
+  { actual, usage, line, estimated }: Extract<Resolution, { kind: 'settle' }>,
 ): Item {
   const { job, reservation } = context
   return {
@@ -78,6 +81,7 @@ function settledAttributes(
     channel: job.channelId,
     usage: usage && nonZeroCounts(usage),
     billing: reservation.snapshot.billing,
+    lines: line && [line],
     estimated: estimated === true ? true : undefined,
     counted: isCounted({ actual }) ? true : undefined,
   }

@@ -2,6 +2,7 @@ import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import { TRANSITIONS } from '#core/jobs/video-job.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
+import type { PriceLine } from '#core/quota/price-line.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'
 import type { TableWrite } from '../table/table.ts'
@@ -28,6 +29,8 @@ export type NewVideoJob = {
   readonly requestId?: string | undefined
   readonly request: { readonly inline: string } | { readonly bucketKey: string }
   readonly estimate: Microcredits
+  /** The estimate in its parts. */
+  readonly line?: PriceLine | undefined
   readonly snapshot: PriceSnapshot
   readonly tier: VideoPriceTier
   readonly idempotency: { readonly digest: string; readonly bodyHash: string; readonly expiresAt: number } | undefined
@@ -101,6 +104,7 @@ export function putReserveRow(job: NewVideoJob): TableWrite {
         operation: job.operation,
         keyId: job.keyId,
         billing: job.snapshot.billing,
+        lines: job.line && [job.line],
       },
     },
   }

@@ -1,0 +1,55 @@
+import * as z from 'zod/mini'
+import { microcredits, ZERO } from '#core/money/money.ts'
+import type { ReceiptRows } from '#core/quota/video-receipt.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+
+const row = {
+  amount,
+  at: z.number(),
+  lines: z.optional(
+    z.array(
+      z.object({
+        what: z.string(),
+        quantity: z.string(),
+        unit: z.enum(['second', 'million tokens', 'request']),
+        unitPrice: z.string(),
+        amount,
+      }),
+    ),
+  ),
+}
+
+const reserveRow = z.object({ ...row, model: z.optional(z.string()), billing: z.optional(z.string()) })
+const resolutionRow = z.object({ ...row, kind: z.enum(['settle', 'release']), actual: z._default(amount, ZERO) })
+
+/**
+ * Reads the ledger rows of a video job in one request; undefined for a job that the tenant never had. The ledger keeps them after the
+ * job was deleted or has expired. A relayed request has no first row.
+ * @throws ZodError for a row that this service did not write.
+ */
+export async function readReceiptRows(
+  table: Pick<Table, 'readItems'>,
+  { tenantId, jobId }: { readonly tenantId: string; readonly jobId: string },
+): Promise<ReceiptRows | undefined> {
+  const [reserve, resolution] = await table.readItems([
+    tableKeys.ledgerReserve(tenantId, jobId),
+    tableKeys.ledgerResolution(tenantId, jobId),
+  ])
+  return reserve === undefined
+    ? undefined
+    : {
+        reserve: withKnown(reserveRow.parse(reserve)),
+        resolution: resolution === undefined ? undefined : withLines(resolutionRow.parse(resolution)),
+      }
+}
+
+function withKnown({ model, billing, lines, ...rest }: z.infer<typeof reserveRow>) {
+  return { ...rest, model, billing, lines }
+}
+
+function withLines({ lines, ...rest }: z.infer<typeof resolutionRow>) {
+  return { ...rest, lines }
+}

@@ -1,0 +1,33 @@
+import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { once } from '#adapters/once.ts'
+import { createCallerWithAccountReader } from '#adapters/store/money/caller-with-account.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { unknownVideoFields } from '#core/contract/video-job-body.ts'
+import { offerVideoJob } from '#core/quota/offer-video-job.ts'
+import { videoQuote } from '#core/quota/video-quote.ts'
+import { accountOf, authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+
+/** As for a create. */
+const BODY_BYTES_MAX = 5 * 1024 * 1024
+
+const table = once(openTable)
+const currentCatalogue = once(() => new CurrentCatalogue({ table: table(), catalogue: openCatalogue() }))
+const findCallerWithAccount = createCallerWithAccountReader()
+
+/** POST /v1/video/quotes */
+export const handler = apiHandler(
+  {
+    operation: 'create-video-quote',
+    bodyBytesMax: BODY_BYTES_MAX,
+    unknownFields: unknownVideoFields,
+    openTable: table,
+    lookUpKey: (opened, shown) => currentCatalogue().readBeside(() => findCallerWithAccount(opened, shown)),
+  },
+  async (event) => {
+    const catalogue = await currentCatalogue().read()
+    const offer = offerVideoJob(event.json, { catalogue, allowedModels: authenticatedCaller(event).models })
+    return jsonResult(200, JSON.stringify(videoQuote(offer, accountOf(event), Date.now())))
+  },
+)

@@ -1,0 +1,21 @@
+import { once } from '#adapters/once.ts'
+import { readReceiptRows } from '#adapters/store/money/receipt-rows.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+import { videoReceipt } from '#core/quota/video-receipt.ts'
+import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+
+const table = once(openTable)
+
+/** GET /v1/video/generations/{job_id}/receipt */
+export const handler = apiHandler({ operation: 'get-video-receipt', openTable: table }, async (event) => {
+  const jobId = event.pathParameters?.job_id ?? ''
+  const { tenantId } = authenticatedCaller(event)
+  const rows = isJobId(jobId) ? await readReceiptRows(table(), { tenantId, jobId }) : undefined
+  if (rows === undefined) {
+    throw new VideoJobNotFoundError()
+  }
+  return jsonResult(200, JSON.stringify(videoReceipt(jobId, rows)))
+})

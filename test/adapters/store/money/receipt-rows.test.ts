@@ -1,0 +1,45 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readReceiptRows } from '#adapters/store/money/receipt-rows.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+async function put(Item: Record<string, unknown>): Promise<void> {
+  await engine.table.client.send(new PutCommand({ TableName: engine.table.name, Item }))
+}
+
+const read = (jobId: string) => readReceiptRows(engine.table, { tenantId: 'acme', jobId })
+
+describe('readReceiptRows', () => {
+  it('reads the rows of version 0.2.0, which say nothing but amounts', async () => {
+    await put({ ...tableKeys.ledgerReserve('acme', 'old'), kind: 'reserve', job: 'old', amount: 700_000, at: 1 })
+    await put({ ...tableKeys.ledgerResolution('acme', 'old'), kind: 'settle', amount: 700_000, actual: 5, at: 2 })
+    expect(await read('old')).toEqual({
+      reserve: { amount: 700_000n, at: 1, model: undefined, billing: undefined, lines: undefined },
+      resolution: { kind: 'settle', amount: 700_000n, actual: 5n, at: 2, lines: undefined },
+    })
+  })
+
+  it('reads lines', async () => {
+    const line = { what: 'video', quantity: '5', unit: 'second', unitPrice: '0.14', amount: 700_000 }
+    const about = { model: 'm', billing: 'per_second', lines: [line] }
+    await put({ ...tableKeys.ledgerReserve('acme', 'new'), kind: 'reserve', amount: 700_000, at: 1, ...about })
+    expect(await read('new')).toMatchObject({
+      reserve: { model: 'm', billing: 'per_second', lines: [{ quantity: '5', amount: 700_000n }] },
+      resolution: undefined,
+    })
+  })
+
+  it('finds nothing for a relayed request, which has one row, and for an unknown job', async () => {
+    const row = { kind: 'settle', amount: 7, actual: 5, at: 2, reservedAt: 1 }
+    await put({ ...tableKeys.ledgerResolution('acme', 'request'), ...row })
+    expect(await read('request')).toBeUndefined()
+    expect(await read('nothing')).toBeUndefined()
+  })
+})
