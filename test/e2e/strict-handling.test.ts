@@ -22,6 +22,8 @@ let jobId: string
 beforeAll(async () => {
   gateway = await startGateway()
   jobId = String((await gateway.api.create(GOOD)).json.id)
+  // From then on the balance changes only if a refused request spends something.
+  await gateway.api.until(jobId, 'succeeded')
 })
 afterAll(async () => {
   await gateway.stop()
