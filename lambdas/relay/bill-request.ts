@@ -43,7 +43,7 @@ type Billed = {
  * stands when `run` ends or throws. `run` ends after the last byte, and a failure is sent at once, so that no client waits
  * for the settlement.
  * A model without a price needs no reservation; the key is confirmed by a read instead.
- * @throws InvalidApiKeyError, CallerChangedError, InsufficientQuotaError, NoChannelAvailableError, ServiceUnavailableError before `run`,
+ * @throws InvalidApiKeyError, CallerChangedError, BudgetExceededError, InsufficientQuotaError, NoChannelAvailableError, ServiceUnavailableError before `run`,
  * and whatever `run` throws.
  */
 export async function billRequest(
@@ -57,7 +57,7 @@ export async function billRequest(
     await run({ estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
     return
   }
-  const { tenantId, keyDigest, keyId, revision } = exchange.caller
+  const { tenantId, keyDigest, keyId, revision, budget } = exchange.caller
   const reservation = {
     tenantId,
     keyDigest,
@@ -67,6 +67,7 @@ export async function billRequest(
     model: model.id,
     operation: exchange.operation,
     amount: estimate.amount,
+    budget,
     reservedAt: context.nowMilliseconds(),
   }
   await context.ledger.reserve(reservation).catch(async (error) => {

@@ -58,7 +58,7 @@ const relay = {
     {
       // Functions of version 0.2.0, which settle by deleting, have this role already while a deployment replaces them.
       actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: ['BAL#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
+      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
     },
   ],
   readsConfiguration: true,
@@ -73,7 +73,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
       { actions: ['GetItem'], partitions: ['BAL#*', 'I#*', 'K#*', 'SWITCHES', 'T#*'] },
       {
         actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-        partitions: ['BAL#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
+        partitions: ['BAL#*', 'BUDGET#*', 'I#*', 'K#*', 'L#*', 'RL#*', 'T#*'],
       },
     ],
     // A large request is stored before the reservation, and deleted if the reservation is refused.
@@ -139,7 +139,7 @@ const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true 
 const resolution = {
   table: [
     { actions: ['GetItem'], partitions: ['T#*'] },
-    { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'CH#*', 'L#*', 'T#*'] },
+    { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'] },
   ],
   objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['GetObject', 'DeleteObject'] },
 } as const
@@ -203,11 +203,11 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
   timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
   ...resolution,
   table: [
-    { actions: ['GetItem'], partitions: ['AL#*', 'CH#*', 'T#*', 'TENANTS'] },
+    { actions: ['GetItem'], partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'T#*', 'TENANTS'] },
     { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*', 'T#*'] },
     {
-      actions: ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
-      partitions: ['AL#*', 'BAL#*', 'CH#*', 'L#*', 'T#*'],
+      actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
+      partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'],
     },
   ],
   dueIndex: true,

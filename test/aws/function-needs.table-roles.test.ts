@@ -31,8 +31,11 @@ describe('function-needs: table permissions', () => {
     expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
   })
 
-  it('only callbacks read the secrets of tenants, and no function lists keys', () => {
-    expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS'))).toEqual(['pipeline/notify'])
+  it('only callbacks and alerts read the secrets of tenants, and no function lists keys', () => {
+    expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS')).toSorted()).toEqual([
+      'pipeline/notify',
+      'pipeline/reconcile',
+    ])
     const withListings = folders.flatMap((folder) =>
       grantsOf(folder).filter(
         ({ partitions }) => partitions?.some((partition) => partition.startsWith('KEYS')) ?? true,

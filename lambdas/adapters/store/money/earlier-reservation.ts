@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { microcredits } from '#core/money/money.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
-import type { Table, TableWrite } from '../table/table.ts'
+import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { giveBack } from './give-back.ts'
 import { type OpenRequest, RELAY_LIFETIME_MILLISECONDS } from './relay-reservation.ts'
 
 /** The open reservation of a relayed request as version 0.2.0 wrote it: an item of its own, in the index. */
@@ -50,7 +51,8 @@ export function reservedAtOf(dueAt: number): number {
  * Gives a reservation back, unless it was resolved meanwhile: deletes the open item and writes the one ledger row of the request.
  * Either condition alone prevents a second resolution.
  * @returns whether this call gave it back.
- * @throws ConditionsNotMetError when the balance holds less than the amount; ServiceUnavailableError when it stayed contended.
+ * @throws ConditionsNotMetError when the balance holds less than the amount, or its budget changed meanwhile.
+ * @throws ServiceUnavailableError when the balance stayed contended.
  */
 export async function releaseEarlierReservation(
   table: Table,
@@ -58,9 +60,10 @@ export async function releaseEarlierReservation(
   nowMilliseconds: number,
 ): Promise<boolean> {
   const { tenantId, requestId, amount: locked, ...facts } = reservation
+  const balance = await giveBack(table, { tenantId, amount: locked, nowMilliseconds })
   try {
     await table.transact({
-      balance: giveBack(tenantId, locked),
+      balance,
       open: {
         Delete: {
           Key: tableKeys.requestReservation(tenantId, requestId),
@@ -88,17 +91,5 @@ export async function releaseEarlierReservation(
       return false
     }
     throw error
-  }
-}
-
-/** The write that moves what was held back to what is available. */
-export function giveBack(tenantId: string, amount: bigint): TableWrite {
-  return {
-    Update: {
-      Key: tableKeys.balance(tenantId),
-      UpdateExpression: 'SET available = available + :amount, held = held - :amount',
-      ConditionExpression: 'held >= :amount',
-      ExpressionAttributeValues: { ':amount': amount },
-    },
   }
 }

@@ -1,11 +1,14 @@
+import type { BudgetPeriod, MoneyMove } from '#core/money/budget.ts'
 import { activeKeyCheck } from '../accounts/api-key-record.ts'
 import type { ItemUpdate, NamedWrites, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { moveTenantBudget } from './budget-writes.ts'
 import type { HoldChange } from './relay-hold.ts'
 import {
   billedAmount,
   countedSettlement,
   type RelayReservation,
+  type RelayResolution,
   type ResolvedReservation,
   resolutionRow,
 } from './relay-reservation.ts'
@@ -14,7 +17,11 @@ import { counterNameOf, countUsage } from './usage-counters.ts'
 /** One change of a tenant's money. */
 export type Order =
   | { readonly kind: 'reserve'; readonly reservation: RelayReservation }
-  | ({ readonly kind: 'resolve' } & ResolvedReservation)
+  | {
+      readonly kind: 'resolve'
+      readonly reservation: RelayReservation
+      readonly resolution: RelayResolution
+    }
 
 /** Names of the writes in a group's transaction. Balance and hold move once for all orders, and come first. */
 export const GROUP_WRITES = {
@@ -22,6 +29,7 @@ export const GROUP_WRITES = {
   hold: 'hold',
   row: ({ reservation }: Order) => `row ${reservation.requestId}`,
   key: ({ keyDigest }: RelayReservation) => `key ${keyDigest}`,
+  budget: (budgetId: string) => `budget ${budgetId}`,
 } as const
 
 /** More orders would help nobody: each costs a row by then, and hardly a share of what the group writes once. */
@@ -67,13 +75,17 @@ export function isFullGroup(orders: readonly Order[]): boolean {
   return orders.length >= ORDERS_MAX || groupSize(orders) < orders.length
 }
 
-/** Names of the writes of an order; those of keys and counters may be shared with other orders. */
+/** Names of the writes of an order; those of keys, budgets and counters may be shared with other orders. */
 function ownWrites(order: Order): readonly string[] {
+  const { budget } = order.reservation
+  const budgets = budget === undefined ? [] : [GROUP_WRITES.budget(budget.id)]
   if (order.kind === 'reserve') {
-    return [GROUP_WRITES.key(order.reservation)]
+    return [GROUP_WRITES.key(order.reservation), ...budgets]
   }
-  const settlement = countedSettlement(order)
-  return [GROUP_WRITES.row(order), ...(settlement === undefined ? [] : [counterNameOf(settlement)])]
+  // All orders of a group settle at the same time, so any time tells their counters apart.
+  const settlement = countedSettlement({ ...order, at: 0 })
+  const counters = settlement === undefined ? [] : [counterNameOf(settlement)]
+  return [GROUP_WRITES.row(order), ...counters, ...budgets]
 }
 
 /** What a group changes in the hold of its process. */
@@ -85,15 +97,14 @@ export function holdChange(orders: readonly Order[]): HoldChange {
 }
 
 /**
- * The transaction of a group, by {@link GROUP_WRITES}: one move of the balance and of the hold by all amounts, a row for each
- * resolution, one addition to each usage counter, and one check for each key. Money that comes back counts before money that is
+ * The transaction of a group, by {@link GROUP_WRITES}: one move of the balance, the hold and each budget by all amounts, a row for
+ * each resolution, one addition to each usage counter, and one check for each key. Money that comes back counts before money that is
  * locked.
  */
-export function composeGroup(
-  tenantId: string,
-  { orders, hold, nowSeconds }: { orders: readonly Order[]; hold: ItemUpdate; nowSeconds: number },
-): NamedWrites {
-  const resolving = orders.filter((order) => order.kind === 'resolve')
+export function composeGroup(tenantId: string, group: ComposedGroup): NamedWrites {
+  const { orders, hold, budgets, nowMilliseconds } = group
+  const resolving = orders.flatMap((order) => (order.kind === 'resolve' ? [{ ...order, at: nowMilliseconds }] : []))
+  const nowSeconds = Math.trunc(nowMilliseconds / 1000)
   const rows = resolving.map((order) => [GROUP_WRITES.row(order), putRow(order)] as const)
   const settlements = resolving.flatMap((order) => countedSettlement(order) ?? [])
   const checks = orders.flatMap((order) =>
@@ -102,12 +113,26 @@ export function composeGroup(
       : [],
   )
   return {
-    [GROUP_WRITES.balance]: moveFunds(tenantId, orders),
+    [GROUP_WRITES.balance]: moveFunds(tenantId, group),
     [GROUP_WRITES.hold]: { Update: { ...hold, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } },
     ...Object.fromEntries(rows),
     ...countUsage(settlements),
     ...Object.fromEntries(checks),
+    ...budgets.moveKeys(orders, nowMilliseconds),
   }
+}
+
+type ComposedGroup = {
+  readonly orders: readonly Order[]
+  /** The write of the hold. */
+  readonly hold: ItemUpdate
+  readonly budgets: {
+    /** The period of the tenant's budget, as far as known; undefined for none. */
+    readonly tenant: BudgetPeriod | undefined
+    readonly moveKeys: (orders: readonly Order[], nowMilliseconds: number) => NamedWrites
+  }
+  /** The time of all settlements of the group, in the ledger, in counters and in budgets. */
+  readonly nowMilliseconds: number
 }
 
 function putRow(order: ResolvedReservation): TableWrite {
@@ -118,8 +143,10 @@ function checkKey({ keyDigest, keyRevision }: RelayReservation, nowSeconds: numb
   return { ConditionCheck: activeKeyCheck({ keyDigest, revision: keyRevision }, nowSeconds) }
 }
 
-function moveFunds(tenantId: string, orders: readonly Order[]): TableWrite {
-  const { locked, closed, billed } = sumUp(orders)
+function moveFunds(tenantId: string, { orders, budgets, nowMilliseconds }: ComposedGroup): TableWrite {
+  const move = sumUp(orders)
+  const { locked, closed, billed } = move
+  const budget = moveTenantBudget({ move, known: budgets.tenant, nowMilliseconds })
   const tenantIsActive = 'attribute_exists(PK) AND #state = :active'
   const fundsSuffice = 'available >= :needed'
   const reservationsAreHeld = 'held >= :closed'
@@ -128,13 +155,15 @@ function moveFunds(tenantId: string, orders: readonly Order[]): TableWrite {
   return {
     Update: {
       Key: tableKeys.balance(tenantId),
-      UpdateExpression: 'SET available = available + :available, held = held + :held, spent = spent + :billed',
+      UpdateExpression: `SET available = available + :available, held = held + :held, spent = spent + :billed${budget.set}`,
       ConditionExpression: [
         ...(isReserving ? [tenantIsActive, fundsSuffice] : []),
         ...(isResolving ? [reservationsAreHeld] : []),
+        budget.condition,
       ].join(' AND '),
       ...(isReserving ? { ExpressionAttributeNames: { '#state': 'state' } } : {}),
       ExpressionAttributeValues: {
+        ...budget.values,
         ':available': closed - billed - locked,
         ':held': locked - closed,
         ':billed': billed,
@@ -146,7 +175,8 @@ function moveFunds(tenantId: string, orders: readonly Order[]): TableWrite {
   }
 }
 
-function sumUp(orders: readonly Order[]): { locked: bigint; closed: bigint; billed: bigint } {
+/** The money that orders move together. */
+export function sumUp(orders: readonly Order[]): MoneyMove {
   const sums = { locked: 0n, closed: 0n, billed: 0n }
   for (const order of orders) {
     if (order.kind === 'reserve') {

@@ -1,6 +1,8 @@
 import { ServiceUnavailableError } from '#core/errors.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
+import { GroupBudgets } from './group-budgets.ts'
 import { composeGroup, GROUP_WRITES, holdChange, type Order } from './group-transaction.ts'
 import { type DoubtfulGroup, HoldKeeper, type HoldKeeperOptions } from './hold-keeper.ts'
 import { isolate, judgeGroup, type Verdict } from './judge-group.ts'
@@ -22,6 +24,7 @@ export class GroupWriter {
   readonly #tenantId: string
   readonly #nowMilliseconds: () => number
   readonly #keeper: HoldKeeper
+  readonly #budgets = new GroupBudgets()
   /** Orders whose group was in doubt and proved to be written. */
   readonly #proved = new WeakSet<Order>()
   /** Releases of reservations that were written although their callers got an error. */
@@ -100,10 +103,18 @@ export class GroupWriter {
         left.push(order)
       }
     }
+    this.#budgets.forgetMissing(orders)
     return { written, refused, left }
   }
 
-  #refusalOf({ kind, reservation: { requestId, amount } }: Order): Error | undefined {
+  #refusalOf(order: Order): Error | undefined {
+    const {
+      kind,
+      reservation: { requestId, amount },
+    } = order
+    if (kind === 'reserve' && this.#budgets.isMissing(order)) {
+      return new BudgetExceededError()
+    }
     if (kind === 'resolve' && this.#keeper.takeReleased(requestId)) {
       return new ReservationReleasedError(requestId)
     }
@@ -114,13 +125,15 @@ export class GroupWriter {
 
   async #send(orders: readonly Order[]): Promise<GroupOutcome> {
     const tried = this.#keeper.hold.compose(holdChange(orders))
-    const nowSeconds = Math.trunc(this.#nowMilliseconds() / 1000)
+    const nowMilliseconds = this.#nowMilliseconds()
+    const group = { orders, hold: tried.update, budgets: this.#budgets, nowMilliseconds }
     try {
-      await this.#table.transact(composeGroup(this.#tenantId, { orders, hold: tried.update, nowSeconds }))
+      await this.#table.transact(composeGroup(this.#tenantId, group))
     } catch (error) {
       return await this.#explain({ orders, tried }, error)
     }
     this.#keeper.hold.adopt(tried)
+    this.#budgets.learn(orders, nowMilliseconds)
     return allWritten(orders)
   }
 
@@ -140,8 +153,9 @@ export class GroupWriter {
     if (cleared?.clearance === 'lost') {
       return refuseReservations(orders, error)
     }
-    const verdict = error instanceof ConditionsNotMetError ? judgeGroup(orders, error) : isolate(orders, error)
-    return { written: [], ...verdict }
+    return error instanceof ConditionsNotMetError
+      ? this.#judgeMoney(orders, error)
+      : { written: [], ...isolate(orders, error) }
   }
 
   #judge(orders: readonly Order[], error: ConditionsNotMetError): GroupOutcome {
@@ -149,11 +163,18 @@ export class GroupWriter {
       this.#keeper.lose()
       return { written: [], refused: new Map(), groups: [orders] }
     }
-    return { written: [], ...judgeGroup(orders, error) }
+    return this.#judgeMoney(orders, error)
+  }
+
+  #judgeMoney(orders: readonly Order[], error: ConditionsNotMetError): GroupOutcome {
+    const nowMilliseconds = this.#nowMilliseconds()
+    const isCorrected = this.#budgets.correct(orders, error, nowMilliseconds)
+    const verdict = isCorrected ? { refused: new Map(), groups: [orders] } : judgeGroup(orders, error, nowMilliseconds)
+    return { written: [], ...verdict }
   }
 
   #releaseOf(reservation: Order['reservation']): Order {
-    return { kind: 'resolve', reservation, resolution: { kind: 'release' }, at: this.#nowMilliseconds() }
+    return { kind: 'resolve', reservation, resolution: { kind: 'release' } }
   }
 }
 

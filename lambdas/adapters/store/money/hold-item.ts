@@ -27,7 +27,7 @@ export function writeHold({ tenantId, holdId }: HoldKey, content: HoldContent, k
   const indexed = isNew ? ', GSI1PK = :partition, GSI1SK = :due' : ''
   return {
     Key: tableKeys.relayHold(tenantId, holdId),
-    UpdateExpression: `SET version = :version, amount = :amount, requests = :requests, #open = :open, renewedAt = :renewedAt${indexed}`,
+    UpdateExpression: `SET version = :version, amount = :amount, requests = :requests, #open = :open, budgets = :budgets, renewedAt = :renewedAt${indexed}`,
     ConditionExpression: isNew ? 'attribute_not_exists(PK)' : 'version = :known',
     ExpressionAttributeNames: { '#open': 'open' },
     ExpressionAttributeValues: {
@@ -35,12 +35,24 @@ export function writeHold({ tenantId, holdId }: HoldKey, content: HoldContent, k
       ':amount': open.reduce((sum, { amount }) => sum + amount, 0n),
       ':requests': open.length,
       ':open': nameRequests(open),
+      ':budgets': budgetsOf(open),
       ':renewedAt': renewedAt,
       ...(isNew
         ? { ':partition': HOLDS_PARTITION, ':due': dueSortKey(renewedAt + RELAY_LIFETIME_MILLISECONDS) }
         : { ':known': known }),
     },
   }
+}
+
+/** What open requests hold in the budgets of their keys. */
+function budgetsOf(open: readonly RelayReservation[]): Readonly<Record<string, bigint>> {
+  const sums: Record<string, bigint> = {}
+  for (const { budget, amount } of open) {
+    if (budget !== undefined) {
+      sums[budget.id] = (sums[budget.id] ?? 0n) + amount
+    }
+  }
+  return sums
 }
 
 /** An open request as its hold names it. */
@@ -101,6 +113,7 @@ const holdItem = z.object({
       keyId: z.string(),
     }),
   ),
+  budgets: z._default(z.record(z.string(), amount), {}),
 })
 
 /** A hold as the table has it. */
@@ -114,6 +127,8 @@ export type StoredHold = HoldKey & {
   readonly renewedAt: number
   /** Open requests by name; there may be more. */
   readonly open: readonly NamedRequest[]
+  /** What the open requests hold in the budgets of their keys, by the id of the budget. */
+  readonly budgets: Readonly<Record<string, Microcredits>>
 }
 
 /** Reads a hold from its item. @throws ZodError for an item that this service did not write. */

@@ -1,8 +1,11 @@
 import * as z from 'zod/mini'
 import { InsufficientQuotaError, InvalidApiKeyError } from '#core/errors.ts'
-import { microcredits } from '#core/money/money.ts'
+import { type Budget, budgetAt } from '#core/money/budget.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Item } from '../table/item-codec.ts'
+import { readKeyBudget, readTenantBudget } from './budget-writes.ts'
 import { GROUP_WRITES, type Order } from './group-transaction.ts'
 import { billedAmount } from './relay-reservation.ts'
 
@@ -15,17 +18,15 @@ export type Verdict = {
 }
 
 /**
- * Finds the orders for which the conditions of a group failed, so that none is refused for another: keys are judged before funds.
+ * Finds the orders for which the conditions of a group failed, so that none is refused for another: keys are judged before money.
  * The others are tried again in smaller groups, so that this comes to an end.
  */
-export function judgeGroup(orders: readonly Order[], error: ConditionsNotMetError): Verdict {
+export function judgeGroup(orders: readonly Order[], error: ConditionsNotMetError, nowMilliseconds: number): Verdict {
   const guilty = new Map(orders.flatMap((order) => judgeItems(order, error)))
   const rest = orders.filter((order) => !guilty.has(order))
-  const funds = error.failed.has(GROUP_WRITES.balance)
-    ? judgeFunds(rest, error.oldItems.get(GROUP_WRITES.balance))
-    : { refused: [], groups: [rest] }
-  const refused = new Map<Order, unknown>([...guilty, ...funds.refused])
-  const groups = funds.groups.filter(({ length }) => length > 0)
+  const money = judgeMoney(rest, error, nowMilliseconds)
+  const refused = new Map<Order, unknown>([...guilty, ...money.refused])
+  const groups = money.groups.filter(({ length }) => length > 0)
   return refused.size > 0 || groups.length > 1 ? { refused, groups } : isolate(orders, error)
 }
 
@@ -42,42 +43,91 @@ function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusa
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const balanceItem = z.object({ available: amount, state: z.string() })
 
+/** Money that refused a group: what there is, for whom, and how an order is refused that needs more. */
+type Pot = {
+  readonly available: bigint
+  readonly isFor: (order: Order) => boolean
+  readonly refuse: (needed: Microcredits) => Error
+}
+
 /**
- * Judges by the balance that refused the group. A reservation that could not have been paid alone, with all money that comes back,
- * is refused; the others go again, first those that the funds cover in their order. Reservations of a suspended tenant are
- * refused like its keys.
+ * Judges by the items that refused the group: budgets of keys, the budget of the tenant, the balance, in this order. A reservation that
+ * could not have been paid alone, with all money that comes back, is refused; the others go again, first those that the money covers
+ * in their order. Reservations of a suspended tenant are refused like its keys.
  */
-function judgeFunds(
-  orders: readonly Order[],
-  balance: Item | undefined,
-): { readonly refused: readonly Refusal[]; readonly groups: readonly (readonly Order[])[] } {
-  if (balance === undefined) {
-    return { refused: [], groups: [orders] }
-  }
-  const { available, state } = balanceItem.parse(balance)
+function judgeMoney(orders: readonly Order[], error: ConditionsNotMetError, nowMilliseconds: number): Verdict {
   const resolving = orders.filter(({ kind }) => kind === 'resolve')
   const reserving = orders.filter(({ kind }) => kind === 'reserve')
-  if (state !== 'active') {
-    return { refused: reserving.map((order) => [order, new InvalidApiKeyError()]), groups: [resolving] }
+  const balance = error.failed.has(GROUP_WRITES.balance) ? error.oldItems.get(GROUP_WRITES.balance) : undefined
+  if (balance !== undefined && balanceItem.parse(balance).state !== 'active') {
+    return { refused: new Map(reserving.map((order) => [order, new InvalidApiKeyError()])), groups: [resolving] }
   }
-  const returned = resolving.map(returnedAmount)
-  const fundsMax = returned.reduce((sum, back) => (back > 0n ? sum + back : sum), available + 0n)
-  let funds = returned.reduce((sum, back) => sum + back, available + 0n)
-  const refused: Refusal[] = []
+  const pots = [...keyPots(orders, error, nowMilliseconds), ...balancePots(balance, nowMilliseconds)].map((pot) => {
+    const returned = resolving.filter(pot.isFor).map(returnedAmount)
+    return {
+      ...pot,
+      left: returned.reduce((sum, back) => sum + back, pot.available),
+      most: returned.reduce((sum, back) => (back > 0n ? sum + back : sum), pot.available),
+    }
+  })
+  const refused = new Map<Order, unknown>()
   const first: Order[] = [...resolving]
   const later: Order[] = []
   for (const order of reserving) {
-    const locked = order.reservation.amount
-    if (locked > fundsMax) {
-      refused.push([order, new InsufficientQuotaError('request', { needed: locked, available })])
-    } else if (locked > funds) {
+    const needed = order.reservation.amount
+    const own = pots.filter(({ isFor }) => isFor(order))
+    const short = own.find(({ most }) => needed > most)
+    if (short !== undefined) {
+      refused.set(order, short.refuse(needed))
+    } else if (own.some(({ left }) => needed > left)) {
       later.push(order)
     } else {
-      funds -= locked
+      for (const pot of own) {
+        pot.left -= needed
+      }
       first.push(order)
     }
   }
   return { refused, groups: [first, later] }
+}
+
+function keyPots(orders: readonly Order[], { failed, oldItems }: ConditionsNotMetError, now: number): Pot[] {
+  const ids = new Set(orders.flatMap(({ reservation }) => reservation.budget?.id ?? []))
+  return [...ids].flatMap((id) => {
+    const name = GROUP_WRITES.budget(id)
+    const item = failed.has(name) ? oldItems.get(name) : undefined
+    return item === undefined
+      ? []
+      : [
+          {
+            ...budgetPot(readKeyBudget(item), 'api key', now),
+            isFor: ({ reservation }: Order) => reservation.budget?.id === id,
+          },
+        ]
+  })
+}
+
+function balancePots(balance: Item | undefined, now: number): Pot[] {
+  if (balance === undefined) {
+    return []
+  }
+  const { available } = balanceItem.parse(balance)
+  const budget = readTenantBudget(balance)
+  const funds: Pot = {
+    available,
+    isFor: () => true,
+    refuse: (needed) => new InsufficientQuotaError('request', { needed, available }),
+  }
+  return [...(budget === undefined ? [] : [budgetPot(budget, 'tenant', now)]), funds]
+}
+
+function budgetPot(budget: Budget, of: 'api key' | 'tenant', now: number): Pot {
+  const { left, period } = budgetAt(budget, now)
+  return {
+    available: left,
+    isFor: () => true,
+    refuse: (needed) => new BudgetExceededError({ of, needed, left, period }),
+  }
 }
 
 /** Negative for an overdraft. */

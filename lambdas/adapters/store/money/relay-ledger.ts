@@ -40,6 +40,7 @@ export class RelayLedger {
    * Locks an estimate, in a transaction that also proves that the key is still active and unchanged. No two requests share an id.
    * @throws InvalidApiKeyError for a key that was revoked or changed or has expired, or a suspended tenant (before funds are
    * judged); nothing was locked.
+   * @throws BudgetExceededError when the budget of the key, or then of the tenant, has less left than the amount.
    * @throws InsufficientQuotaError when the available balance is below the amount, or the tenant does not exist.
    * @throws ServiceUnavailableError when the table stayed out of reach. What may have been locked is given back with the tenant's next
    * group, or by Reconcile.
@@ -56,7 +57,7 @@ export class RelayLedger {
    * goes with the tenant's next group, so that a request is billed as long as its process lives.
    */
   async resolve(reservation: RelayReservation, resolution: RelayResolution): Promise<RequestOutcome> {
-    const order: Resolving = { kind: 'resolve', reservation, resolution, at: this.#clock.nowMilliseconds() }
+    const order: Resolving = { kind: 'resolve', reservation, resolution }
     try {
       return await this.#resolvePatiently(order)
     } catch (error) {
@@ -69,7 +70,7 @@ export class RelayLedger {
   }
 
   async #resolvePatiently(order: Resolving): Promise<RequestOutcome> {
-    const giveUpAt = order.at + this.#patienceMilliseconds
+    const giveUpAt = this.#clock.nowMilliseconds() + this.#patienceMilliseconds
     for (;;) {
       try {
         await this.#writerOf(order.reservation.tenantId).write(order)

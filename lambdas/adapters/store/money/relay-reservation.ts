@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
-import { type CountedUsage, countedUsage } from '#core/quota/counted-usage.ts'
+import { type CountedUsage, countedUsage, nonZeroCounts } from '#core/quota/counted-usage.ts'
 import { type CountedSettlement, isCounted } from '#core/quota/usage-counter.ts'
+import type { BudgetOfKey } from '../accounts/api-key-record.ts'
 import type { Item } from '../table/item-codec.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -22,6 +23,8 @@ export type RelayReservation = OpenRequest & {
   readonly keyRevision?: number | undefined
   readonly keyId: string
   readonly operation: string
+  /** The budget of the key, in which the request counts. */
+  readonly budget?: BudgetOfKey | undefined
 }
 
 /**
@@ -76,13 +79,9 @@ function settledFields({ actual, estimated, usage, channel }: RelayResolution & 
     actual,
     estimated: estimated ? true : undefined,
     channel,
-    usage: usage === undefined ? undefined : nonZero(usage),
+    usage: usage && nonZeroCounts(usage),
     counted: isCounted({ actual }) ? true : undefined,
   }
-}
-
-function nonZero(usage: CountedUsage): Item {
-  return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== 0))
 }
 
 /** What the usage counters need of a settlement; undefined for a resolution that is not counted. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { GroupBudgets } from '#adapters/store/money/group-budgets.ts'
 import {
   composeGroup,
   GROUP_WRITES,
@@ -28,7 +29,6 @@ const settle = (id: number, key?: number): Order => ({
   kind: 'resolve',
   reservation: reservationOf(id, key),
   resolution: { kind: 'settle', actual: microcredits(1), estimated: false },
-  at: Date.UTC(2026, 10, 22),
 })
 
 const order: fc.Arbitrary<Order> = fc
@@ -46,7 +46,12 @@ function groupsOf(orders: readonly Order[]): (readonly Order[])[] {
 
 function compose(orders: readonly Order[]) {
   const { update: hold } = new RelayHold('t').compose(holdChange(orders))
-  return composeGroup('t', { orders, hold, nowSeconds: 1 })
+  return composeGroup('t', {
+    orders,
+    hold,
+    budgets: new GroupBudgets(),
+    nowMilliseconds: Date.UTC(2026, 10, 22),
+  })
 }
 
 const keyOf = (write: object = {}) => {

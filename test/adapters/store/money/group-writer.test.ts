@@ -49,7 +49,6 @@ const bill = ({ reservation }: Order, credits: string): Order => ({
   kind: 'resolve',
   reservation,
   resolution: settle(credits),
-  at: now,
 })
 
 /** Writes what another process would, whatever this one knows. */

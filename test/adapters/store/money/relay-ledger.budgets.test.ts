@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readHoldItem } from '#adapters/store/money/hold-item.ts'
+import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
+import { releaseHold } from '#adapters/store/money/release-hold.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { auditTenant, readPartition } from '../../../engines/audit.ts'
+import {
+  clearTenantBudget,
+  keyBudgetOf,
+  storeKeyBudget,
+  storeTenantBudget,
+  tenantBudgetOf,
+} from '../../../engines/budgets.ts'
+import { captureTelemetry } from '../../../engines/counted-facts.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
+import {
+  countOf,
+  openRelayingTenant,
+  outcome,
+  RELEASE,
+  type RelayingTenant,
+  settle,
+} from '../accounts/relaying-tenant.ts'
+import { type RelayTable, startRelayTable } from './relay-table.ts'
+
+captureTelemetry()
+const EVE = Date.UTC(2026, 10, 30, 23, 59, 59)
+const DAY_MILLISECONDS = 86_400_000
+const DAY = { kind: 'day', atMilliseconds: EVE } as const
+
+let engine: RelayTable
+let table: TableWithClient
+let tenant: RelayingTenant
+let now: number
+beforeAll(async () => {
+  engine = await startRelayTable()
+})
+beforeEach(async () => {
+  const { table: fresh } = await engine.fresh()
+  table = fresh
+  now = EVE
+  tenant = await openRelayingTenant(table, '1000')
+})
+afterAll(() => engine.close())
+
+const clock = {
+  nowMilliseconds: () => now,
+  pause: async () => {
+    await new Promise(setImmediate)
+  },
+}
+const openLedger = () => new RelayLedger(table, { clock })
+const request = (credits: string, budget?: { readonly id: string; readonly kind: 'day' | 'month' | 'total' }) =>
+  tenant.request(credits, { budget, reservedAt: now })
+const inOrder = async () => expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+
+/** So many requests at once, over so many processes. */
+async function race(
+  count: number,
+  { processes = 1, budget }: { processes?: number; budget?: Parameters<typeof request>[1] } = {},
+) {
+  const ledgers = Array.from({ length: processes }, openLedger)
+  const requests = Array.from({ length: count }, (_, index) => ({
+    reservation: request('1', budget),
+    ledger: ledgers[index % processes] ?? openLedger(),
+  }))
+  const outcomes = await Promise.all(requests.map(({ ledger, reservation }) => outcome(ledger.reserve(reservation))))
+  return { outcomes, passed: requests.filter((_, index) => outcomes[index] === 'done') }
+}
+
+describe('the budget of a key', () => {
+  it('lets exactly as many of many parallel requests through as it has room for', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '64.5', ...DAY })
+    const { outcomes } = await race(100, { budget })
+    expect([countOf(outcomes, 'done'), countOf(outcomes, 'BudgetExceededError')]).toEqual([64, 36])
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-11-30', '0', '64', '0.5', '0.5'])
+    await inOrder()
+  })
+
+  it('lets exactly as many through that come to several processes at once', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '20', ...DAY })
+    const { outcomes } = await race(64, { budget, processes: 4 })
+    expect([countOf(outcomes, 'done'), countOf(outcomes, 'BudgetExceededError')]).toEqual([20, 44])
+    await inOrder()
+  })
+
+  it('begins anew with its period, in which only what is held stays counted', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '10', ...DAY })
+    const first = await race(12, { budget })
+    expect(countOf(first.outcomes, 'done')).toBe(10)
+    await Promise.all(
+      first.passed.slice(0, 4).map(({ ledger, reservation }) => ledger.resolve(reservation, settle('1'))),
+    )
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-11-30', '4', '6', '0', '4'])
+    now += 1_000
+    const second = await race(12, { budget, processes: 3 })
+    expect(countOf(second.outcomes, 'done')).toBe(4)
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-12-01', '0', '10', '0', '0'])
+    await Promise.all(
+      first.passed.slice(4).map(({ ledger, reservation }) => ledger.resolve(reservation, settle('0.5'))),
+    )
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-12-01', '3', '4', '3', '6'])
+    await inOrder()
+  })
+
+  it('refuses each request by its own amount, with what was needed and what is left, and lets others of its group through', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '3', ...DAY })
+    const ledger = openLedger()
+    const refused = request('4', budget)
+    const outcomes = await Promise.allSettled([
+      ledger.reserve(request('2', budget)),
+      ledger.reserve(refused),
+      ledger.reserve(request('2')),
+      ledger.reserve(request('1', budget)),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(outcomes[1]).toMatchObject({
+      reason: {
+        name: 'BudgetExceededError',
+        shortfall: { of: 'api key', needed: 4_000_000n, left: 3_000_000n, period: { kind: 'day', id: '2026-11-30' } },
+      },
+    })
+  })
+
+  it('has what comes back in the same moment', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '3', ...DAY })
+    const ledger = openLedger()
+    const first = request('3', budget)
+    await ledger.reserve(first)
+    const [resolved, reserved] = await Promise.all([
+      ledger.resolve(first, settle('1')),
+      outcome(ledger.reserve(request('2', budget))),
+    ])
+    expect([resolved, reserved]).toEqual(['resolved', 'done'])
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-11-30', '1', '2', '0', '1'])
+  })
+
+  it('of another kind than the key says, or with a period later than the clock, is found at the first refusal', async () => {
+    await storeKeyBudget(table, 'b', { credits: '3', kind: 'month', atMilliseconds: EVE + 1_000 })
+    const ledger = openLedger()
+    await ledger.reserve(request('2', { id: 'b', kind: 'day' }))
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-12', '0', '2', '1', '1'])
+    await expect(ledger.reserve(request('2', { id: 'b', kind: 'day' }))).rejects.toMatchObject({
+      name: 'BudgetExceededError',
+    })
+  })
+
+  it('that is gone from the table lets nobody through, and settlements still pass', async () => {
+    const budget = await storeKeyBudget(table, 'b', { credits: '3', ...DAY })
+    const ledger = openLedger()
+    const open = request('1', budget)
+    await ledger.reserve(open)
+    await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget('b') } } })
+    expect(await outcome(ledger.reserve(request('1', budget)))).toBe('BudgetExceededError')
+    expect(await ledger.resolve(open, settle('1'))).toBe('resolved')
+    await storeKeyBudget(table, 'b', { credits: '3', ...DAY })
+    expect(await outcome(ledger.reserve(request('1', budget)))).toBe('done')
+    await inOrder()
+  })
+
+  it('gets back what a hold held when it is released, of more budgets than go into one transaction', async () => {
+    const budgets = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => storeKeyBudget(table, `b${index}`, { credits: '3', ...DAY })),
+    )
+    const ledger = openLedger()
+    const requests = budgets.map((budget) => request('1', budget))
+    await Promise.all(requests.map((each) => ledger.reserve(each)))
+    now += DAY_MILLISECONDS
+    const [item = {}] = (await readPartition(table, `T#${tenant.tenantId}`)).filter(({ SK }) =>
+      String(SK).startsWith('PROC#'),
+    )
+    expect(await releaseHold(table, readHoldItem(item), now)).toBe(true)
+    for (const { id } of budgets) {
+      expect(await keyBudgetOf(table, id)).toEqual(['2026-12-01', '0', '0', '3', '3'])
+    }
+    expect(await tenant.balance()).toEqual(['1000', '0', '0'])
+    const [first = request('1')] = requests
+    expect(await ledger.resolve(first, settle('1'))).toBe('already_resolved')
+    await inOrder()
+  })
+})
+
+describe('the budget of a tenant', () => {
+  it('lets exactly as many of many parallel requests through as it has room for, in several processes', async () => {
+    await storeTenantBudget(table, tenant.tenantId, { credits: '20', ...DAY })
+    const { outcomes } = await race(64, { processes: 4 })
+    expect([countOf(outcomes, 'done'), countOf(outcomes, 'BudgetExceededError')]).toEqual([20, 44])
+    await inOrder()
+  })
+
+  it('begins anew with its period', async () => {
+    await storeTenantBudget(table, tenant.tenantId, { credits: '10', ...DAY })
+    const first = await race(12)
+    expect(countOf(first.outcomes, 'done')).toBe(10)
+    await Promise.all(first.passed.map(({ ledger, reservation }) => ledger.resolve(reservation, settle('1'))))
+    expect(await outcome(openLedger().reserve(request('0.000001')))).toBe('BudgetExceededError')
+    now += 1_000
+    expect(countOf((await race(12, { processes: 2 })).outcomes, 'done')).toBe(10)
+    expect(await tenantBudgetOf(table, tenant.tenantId)).toEqual(['2026-12-01', '0', '10', '0', '0'])
+  })
+
+  it('that is set or cleared while requests are open holds from the next transaction on', async () => {
+    const ledger = openLedger()
+    const open = request('1')
+    await ledger.reserve(open)
+    await storeTenantBudget(table, tenant.tenantId, { credits: '2', ...DAY })
+    expect(await ledger.resolve(open, settle('0.5'))).toBe('resolved')
+    expect((await tenantBudgetOf(table, tenant.tenantId))?.slice(0, 2)).toEqual(['2026-11-30', '0.5'])
+    await clearTenantBudget(table, tenant.tenantId)
+    expect(await outcome(ledger.reserve(request('900')))).toBe('done')
+    await inOrder()
+  })
+
+  it('is judged after the budget of the key and before the funds', async () => {
+    await storeTenantBudget(table, tenant.tenantId, { credits: '2', ...DAY })
+    const budget = await storeKeyBudget(table, 'b', { credits: '1', ...DAY })
+    const ledger = openLedger()
+    const of = (credits: string, own?: typeof budget) =>
+      ledger.reserve(request(credits, own)).then(
+        () => 'done',
+        (error) => error.shortfall?.of ?? error.name,
+      )
+    expect(await of('5000', budget)).toBe('api key')
+    expect(await of('5000')).toBe('tenant')
+    expect(await of('1.5', budget)).toBe('api key')
+  })
+})
+
+describe('both budgets', () => {
+  it('are given back by a release', async () => {
+    await storeTenantBudget(table, tenant.tenantId, { credits: '5', ...DAY })
+    const budget = await storeKeyBudget(table, 'b', { credits: '5', ...DAY })
+    const ledger = openLedger()
+    const open = request('3', budget)
+    await ledger.reserve(open)
+    expect(await ledger.resolve(open, RELEASE)).toBe('resolved')
+    expect(await keyBudgetOf(table, 'b')).toEqual(['2026-11-30', '0', '0', '5', '5'])
+    expect(await tenantBudgetOf(table, tenant.tenantId)).toEqual(['2026-11-30', '0', '0', '5', '5'])
+  })
+})
