@@ -31,6 +31,7 @@ import {
   tenantShow,
   tenantSuspend,
 } from '../tenants/tenant-commands.ts'
+import { usageBackfill } from '../usage/usage-backfill-command.ts'
 import { usage } from '../usage/usage-command.ts'
 import type { Command } from './command.ts'
 
@@ -61,6 +62,7 @@ export const COMMANDS: readonly Command[] = [
   ledgerExport,
   ledgerVerify,
   usage,
+  usageBackfill,
   audit,
   catalogueCheck,
   catalogueDiff,

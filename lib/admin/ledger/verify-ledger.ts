@@ -8,6 +8,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
+import { checkCounters } from './verify-counters.ts'
 import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
 import { checkHolds, checkRequests, namedRequests } from './verify-requests.ts'
 import { checkRow } from './verify-rows.ts'
@@ -66,6 +67,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
     ...checkHolds(holds),
     ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
+    ...(await checkCounters(table, tenantId)),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
     ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>

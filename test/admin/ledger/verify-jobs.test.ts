@@ -71,7 +71,9 @@ async function change(Key: TableKey, member: string, value: unknown): Promise<vo
   )
 }
 
-const findings = async () => (await verifyLedger(table)).map(({ message }) => message)
+/** Without those of usage counters, which differ too where a settlement is changed (verify-counters.test.ts). */
+const findings = async () =>
+  (await verifyLedger(table)).flatMap(({ message }) => (message.startsWith('the usage counter ') ? [] : [message]))
 
 const ITEMS = {
   job: tableKeys.job,

@@ -32,7 +32,9 @@ beforeEach(async () => {
 })
 afterAll(() => engine.close())
 
-const findings = async () => (await verifyLedger(table)).map(({ message }) => message)
+/** Without those of usage counters, which differ too where a settlement is changed (verify-counters.test.ts). */
+const findings = async () =>
+  (await verifyLedger(table)).flatMap(({ message }) => (message.startsWith('the usage counter ') ? [] : [message]))
 
 async function relay(resolution: Parameters<RelayLedger['resolve']>[1] | undefined): Promise<RelayReservation> {
   const request = tenant.request('1')

@@ -1,0 +1,54 @@
+import { queryItems } from '#adapters/store/table/query-items.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { ZERO } from '#core/money/money.ts'
+import { countedUsage } from '#core/quota/counted-usage.ts'
+import { type CountedSettlement, UNKNOWN } from '#core/quota/usage-counter.ts'
+import { type LedgerRow, readLedgerItem } from '../ledger/read-ledger.ts'
+
+/** A settled row of the ledger: its key, and what a usage counter counts of it. */
+export type SettledRow = { readonly key: TableKey; readonly settlement: CountedSettlement }
+
+/**
+ * The settlements of a tenant that have the mark `counted`, or those that have not. Malformed rows, which `ledger verify` reports, are
+ * left out. One row is held in memory at a time.
+ */
+export async function* streamSettledRows(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  { isCounted }: { readonly isCounted: boolean },
+): AsyncGenerator<SettledRow> {
+  const { PK } = tableKeys.ledgerGrant(tenantId, '')
+  const items = queryItems(table, {
+    KeyConditionExpression: 'PK = :pk',
+    FilterExpression: `kind = :settle AND ${isCounted ? 'attribute_exists' : 'attribute_not_exists'}(counted)`,
+    ExpressionAttributeValues: { ':pk': PK, ':settle': 'settle' },
+    ConsistentRead: true,
+  })
+  for await (const item of items) {
+    const [row] = readOrSkip(item)
+    if (row !== undefined) {
+      yield { key: { PK, SK: String(item.SK) }, settlement: settlementOf(tenantId, row) }
+    }
+  }
+}
+
+function readOrSkip(item: Record<string, unknown>): readonly LedgerRow[] {
+  try {
+    return readLedgerItem(item)
+  } catch {
+    return []
+  }
+}
+
+function settlementOf(tenantId: string, { at, actual, usage, ...row }: LedgerRow): CountedSettlement {
+  return {
+    tenantId,
+    at,
+    keyId: row.keyId ?? UNKNOWN,
+    operation: row.operation ?? UNKNOWN,
+    model: row.model ?? UNKNOWN,
+    usage: usage ?? countedUsage({}),
+    actual: actual ?? ZERO,
+  }
+}

@@ -1,0 +1,39 @@
+import { getTenant, listTenantIds } from '#adapters/store/accounts/tenant-store.ts'
+import type { Command } from '../command-line/command.ts'
+import { backfillUsage } from './backfill-usage.ts'
+
+/** Rows between two lines of progress. */
+const PROGRESS_ROWS = 9_000
+
+/** Counts settlements of older versions. */
+export const usageBackfill: Command = {
+  name: 'usage backfill',
+  summary: 'count settlements that version 0.2.0 wrote, each once; can be repeated at any time',
+  details: `Run it after an upgrade from version 0.2.0, when its last function has ended. Rows are marked in the transaction that counts them, so
+the command may be interrupted and run again, also beside live traffic. What a row does not say is counted as \`unknown\`.`,
+  options: { tenant: { value: 'ID', summary: 'only this tenant' } },
+  examples: ['usage backfill --stage prod', 'usage backfill --tenant demo --local'],
+  async run(context, values) {
+    const table = await context.table()
+    const only = values.text('tenant')
+    if (only !== undefined) {
+      await getTenant(table, only)
+    }
+    const tenants: { tenant: string; counted: number }[] = []
+    for (const tenant of only === undefined ? await listTenantIds(table) : [only]) {
+      let counted = 0
+      let told = 0
+      for await (const rows of backfillUsage(table, tenant)) {
+        counted += rows
+        if (!context.json && counted - told >= PROGRESS_ROWS) {
+          told = counted
+          await context.write(`${tenant}: ${counted} so far\n`)
+        }
+      }
+      tenants.push({ tenant, counted })
+    }
+    const total = tenants.reduce((sum, { counted }) => sum + counted, 0)
+    const lines = tenants.filter(({ counted }) => counted > 0).map(({ tenant, counted }) => `${tenant}: ${counted}`)
+    return { json: { counted: total, tenants }, text: [...lines, `${total} settlements counted`].join('\n') }
+  },
+}

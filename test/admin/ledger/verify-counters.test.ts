@@ -1,0 +1,77 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { checkCounters } from '../../../lib/admin/ledger/verify-counters.ts'
+import { backfillUsage } from '../../../lib/admin/usage/backfill-usage.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { putSettledRow } from '../usage/settle-rows.ts'
+
+const COUNTER = '2026-11-22#unknown#unknown#m'
+
+let engine: TestTable
+let table: TableWithClient
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  await putSettledRow(table, 'a')
+  for await (const _ of backfillUsage(table, 'acme')) {
+    // Counts the row.
+  }
+})
+afterAll(() => engine.close())
+
+async function add(name: string, amount: number): Promise<void> {
+  await table.client.send(
+    new UpdateCommand({
+      TableName: table.name,
+      Key: tableKeys.usageCounter('acme', COUNTER),
+      UpdateExpression: 'ADD #name :amount',
+      ExpressionAttributeNames: { '#name': name },
+      ExpressionAttributeValues: { ':amount': amount },
+    }),
+  )
+}
+
+describe('checkCounters', () => {
+  it('finds nothing where counters are the sums of marked rows, whatever is not marked', async () => {
+    await putSettledRow(table, 'not counted')
+    expect(await checkCounters(table, 'acme')).toEqual([])
+  })
+
+  it.each([
+    ['requests', 1, 'requests by 1'],
+    ['images', 2, 'images by 2'],
+    ['cost', -1, 'cost by -0.000001'],
+  ])('finds a counter with other %s', async (name, amount, words) => {
+    await add(name, amount)
+    expect(await checkCounters(table, 'acme')).toEqual([
+      `the usage counter ${COUNTER} differs from its settlements: ${words}`,
+    ])
+  })
+
+  it('finds a marked row without a counter', async () => {
+    await putSettledRow(table, 'lost', { counted: true, model: 'other' })
+    expect(await checkCounters(table, 'acme')).toEqual([
+      'the usage counter 2026-11-22#unknown#unknown#other differs from its settlements: requests by -1, cost by -0.000003',
+    ])
+  })
+
+  it('leaves out a counter that moves while it is read', async () => {
+    let pages = 0
+    const moving: Table = {
+      ...table,
+      queryPage: async (query, startKey) => {
+        pages += 1
+        if (pages === 3) {
+          await add('requests', 1)
+        }
+        return await table.queryPage(query, startKey)
+      },
+    }
+    expect(await checkCounters(moving, 'acme')).toEqual([])
+  })
+})
