@@ -10,6 +10,7 @@ const STRICT = { prefer: 'handling=strict' }
 /** A valid body for each operation that takes one. */
 const BODIES: Readonly<Record<string, object>> = {
   'create-video-job': GOOD,
+  'create-video-quote': GOOD,
   'create-chat-completion': { model: 'chat-default', messages: [{ role: 'user', content: 'hi' }] },
   'create-completion': { model: 'chat-default', prompt: 'hi' },
   'create-embedding': { model: 'text-embedding-3-small', input: 'hi' },
