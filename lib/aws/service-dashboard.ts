@@ -116,6 +116,9 @@ export class ServiceDashboard extends Construct {
         metrics.metric('first_byte_milliseconds', { statistic: 'p50', minutes: MINUTES }),
         metrics.metric('first_byte_milliseconds', { statistic: 'p99', minutes: MINUTES }),
       ]),
+      graph('Time of an upstream, p95 by channel, ms', [
+        metrics.each('upstream_milliseconds', { by: ['channel'], statistic: 'p95', minutes: MINUTES }),
+      ]),
       graph('Tokens', [metrics.sum('input_tokens', MINUTES), metrics.sum('output_tokens', MINUTES)]),
       graph('Output tokens, by model and channel', [
         metrics.each('output_tokens', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),

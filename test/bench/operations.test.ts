@@ -51,9 +51,9 @@ describe('operations: one operation', () => {
     ['fail', '3 GetItem, 1 TransactWriteItems, 3 R, 11 W'],
     ['notify', '2 GetItem, 1 UpdateItem, 1.5 R, 2 W'],
     ['notify, sent before', '1 GetItem, 1 R, 0 W'],
-    ['reconcile, nothing due', '18 Query, 9 R, 0 W'],
-    ['reconcile, nothing due, with the recount', '1 GetItem, 35 Query, 18.5 R, 0 W'],
-    ['reconcile, one job due', '1 DescribeExecution, 2 GetItem, 18 Query, 1 UpdateItem, 11 R, 3 W'],
+    ['reconcile, nothing due', '20 Query, 10 R, 0 W'],
+    ['reconcile, nothing due, with the recount', '1 GetItem, 37 Query, 19.5 R, 0 W'],
+    ['reconcile, one job due', '1 DescribeExecution, 2 GetItem, 20 Query, 1 UpdateItem, 12 R, 3 W'],
   ])('%s: requests and units (%s)', (operation, expected) => {
     const cost = costs.operations[operation]
     expect(cost === undefined ? undefined : told(cost)).toBe(expected)

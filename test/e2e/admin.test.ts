@@ -46,8 +46,15 @@ describe('npm run admin, against a running local host', () => {
     })
     expect(await gateway.admin('ledger', '--tenant', made.id)).toEqual({
       entries: [
-        { kind: 'grant', job: null, amount: '0.000001', actual: null, at: expect.stringMatching(/^\d{4}-.*Z$/) },
-        { kind: 'grant', job: null, amount: '10', actual: null, at: expect.any(String) },
+        {
+          kind: 'grant',
+          job: null,
+          amount: '0.000001',
+          actual: null,
+          at: expect.stringMatching(/^\d{4}-.*Z$/),
+          id: expect.any(String),
+        },
+        { kind: 'grant', job: null, amount: '10', actual: null, at: expect.any(String), id: expect.any(String) },
       ],
     })
     expect(await gateway.admin('ledger', '--tenant', made.id, '--limit', '1')).toMatchObject({
@@ -74,7 +81,7 @@ describe('npm run admin, against a running local host', () => {
 
   it('prints tables for people', () => {
     expect(plain('tenant', 'show', '--tenant', 'demo').stdout).toMatch(/^id\s+demo\nname\s+Demo\navailable\s+100\n/)
-    expect(plain('ledger', '--tenant', 'demo').stdout).toMatch(/^AT\s+KIND\s+AMOUNT\s+ACTUAL\s+JOB\n/)
+    expect(plain('ledger', '--tenant', 'demo').stdout).toMatch(/^AT\s+KIND\s+AMOUNT\s+ACTUAL\s+JOB\s+ID\n/)
     expect(plain('ledger', 'verify').stdout).toBe('every invariant holds\n')
     expect(plain('--help').stdout).toMatch(/\n {2}tenant create +create a tenant/)
   })
@@ -97,7 +104,9 @@ describe('npm run admin, against a running local host', () => {
     const timeline = JSON.stringify(await gateway.admin('job', 'timeline', '--job', job))
     expect(timeline).toContain(`"execution started","execution":"${job}-1"`)
     expect(plain('ledger', 'export', '--tenant', 'demo').stdout).toMatch(
-      new RegExp(`^tenant,tenant_name,at,.*\r\ndemo,Demo,.*Z,reserve,${job},0\\.7,,\r\ndemo,Demo,.*Z,release,${job},`),
+      new RegExp(
+        `^tenant,tenant_name,at,.*\r\ndemo,Demo,.*Z,reserve,${job},0\\.7,,,.*\r\ndemo,Demo,.*Z,release,${job},`,
+      ),
     )
   })
 

@@ -120,6 +120,8 @@ function localValues({ dynamoDb, s3, secretsStub, cloudFront }: Engines, awsUrl:
     TABLE_NAME,
     BUCKET_NAME,
     STATE_MACHINE_ARN: LOCAL_STATE_MACHINE_ARN,
+    // A stage without alarms has no topic.
+    ALERT_TOPIC_ARN: '',
     CDN_BASE_URL: 'https://videos.example.com',
     CDN_KEY_PAIR_ID: 'K0FIRST',
     CDN_KEY_GROUP_NAME: 'Reelgate-dev-video-urls-eu-west-1',

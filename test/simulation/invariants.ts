@@ -59,7 +59,7 @@ function checkBalance(tenant: string, balance: Balance, now: Snapshot): string[]
   const overdraft = sum(rows.map((row) => overdraftOf(row)))
   const { available, held, spent, granted, openJobs, openJobsMax } = balance
   const open = own.filter(({ state }) => state === 'held')
-  const openRequests = [...now.requests.values()].filter(({ tenantId }) => tenantId === tenant)
+  const openRequests = [...now.requests.values(), ...now.unnamed].filter(({ tenantId }) => tenantId === tenant)
   return [
     ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
     ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),

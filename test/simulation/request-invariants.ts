@@ -41,7 +41,7 @@ function checkRequest(request: RelayedRequest, { row, now, nowMilliseconds }: Fo
   return [
     ...rule(!(isOpen && row !== undefined), `${name} is open and resolved`),
     ...rule(
-      request.locked !== 'yes' || isOpen || row !== undefined,
+      request.locked !== 'yes' || isOpen || row !== undefined || hasUnnamed(now, request),
       `${name} was locked and is neither open nor resolved`,
     ),
     ...rule(row === undefined || amount(row.amount) === locked, `${name} was resolved with another amount`),
@@ -54,6 +54,11 @@ function checkRequest(request: RelayedRequest, { row, now, nowMilliseconds }: Fo
     ...rule(request.resolved.length <= 1, `${name} was resolved more than once`),
     ...rule(told === undefined || isSame(told, row), `${name} was said to be resolved otherwise than it is`),
   ]
+}
+
+/** Whether the request may be one that its hold has no room to name. */
+function hasUnnamed({ unnamed }: Snapshot, { reservation }: RelayedRequest): boolean {
+  return unnamed.some(({ tenantId, requests }) => tenantId === reservation.tenantId && requests > 0)
 }
 
 function isAsked({ asked }: RelayedRequest, row: Item | undefined): boolean {
@@ -71,7 +76,7 @@ function checkNew(request: RelayedRequest | undefined, { id, before }: Appeared)
   if (request === undefined) {
     return [`somebody locked an amount for a request ${id} that nobody sent`]
   }
-  const isNew = before !== undefined && !before.requests.has(id)
+  const isNew = before !== undefined && !before.requests.has(id) && !hasUnnamed(before, request)
   const key = before?.keys.get(request.reservation.keyDigest)
   return rule(!isNew || key === 'active', `request ${id} was locked with a key that is not active`)
 }

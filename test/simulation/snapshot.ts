@@ -1,5 +1,5 @@
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readHoldItem } from '#adapters/store/money/hold-item.ts'
+import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Item } from './simulated-table.ts'
 
@@ -29,6 +29,10 @@ export function readSnapshot(items: readonly Item[]) {
         .map(({ item }) => readHoldItem(item))
         .flatMap(({ tenantId, open }) => open.map(({ id, ...rest }) => [id, { tenantId, ...rest }] as const)),
     ),
+    /** What holds lock for requests that they do not name. */
+    unnamed: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#'))
+      .map(({ item }) => readHoldItem(item))
+      .map((hold) => ({ tenantId: hold.tenantId, ...unnamedRest(hold) })),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
     rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
     keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), keyState(item)])),

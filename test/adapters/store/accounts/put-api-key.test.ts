@@ -206,15 +206,13 @@ describe('an api key', () => {
     const replaces = { keyId: 'turned', endsAt: NOW * 1000, expiresAt: null }
     await putApiKey(table, { ...key('turning'), replaces }, TESTER)
     const { entries } = await readAudit(table, { limit: 10, targets: ['turned'] })
-    expect(entries).toMatchObject([
-      {
-        action: 'key rotate',
-        tenant: 'tenant',
-        before: { expires: null },
-        after: { expires: new Date(NOW * 1000).toISOString(), replacedBy: 'turning' },
-      },
-      { action: 'key create' },
-    ])
+    // Entries of one millisecond have no order.
+    expect(entries.map(({ action }) => action).sort()).toEqual(['key create', 'key rotate'])
+    expect(entries.find(({ action }) => action === 'key rotate')).toMatchObject({
+      tenant: 'tenant',
+      before: { expires: null },
+      after: { expires: new Date(NOW * 1000).toISOString(), replacedBy: 'turning' },
+    })
     expect(await actionsOn('turning')).toEqual(['key rotate'])
   })
 

@@ -56,6 +56,7 @@ describe('the item of a hold', () => {
       amount: 9_007_199_255_740_995n,
       requests: 2,
       renewedAt: 1_795_000_000_002,
+      budgets: {},
       open: [large, { ...reservation(2), requestId: expect.any(String) }].map((each) => ({
         id: each.requestId,
         amount: each.amount,
