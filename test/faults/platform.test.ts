@@ -65,6 +65,16 @@ function invoke(operation: string, shape: keyof typeof PATHS = 'video'): Promise
     : handler(event, { awsRequestId: 'r1' })
 }
 
+const ACTIVE_KEY = { tenantId: 't', keyId: 'k', state: 'active', models: null }
+const QUEUED_JOB = {
+  status: 'queued',
+  model: 'famB-1.1-t2v',
+  createdAt: 1,
+  expiresAt: 2,
+  videoKey: 'v/x',
+  estimate: 1,
+}
+
 /** What AWS itself may do to a request, and what its client reads then. */
 describe('platform faults', () => {
   beforeAll(async () => {
@@ -89,7 +99,7 @@ describe('platform faults', () => {
   beforeEach(() => {
     table.reset()
     executions.reset()
-    table.on(GetCommand).resolves({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
+    table.on(GetCommand).callsFake(({ Key }) => (Key.PK === 'SWITCHES' ? {} : { Item: ACTIVE_KEY }))
   })
 
   // create-video-job 500, get-video-job 500, list-video-jobs 500, delete-video-job 500, get-video-receipt 500, create-video-quote 500, get-usage 500, get-balance 500
@@ -126,20 +136,13 @@ describe('platform faults', () => {
   it('create-video-job 201: after a failed start the client gets its job, and Reconcile starts it', async () => {
     table.on(TransactWriteCommand).resolves({})
     executions.on(StartExecutionCommand).rejects(new Error('throttled'))
-    table
-      .on(GetCommand)
-      .resolvesOnce({ Item: { tenantId: 't', keyId: 'k', state: 'active', models: null } })
-      .callsFake(({ Key }) => ({
-        Item: {
-          ...Key,
-          status: 'queued',
-          model: 'famB-1.1-t2v',
-          createdAt: 1,
-          expiresAt: 2,
-          videoKey: 'v/x',
-          estimate: 1,
-        },
-      }))
+    table.on(GetCommand).callsFake(({ Key }) => ({
+      Item: String(Key.PK).startsWith('K#')
+        ? ACTIVE_KEY
+        : Key.PK === 'SWITCHES'
+          ? undefined
+          : { ...Key, ...QUEUED_JOB },
+    }))
     const { statusCode, body } = await invoke('create-video-job')
     expect(statusCode).toBe(201)
     expect(JSON.parse(body)).toMatchObject({ object: 'video.generation', status: 'queued' })

@@ -57,7 +57,7 @@ const findings = async (table: TableWithClient) => (await verifyLedger(table)).m
 describe('a table restored to the middle of', () => {
   it.each([
     ['a reservation', 4, reserve],
-    ['a settlement', 4, () => resolve(settle('0.42'))],
+    ['a settlement', 5, () => resolve(settle('0.42'))],
     ['a release', 4, () => resolve(RELEASE)],
   ])('%s breaks invariants that the audit reports, whichever items are missing', async (_, count, transaction) => {
     const { table, before, after } = await transaction()
