@@ -131,7 +131,10 @@ function translate(trace: string, directory: string): string | undefined {
 
 const opened = new Map<string, TraceMap>()
 
-/** @param position line from 1, column from 0. Code that fails begins at a position of its own in the map. */
+/** A position further behind the begin of its segment belongs to other code. Where a minifier inlines a call, the two differ. */
+const SEGMENT_COLUMNS_MAX = 16
+
+/** @param position line from 1, column from 0. */
 function sourceOf(file: string, position: { readonly line: number; readonly column: number }): string | undefined {
   if (!existsSync(file)) {
     return undefined
@@ -139,6 +142,7 @@ function sourceOf(file: string, position: { readonly line: number; readonly colu
   const map = opened.get(file) ?? new TraceMap(readFileSync(file, 'utf8'))
   opened.set(file, map)
   const { source, line, column } = originalPositionFor(map, position)
-  const isExact = traceSegment(map, position.line - 1, position.column)?.[0] === position.column
-  return isExact && source !== null ? `${source}:${line}:${column + 1}` : undefined
+  const begin = traceSegment(map, position.line - 1, position.column)?.[0]
+  const isInSegment = begin !== undefined && position.column - begin <= SEGMENT_COLUMNS_MAX
+  return isInSegment && source !== null ? `${source}:${line}:${column + 1}` : undefined
 }

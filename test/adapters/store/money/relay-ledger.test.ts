@@ -60,6 +60,7 @@ describe('a reservation', () => {
         open: [{ id, amount: 700_000, at: reservedAt, model, operation, keyId }],
         version: 1,
         renewedAt: reservedAt,
+        budgets: {},
         GSI1PK: 'PROC',
         GSI1SK: String(reservedAt + 960_000).padStart(15, '0'),
       },
