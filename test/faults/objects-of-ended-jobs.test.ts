@@ -8,10 +8,10 @@ import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { accepted, inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
 import { type Recovery, startRecovery } from '../engines/start-recovery.ts'
+import { TESTER } from '../engines/tester.ts'
 import { RELEASE, REQUEST, requireReservation } from '../engines/video-jobs.ts'
 import { faultyBucket } from './faulty-bucket.ts'
 import { holdRequest } from './faulty-table.ts'
-import { TESTER } from '../engines/tester.ts'
 
 let recovery: Recovery
 let pipeline: Pipeline

@@ -9,8 +9,8 @@ import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settin
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
-import { unswitched } from '../../engines/unswitched.ts'
 import { TESTER } from '../../engines/tester.ts'
+import { unswitched } from '../../engines/unswitched.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 
 let routes: VideoRoutes

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
-import { TESTER } from '../../engines/tester.ts'
 
 let routes: VideoRoutes
 let handle: Awaited<ReturnType<VideoRoutes['open']>>

@@ -1,10 +1,29 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { parseUsageQuery } from '#core/parameters/usage-query.ts'
+import type { UsageCounter } from '#core/quota/usage-counter.ts'
 import { usageReport } from '#core/quota/usage-report.ts'
 import { usageCounter } from './usage-counters.ts'
 
 const TODAY = '2026-11-22'
+
+/** Pages of `limit` groups are the groups of one whole page, in its order and with its total. */
+function expectSamePages(counters: UsageCounter[], by: string, limit: number): void {
+  const whole = usageReport(counters, parseUsageQuery({ group_by: by }, TODAY))
+  const rows: object[] = []
+  let page = usageReport(counters, parseUsageQuery({ group_by: by, limit: String(limit) }, TODAY))
+  for (;;) {
+    rows.push(...page.data)
+    expect(page.total).toEqual(whole.total)
+    expect(page.data.length).toBeLessThanOrEqual(limit)
+    if (page.next === null) {
+      break
+    }
+    expect(page.data).toHaveLength(limit)
+    page = usageReport(counters, parseUsageQuery({ after: page.next, limit: String(limit) }, TODAY))
+  }
+  expect(rows).toEqual(whole.data)
+}
 
 describe('usageReport', () => {
   it('shows each sum by its name, lengths in seconds and amounts as decimal strings', () => {
@@ -59,27 +78,7 @@ describe('usageReport', () => {
       .shuffledSubarray(['day', 'model', 'key', 'operation'], { minLength: 1 })
       .map((dimensions) => dimensions.join())
     fc.assert(
-      fc.property(
-        fc.array(counter, { maxLength: 40 }),
-        groupBy,
-        fc.integer({ min: 1, max: 7 }),
-        (counters, by, limit) => {
-          const whole = usageReport(counters, parseUsageQuery({ group_by: by }, TODAY))
-          const rows: object[] = []
-          let page = usageReport(counters, parseUsageQuery({ group_by: by, limit: String(limit) }, TODAY))
-          for (;;) {
-            rows.push(...page.data)
-            expect(page.total).toEqual(whole.total)
-            expect(page.data.length).toBeLessThanOrEqual(limit)
-            if (page.next === null) {
-              break
-            }
-            expect(page.data).toHaveLength(limit)
-            page = usageReport(counters, parseUsageQuery({ after: page.next, limit: String(limit) }, TODAY))
-          }
-          expect(rows).toEqual(whole.data)
-        },
-      ),
+      fc.property(fc.array(counter, { maxLength: 40 }), groupBy, fc.integer({ min: 1, max: 7 }), expectSamePages),
     )
   })
 })
