@@ -46,7 +46,10 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
       balance.available + balance.held + balance.spent === balance.granted,
       'I1: the parts are not what was granted',
     ),
-    check(balance.granted === sum('grant', 'amount'), 'I1: granted is not the sum of the grants'),
+    check(
+      balance.granted === sum('grant', 'amount') + sum('adjust', 'amount'),
+      'I1: granted is not the sum of the grants and adjustments',
+    ),
     check(balance.held === held, 'I2: held is not the sum of the open reservations'),
     check(balance.spent === sum('settle', 'actual'), 'I3: spent is not the sum of the settlements'),
     check(

@@ -29,4 +29,6 @@ export type LedgerEntry = {
   readonly counted?: true
   /** Of a grant or an adjustment. */
   readonly id?: string
+  /** Of an adjustment. */
+  readonly reason?: string
 }

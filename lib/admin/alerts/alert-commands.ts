@@ -1,4 +1,3 @@
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { type Alert, latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { type AlertSettingsChange, changeAlertSettings, readAlertView } from '#adapters/store/alerts/alert-settings.ts'
 import type { AuditedFields } from '#adapters/store/audit/audit-entry.ts'
@@ -10,6 +9,7 @@ import { UsageError } from '../../terminal/usage-error.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
+import { findTenant, TENANT } from '../tenants/read-tenant.ts'
 
 const LIMIT_DEFAULT = 20
 
@@ -20,7 +20,7 @@ export const tenantAlerts: Command = {
   details: `Without a change, the command shows the settings. Operators get every alert by the topic of the stage's alarms; the tenant gets it at
 --url, signed with its callback secret. The url has to match \`callback_allowlist\` when an alert is sent.`,
   options: {
-    tenant: { value: 'ID', summary: 'the tenant', required: true },
+    tenant: TENANT,
     url: { value: 'URL|none', summary: 'where the tenant gets its alerts' },
     thresholds: {
       value: 'PERCENT,...|default',
@@ -35,10 +35,11 @@ export const tenantAlerts: Command = {
   ],
   async run(context, values) {
     const table = await context.table()
-    const { id } = await getTenant(table, values.required('tenant'))
-    const change = readChange(values)
+    const { id } = await findTenant(table, values.required('tenant'))
+    const wished = readChange(values)
+    const before = await readAlertView(table, id)
+    const change = differing(wished, before)
     if (Object.values(change).some((value) => value !== undefined)) {
-      const before = await readAlertView(table, id)
       const at = Date.now()
       const audit = {
         actor: await context.actor(),
@@ -52,6 +53,23 @@ export const tenantAlerts: Command = {
     }
     return await showSettings(table, id)
   },
+}
+
+/** The part of a change that has an effect. */
+function differing(
+  { url, thresholds, lowBalance }: AlertSettingsChange,
+  before: Awaited<ReturnType<typeof readAlertView>>,
+): AlertSettingsChange {
+  const isOther = {
+    url: (url ?? undefined) !== before.url,
+    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() !== before.thresholds.join(),
+    lowBalance: (lowBalance ?? undefined) !== before.lowBalance,
+  }
+  return {
+    url: isOther.url ? url : undefined,
+    thresholds: isOther.thresholds ? thresholds : undefined,
+    lowBalance: isOther.lowBalance ? lowBalance : undefined,
+  }
 }
 
 async function showSettings(table: Table, id: string): Promise<Answer> {
@@ -135,13 +153,13 @@ export const alertList: Command = {
   name: 'alert list',
   summary: 'show the latest alerts of a tenant and whether they were delivered',
   options: {
-    tenant: { value: 'ID', summary: 'the tenant', required: true },
+    tenant: TENANT,
     limit: { value: 'N', summary: `maximum number of alerts; default: ${LIMIT_DEFAULT}` },
   },
   examples: ['alert list --tenant demo --local', 'alert list --tenant demo --limit 5 --stage prod --json'],
   async run(context, values) {
     const table = await context.table()
-    const { id } = await getTenant(table, values.required('tenant'))
+    const { id } = await findTenant(table, values.required('tenant'))
     const alerts = await latestAlerts(table, id, values.count('limit') ?? LIMIT_DEFAULT)
     const rows = alerts.map((alert) => [
       new Date(alert.at).toISOString(),

@@ -7,6 +7,7 @@ import { jobList } from '../jobs/job-list.ts'
 import { jobCancel, jobRedrive } from '../jobs/job-repair-commands.ts'
 import { keyCreate, keyList, keyRevoke } from '../keys/key-commands.ts'
 import { keyRotate } from '../keys/key-rotation.ts'
+import { keySet } from '../keys/key-set-command.ts'
 import { ledgerShow, ledgerVerify } from '../ledger/ledger-commands.ts'
 import { ledgerExport } from '../ledger/ledger-export.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../secrets/callback-secret-commands.ts'
@@ -22,15 +23,9 @@ import {
 } from '../switches/channel-commands.ts'
 import { channelList } from '../switches/channel-list.ts'
 import { modelClear, modelDisable, modelEnable, modelList } from '../switches/model-commands.ts'
-import {
-  tenantCreate,
-  tenantGrant,
-  tenantLimit,
-  tenantList,
-  tenantResume,
-  tenantShow,
-  tenantSuspend,
-} from '../tenants/tenant-commands.ts'
+import { tenantCreate, tenantLimit, tenantList, tenantShow } from '../tenants/tenant-commands.ts'
+import { tenantAdjust, tenantGrant } from '../tenants/tenant-credit-commands.ts'
+import { tenantResume, tenantSuspend } from '../tenants/tenant-state-commands.ts'
 import { usageBackfill } from '../usage/usage-backfill-command.ts'
 import { usage } from '../usage/usage-command.ts'
 import type { Command } from './command.ts'
@@ -41,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   tenantShow,
   tenantList,
   tenantGrant,
+  tenantAdjust,
   tenantSuspend,
   tenantResume,
   tenantLimit,
@@ -48,6 +44,7 @@ export const COMMANDS: readonly Command[] = [
   alertList,
   keyCreate,
   keyList,
+  keySet,
   keyRotate,
   keyRevoke,
   callbackSecretShow,

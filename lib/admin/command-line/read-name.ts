@@ -11,6 +11,17 @@ export function readName(values: CommandValues): string | undefined {
   return name
 }
 
+/** The longest reason or other line that the ledger and the audit log keep. */
+const LINE_CHARACTERS_MAX = 500
+
+/** A line for people, such as a reason. @throws UsageError for an empty or long one, and for control characters. */
+export function readLine(option: string, text: string): string {
+  if (text.trim() === '' || text.length > LINE_CHARACTERS_MAX || !isPrintable(text)) {
+    throw new UsageError(`--${option}: use one line of 1 to ${LINE_CHARACTERS_MAX} visible characters`)
+  }
+  return text
+}
+
 /** The same for a required name. */
 export function requireName(values: CommandValues): string {
   return readName(values) ?? values.required('name')

@@ -1,6 +1,7 @@
 import { getReservation } from '#adapters/store/money/reservation.ts'
 import { formatTable } from '../command-line/answer.ts'
 import type { Command, CommandOption } from '../command-line/command.ts'
+import { readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { describeJob, jobRow } from './describe-job.ts'
 import { readExecutions } from './execution-history.ts'
 import { findJob } from './find-job.ts'
@@ -11,7 +12,7 @@ import { orderTimeline, timeText } from './timeline-entry.ts'
 /** Options of every command on a job. */
 export const JOB_OPTIONS = {
   job: { value: 'ID', summary: 'id of the job', required: true },
-  tenant: { value: 'ID', summary: 'tenant of the job; default: every tenant is searched' },
+  tenant: { value: 'ID|NAME', summary: 'tenant of the job; default: every tenant is searched' },
 } as const satisfies Record<string, CommandOption>
 
 /** Shows the tenant and the status of a job. */
@@ -37,7 +38,7 @@ shown too.`,
   examples: ['job show --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c --tenant demo --local'],
   async run(context, values) {
     const table = await context.table()
-    const job = await findJob(table, values.required('job'), values.text('tenant'))
+    const job = await findJob(table, values.required('job'), await readTenantIdIfGiven(context, values))
     const [reservation, ledger] = await Promise.all([
       getReservation(table, job.tenantId, job.jobId),
       readJobLedger(table, job),
@@ -64,7 +65,7 @@ no steps.`,
   examples: ['job timeline --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c --local'],
   async run(context, values) {
     const table = await context.table()
-    const job = await findJob(table, values.required('job'), values.text('tenant'))
+    const job = await findJob(table, values.required('job'), await readTenantIdIfGiven(context, values))
     const [reservation, ledger] = await Promise.all([
       getReservation(table, job.tenantId, job.jobId),
       readJobLedger(table, job),

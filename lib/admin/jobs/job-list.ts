@@ -1,4 +1,3 @@
-import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { queryItems } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -7,6 +6,7 @@ import { jobIdMilliseconds } from '#core/parameters/job-id.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
+import { readTenantId, readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { jobRow } from './describe-job.ts'
 import { openJobs } from './open-jobs.ts'
 
@@ -20,7 +20,7 @@ export const jobList: Command = {
   details: `With --open, jobs of all tenants or of --tenant, out of at most 10,000 open reservations. The cause is the reason in the log for a
 failure, or for a wait for a channel; clients see only the error.`,
   options: {
-    tenant: { value: 'ID', summary: 'the tenant; optional with --open' },
+    tenant: { value: 'ID|NAME', summary: 'the tenant; optional with --open' },
     open: { summary: 'jobs that have not ended, oldest first, with their age' },
     status: { value: 'STATUS', summary: `one of ${STATUSES.join(', ')}; not with --open` },
     limit: { value: 'N', summary: `maximum number of jobs; default: ${LIMIT_DEFAULT}` },
@@ -39,9 +39,13 @@ failure, or for a wait for a channel; clients see only the error.`,
       if (status !== undefined) {
         throw new UsageError('--open and --status: use one of them')
       }
-      return await listOpen(await context.table(), { tenantId: values.text('tenant'), limit }, context.warn)
+      return await listOpen(
+        await context.table(),
+        { tenantId: await readTenantIdIfGiven(context, values), limit },
+        context.warn,
+      )
     }
-    const tenantId = values.required('tenant')
+    const tenantId = await readTenantId(context, values)
     return await listAll(await context.table(), { tenantId, status, limit })
   },
 }
@@ -49,7 +53,6 @@ failure, or for a wait for a channel; clients see only the error.`,
 type Wanted = { readonly tenantId: string; readonly status: string | undefined; readonly limit: number }
 
 async function listAll(table: Table, { tenantId, status, limit }: Wanted): Promise<Answer> {
-  await getTenant(table, tenantId)
   const { PK, SK } = tableKeys.job(tenantId, '')
   const jobs: ReturnType<typeof jobRow>[] = []
   const items = queryItems(table, {
@@ -83,9 +86,6 @@ async function listOpen(
   which: { readonly tenantId: string | undefined; readonly limit: number },
   warn: (sentence: string) => void,
 ): Promise<Answer> {
-  if (which.tenantId !== undefined) {
-    await getTenant(table, which.tenantId)
-  }
   const { jobs: found, isWhole } = await openJobs(table, which)
   if (!isWhole) {
     warn('not every open reservation was read: there may be older jobs')

@@ -2,6 +2,7 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
+import { readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { cancelVideoJob } from './cancel-job.ts'
 import { findJob } from './find-job.ts'
 import { openJobAccess } from './job-access.ts'
@@ -22,7 +23,8 @@ code 0 when it was cancelled before, 1 when it ended otherwise.`,
     'job cancel --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c --yes --json',
   ],
   async run(context, values) {
-    const job = await findJob(await context.table(), values.required('job'), values.text('tenant'))
+    const tenantId = await readTenantIdIfGiven(context, values)
+    const job = await findJob(await context.table(), values.required('job'), tenantId)
     if (!isTerminal(job)) {
       await context.confirm(`${standing(job)} It will fail and its reservation will be released`)
     } else if (!isCancelledByOperator(job)) {
@@ -41,7 +43,8 @@ ended or whose execution runs. Nothing is posted or billed twice.`,
   options: JOB_OPTIONS,
   examples: ['job redrive --job 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c'],
   async run(context, values) {
-    const job = await findJob(await context.table(), values.required('job'), values.text('tenant'))
+    const tenantId = await readTenantIdIfGiven(context, values)
+    const job = await findJob(await context.table(), values.required('job'), tenantId)
     const { execution, replaced } = await redriveVideoJob(job, await openJobAccess(context), await context.actor())
     return {
       json: { id: job.jobId, tenant: job.tenantId, execution, replaced },

@@ -1,4 +1,4 @@
-import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -6,7 +6,8 @@ import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import { readDuration, readEnd } from '../command-line/read-time.ts'
-import { describeNewKey, stateOf } from './key-commands.ts'
+import { describeNewKey, stateOf } from './describe-key.ts'
+import { findKey, KEY } from './find-key.ts'
 
 const OVERLAP_DEFAULT = '24h'
 
@@ -18,7 +19,7 @@ export const keyRotate: Command = {
 rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
 Both are written at once or not at all.`,
   options: {
-    key: { value: 'ID', summary: 'public id of the old key', required: true },
+    key: KEY,
     overlap: {
       value: '24h',
       summary: `how long the old key keeps working, such as 1h or 7d; default: ${OVERLAP_DEFAULT}`,
@@ -31,7 +32,7 @@ Both are written at once or not at all.`,
     const expires = values.text('expires')
     const wished = expires === undefined ? undefined : readEnd('expires', expires, Date.now())
     const table = await context.table()
-    const old = await requireKey(table, values.required('key'))
+    const old = await findKey(table, values.required('key'))
     const now = Date.now()
     const state = stateOf(old, now)
     if (state === 'revoked' || state === 'expired') {
@@ -55,14 +56,6 @@ Both are written at once or not at all.`,
 function endOfSameLifetime({ expiresAt, endBeforeReplacement, createdAt }: ApiKeyListing, now: number) {
   const planned = endBeforeReplacement === undefined ? expiresAt : endBeforeReplacement
   return planned === null ? undefined : now + (planned - createdAt)
-}
-
-async function requireKey(table: Table, keyId: string): Promise<ApiKeyListing> {
-  const key = (await listApiKeys(table)).find((listing) => listing.keyId === keyId)
-  if (key === undefined) {
-    throw new ApiKeyNotFoundError(`no key ${keyId}`)
-  }
-  return key
 }
 
 /** Both keys in one transaction: after a crash, the old key either is unchanged or works beside the new one. */

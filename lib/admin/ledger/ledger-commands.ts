@@ -4,6 +4,7 @@ import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import type { UsageView } from '#core/quota/usage-view.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
+import { readTenantId, readTenantIdIfGiven, TENANT } from '../tenants/read-tenant.ts'
 import { readLedgerRows, toLedgerEntry } from './read-ledger.ts'
 import { verifyLedger } from './verify-ledger.ts'
 
@@ -14,12 +15,12 @@ export const ledgerShow: Command = {
   name: 'ledger',
   summary: 'show the ledger of a tenant, newest entry first',
   options: {
-    tenant: { value: 'ID', summary: 'the tenant', required: true },
+    tenant: TENANT,
     limit: { value: 'N', summary: `maximum number of entries; default: ${LIMIT_DEFAULT}` },
   },
   examples: ['ledger --tenant demo --local', 'ledger --tenant demo --limit 1 --json'],
   async run(context, values) {
-    const wish = { tenant: values.required('tenant'), limit: values.count('limit') }
+    const wish = { tenant: await readTenantId(context, values), limit: values.count('limit') }
     return showLedger(await context.table(), wish)
   },
 }
@@ -28,17 +29,12 @@ export const ledgerShow: Command = {
 export const ledgerVerify: Command = {
   name: 'ledger verify',
   summary: 'check every invariant of the money of every tenant; exit code 1 if one is broken',
-  details: `Sums: the balance matches all grants, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
+  details: `Sums: the balance matches all grants, adjustments, reservations and settlements. Jobs: status, reservation and ledger rows agree in kind and amount.
 Relayed requests: open, or resolved once. Usage counters: the sums of the settlements that are marked as counted. The command reads everything and corrects nothing.`,
-  options: { tenant: { value: 'ID', summary: 'only this tenant' } },
+  options: { tenant: { value: 'ID|NAME', summary: 'only this tenant' } },
   examples: ['ledger verify --stage prod', 'ledger verify --local --json', 'ledger verify --tenant demo --local'],
   async run(context, values) {
-    const tenant = values.text('tenant')
-    const table = await context.table()
-    if (tenant !== undefined) {
-      await getTenant(table, tenant)
-    }
-    return verifyLedgers(table, tenant)
+    return verifyLedgers(await context.table(), await readTenantIdIfGiven(context, values))
   },
 }
 
@@ -53,14 +49,15 @@ export async function showLedger(
 }
 
 /** Columns of an entry; the last ones are left out if no entry has them. */
-const HEADER = ['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB', 'MODEL', 'KEY', 'CHANNEL', 'USAGE', 'ID']
+const HEADER = ['AT', 'KIND', 'AMOUNT', 'ACTUAL', 'JOB', 'MODEL', 'KEY', 'CHANNEL', 'USAGE', 'ID', 'REASON']
 const COLUMNS_ALWAYS = 5
 
 type Cells = readonly (string | null)[]
 
-function cellsOf({ at, kind, amount, actual, job, estimated, model, key, channel, usage, id }: LedgerEntry): Cells {
+function cellsOf({ at, kind, amount, actual, job, estimated, usage, ...rest }: LedgerEntry): Cells {
+  const { model = null, key = null, channel = null, id = null, reason = null } = rest
   const billed = estimated ? `${actual} (estimate)` : actual
-  return [at, kind, amount, billed, job, model ?? null, key ?? null, channel ?? null, describeUsage(usage), id ?? null]
+  return [at, kind, amount, billed, job, model, key, channel, describeUsage(usage), id, reason]
 }
 
 /** Such as `1200 in, 310 out` or `5.04 s`; null without usage. */

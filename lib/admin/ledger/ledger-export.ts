@@ -6,6 +6,7 @@ import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 import { readTime } from '../command-line/read-time.ts'
+import { readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { csvLine } from './csv.ts'
 import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 
@@ -31,6 +32,7 @@ const COLUMNS = [
   'images',
   'counted',
   'id',
+  'reason',
 ]
 
 /** Lines are joined up to this many characters per write. */
@@ -41,11 +43,12 @@ export const ledgerExport: Command = {
   name: 'ledger export',
   summary: 'write the ledger of one tenant or of all tenants as CSV to stdout',
   details: `Columns: ${COLUMNS.join(', ')}. Amounts are exact decimals in credits. Rows come in the order of jobs and
-requests, grants last; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
+requests, grants and adjustments together; sort by \`at\`. Memory stays small for any ledger, but every row is read. With
 --json each row is a line of JSON. An apostrophe stands before what a spreadsheet would run as a formula. \`counted\`: usage
-counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or an adjustment.`,
+counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or an adjustment.
+\`reason\`: why an adjustment was made.`,
   options: {
-    tenant: { value: 'ID', summary: 'the tenant; or --all' },
+    tenant: { value: 'ID|NAME', summary: 'the tenant; or --all' },
     all: { summary: 'every tenant' },
     from: { value: 'DATE', summary: 'entries at or after this, such as 2026-11-01 (UTC) or 2026-11-01T00:00:00Z' },
     to: { value: 'DATE', summary: 'entries before this' },
@@ -57,7 +60,8 @@ counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or a
   async run(context, values) {
     const wish = readWish(values)
     const table = await context.table()
-    const tenants = wish.tenant === undefined ? await listTenantIds(table) : [wish.tenant]
+    const tenant = await readTenantIdIfGiven(context, values)
+    const tenants = tenant === undefined ? await listTenantIds(table) : [tenant]
     const output = new Chunks(context)
     if (!context.json) {
       await output.add(csvLine(COLUMNS))
@@ -73,15 +77,14 @@ counters include the settlement; see \`usage backfill\`. \`id\`: of a grant or a
 /** All output has been written already. */
 const WRITTEN: Answer = { json: undefined, text: '' }
 
-type Wish = { readonly tenant: string | undefined; readonly from: number; readonly to: number }
+type Wish = { readonly from: number; readonly to: number }
 
 function readWish(values: CommandValues): Wish {
-  const [tenant, from, to] = ['tenant', 'from', 'to'].map((name) => values.text(name))
-  if ((tenant === undefined) !== values.has('all')) {
+  const [from, to] = ['from', 'to'].map((name) => values.text(name))
+  if (values.has('tenant') === values.has('all')) {
     throw new UsageError('use --tenant or --all')
   }
   return {
-    tenant,
     from: from === undefined ? Number.NEGATIVE_INFINITY : readTime('from', from),
     to: to === undefined ? Number.POSITIVE_INFINITY : readTime('to', to),
   }
@@ -118,6 +121,7 @@ function jsonFields({ at, kind, job, amount, actual, ...known }: LedgerEntry) {
     usage: known.usage ?? null,
     counted: known.counted === true,
     id: known.id ?? null,
+    reason: known.reason ?? null,
   }
 }
 

@@ -29,6 +29,7 @@ const ledgerItem = z
     reservedAt: z.number().optional(),
     estimated: z.literal(true).optional(),
     ...ledgerDetailsShape,
+    reason: z.string().optional(),
   })
   .refine(
     ({ kind, reservedAt }) => reservedAt === undefined || kind === 'settle' || kind === 'release',
@@ -40,6 +41,8 @@ export type LedgerRow = LedgerDetails & {
   readonly kind: LedgerEntry['kind']
   /** Of a grant or an adjustment, which the operator may have chosen; null for all other entries. */
   readonly id: string | null
+  /** Of an adjustment; null for all other entries. */
+  readonly reason: string | null
   readonly job: string | null
   readonly amount: Microcredits
   readonly actual: Microcredits | null
@@ -108,6 +111,7 @@ function toRows(item: Record<string, unknown>): OrderedRow[] {
     ...readDetails(attributes),
     kind,
     id: kind === 'grant' || kind === 'adjust' ? order.slice(order.indexOf('#') + 1) : null,
+    reason: attributes.reason ?? null,
     job,
     amount: locked,
     actual,
@@ -123,7 +127,7 @@ function toRows(item: Record<string, unknown>): OrderedRow[] {
   return [row, { ...reserve, at: reservedAt, order: tableKeys.ledgerReserve('', job ?? '').SK }]
 }
 
-const RESERVE = { kind: 'reserve', id: null, actual: null, isEstimated: false } as const
+const RESERVE = { kind: 'reserve', id: null, reason: null, actual: null, isEstimated: false } as const
 
 async function readOpenReserves(table: Table, tenantId: string): Promise<OrderedRow[]> {
   const rows: OrderedRow[] = []
@@ -175,5 +179,6 @@ export function toLedgerEntry(row: LedgerRow): LedgerEntry {
     ...(row.usage === null ? {} : { usage: usageView(row.usage) }),
     ...(row.isCounted ? { counted: true } : {}),
     ...(row.id === null ? {} : { id: row.id }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
   }
 }

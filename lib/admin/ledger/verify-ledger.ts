@@ -65,6 +65,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
         ]),
     ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
+    ...rows.filter(isKind('adjust')).flatMap((row) => checkRow('an adjustment', row)),
     ...checkHolds(holds),
     ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
     ...(await checkCounters(table, tenantId)),

@@ -6,13 +6,13 @@ import type { LedgerRow } from './read-ledger.ts'
  */
 const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
 
-/** A row has a billed amount if and only if it is a settlement, and no negative amount. */
+/** A row has a billed amount if and only if it is a settlement, and no negative amount unless it is an adjustment. */
 export function checkRow(name: string, { kind, amount, actual }: LedgerRow): string[] {
   return [
     ...((actual !== null) !== (kind === 'settle')
       ? [`${name} has a ${kind} row ${actual === null ? 'without' : 'with'} an actual amount`]
       : []),
-    ...(amount < 0n || (actual ?? 0n) < 0n ? [`${name} has a negative amount`] : []),
+    ...((amount < 0n && kind !== 'adjust') || (actual ?? 0n) < 0n ? [`${name} has a negative amount`] : []),
   ]
 }
 

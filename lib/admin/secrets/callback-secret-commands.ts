@@ -7,9 +7,9 @@ import {
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readDuration } from '../command-line/read-time.ts'
+import { readTenantId, TENANT } from '../tenants/read-tenant.ts'
 
 const OVERLAP_DEFAULT = '24h'
-const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
 
 /** Replaces a callback secret; the old secret also signs for the overlap. @throws TenantNotFoundError. */
 export const callbackSecretRotate: Command = {
@@ -28,7 +28,7 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
   async run(context, values) {
     const overlap = readDuration('overlap', values.text('overlap') ?? OVERLAP_DEFAULT)
     const table = await context.table()
-    const tenant = values.required('tenant')
+    const tenant = await readTenantId(context, values)
     const nowMilliseconds = Date.now()
     const { current, previous } = await readWebhookSecrets(table, tenant, { nowMilliseconds })
     if (previous !== undefined) {
@@ -59,7 +59,7 @@ export const callbackSecretShow: Command = {
   options: { tenant: TENANT },
   examples: ['callback-secret show --tenant demo --local'],
   async run(context, values) {
-    const tenant = values.required('tenant')
+    const tenant = await readTenantId(context, values)
     const secrets = await readWebhookSecrets(await context.table(), tenant, { nowMilliseconds: Date.now() })
     return describe(tenant, secrets)
   },

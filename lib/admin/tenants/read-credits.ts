@@ -1,12 +1,27 @@
-import { InvalidAmountError, type Microcredits, parseCredits } from '#core/money/money.ts'
+import { InvalidAmountError, type Microcredits, microcredits, parseCredits, ZERO } from '#core/money/money.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 
 /** The amount of `--credits`. @throws UsageError if it is not an amount. */
 export function readCredits(values: CommandValues): Microcredits {
+  return parse('credits', values.required('credits'))
+}
+
+/** The amount of `--amount`, which may be negative, such as `-5`. @throws UsageError if it is zero or not an amount. */
+export function readSignedCredits(values: CommandValues): Microcredits {
+  const text = values.required('amount')
+  const isNegative = text.startsWith('-')
+  const amount = parse('amount', isNegative ? text.slice(1) : text)
+  if (amount === ZERO) {
+    throw new UsageError(`--amount ${text}: use an amount other than zero`)
+  }
+  return isNegative ? microcredits(-amount) : amount
+}
+
+function parse(option: string, text: string): Microcredits {
   try {
-    return parseCredits(values.required('credits'))
+    return parseCredits(text)
   } catch (error) {
-    throw error instanceof InvalidAmountError ? new UsageError(`--credits ${error.message}`) : error
+    throw error instanceof InvalidAmountError ? new UsageError(`--${option} ${error.message}`) : error
   }
 }

@@ -1,19 +1,14 @@
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import { getTenant, listTenants, type Tenant, type TenantListing } from '#adapters/store/accounts/tenant-store.ts'
-import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { formatCredits } from '#core/money/money.ts'
-import { UsageError } from '../../terminal/usage-error.ts'
-import { type Answer, formatTable } from '../command-line/answer.ts'
+import { getTenant, listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { requireName } from '../command-line/read-name.ts'
 import { OPEN_JOBS_DEFAULT } from '../default-limits.ts'
+import { describeChangedTenant, describeTenant, openJobsText, stateText, tenantRow } from './describe-tenant.ts'
 import { readCredits } from './read-credits.ts'
 import { readOpenJobs } from './read-open-jobs.ts'
-
-const TENANT = { value: 'ID', summary: 'the tenant', required: true } as const
+import { readTenantId, TENANT } from './read-tenant.ts'
 
 /** Creates a tenant, its callback secret and its first grant. */
 export const tenantCreate: Command = {
@@ -34,7 +29,7 @@ export const tenantCreate: Command = {
   async run(context, values) {
     const openJobsMax = readOpenJobs(values.text('open-jobs') ?? String(OPEN_JOBS_DEFAULT))
     const tenant = { name: requireName(values), credits: readCredits(values), openJobsMax }
-    return describe(await makeTenant(await context.table(), tenant, await context.actor()), { withSecret: true })
+    return describeTenant(await makeTenant(await context.table(), tenant, await context.actor()), { withSecret: true })
   },
 }
 
@@ -46,8 +41,8 @@ export const tenantShow: Command = {
   options: { tenant: TENANT, 'show-secret': { summary: 'include the callback secret' } },
   examples: ['tenant show --tenant demo --local', 'tenant show --tenant demo --show-secret --json'],
   async run(context, values) {
-    const tenant = await getTenant(await context.table(), values.required('tenant'))
-    return describe(tenant, { withSecret: values.has('show-secret') })
+    const tenant = await getTenant(await context.table(), await readTenantId(context, values))
+    return describeTenant(tenant, { withSecret: values.has('show-secret') })
   },
 }
 
@@ -57,11 +52,12 @@ export const tenantList: Command = {
   summary: 'list the tenants with their balances, states and open jobs',
   examples: ['tenant list --local', 'tenant list --stage prod --json'],
   async run(context) {
-    const tenants = (await listTenants(await context.table())).map(rowOf)
-    const rows = tenants.map((row) => [
+    const listed = await listTenants(await context.table())
+    const tenants = listed.map(tenantRow)
+    const rows = tenants.map((row, index) => [
       row.id,
       row.name,
-      row.state,
+      stateText(listed[index] ?? { state: row.state, suspension: null }),
       row.available,
       row.held,
       row.spent,
@@ -70,73 +66,6 @@ export const tenantList: Command = {
     ])
     const header = ['TENANT', 'NAME', 'STATE', 'AVAILABLE', 'HELD', 'SPENT', 'GRANTED', 'OPEN JOBS']
     return { json: { tenants }, text: formatTable(header, rows) }
-  },
-}
-
-/** An invoice number, for example. All characters are safe in a table key and on a terminal. */
-const GRANT_ID = /^[\w.:-]{1,64}$/
-
-/** Adds credits to a tenant, once per id. @throws TenantNotFoundError; GrantIdTakenError. */
-export const tenantGrant: Command = {
-  name: 'tenant grant',
-  summary: 'add credits to a tenant; without --id, each run is a new grant',
-  details: `With --id, such as an invoice number, the command can be repeated after a lost response: the grant is made once, and an id that
-was used for another amount is refused.`,
-  options: {
-    tenant: TENANT,
-    credits: { value: 'CREDITS', summary: 'such as 5 or 0.25', required: true },
-    id: { value: 'ID', summary: 'makes the command safe to repeat: up to 64 letters, digits, and . : _ -' },
-  },
-  examples: [
-    'tenant grant --tenant demo --credits 5 --local',
-    'tenant grant --tenant demo --credits 5 --id invoice-1042',
-  ],
-  async run(context, values) {
-    const credits = readCredits(values)
-    if (credits === 0n) {
-      throw new UsageError(`--credits ${values.required('credits')}: use an amount above zero`)
-    }
-    const id = values.text('id')
-    if (id !== undefined && !GRANT_ID.test(id)) {
-      throw new UsageError('--id: use up to 64 letters, digits, and . : _ -')
-    }
-    const { tenant, isNew } = await grantTenant(await context.table(), values.required('tenant'), {
-      id,
-      credits,
-      actor: await context.actor(),
-    })
-    if (!isNew) {
-      context.warn(`grant ${id} already exists: nothing was added`)
-    }
-    return describe(tenant, { withSecret: false })
-  },
-}
-
-/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was resumed at the same time. */
-export const tenantSuspend: Command = {
-  name: 'tenant suspend',
-  summary: 'refuse every key of a tenant from the next request on; open jobs and requests finish',
-  details: 'Keys that are created during the suspension are refused too. `tenant resume` ends the suspension.',
-  options: { tenant: TENANT },
-  examples: ['tenant suspend --tenant demo --local', 'tenant suspend --tenant demo --yes --json'],
-  async run(context, values) {
-    const tenant = values.required('tenant')
-    const { name } = await getTenant(await context.table(), tenant)
-    await context.confirm(`Every key of ${name} (${tenant}) will be refused from the next request on`)
-    await suspendTenant(await context.table(), tenant, { actor: await context.actor() })
-    return changed(await context.table(), tenant)
-  },
-}
-
-/** @throws TenantNotFoundError; TenantStateChangedError if the tenant was suspended at the same time. */
-export const tenantResume: Command = {
-  name: 'tenant resume',
-  summary: 'end a suspension: keys that are neither revoked nor expired work again',
-  options: { tenant: TENANT },
-  examples: ['tenant resume --tenant demo --local'],
-  async run(context, values) {
-    await resumeTenant(await context.table(), values.required('tenant'), { actor: await context.actor() })
-    return changed(await context.table(), values.required('tenant'))
   },
 }
 
@@ -155,47 +84,8 @@ export const tenantLimit: Command = {
   ],
   async run(context, values) {
     const limit = readOpenJobs(values.required('open-jobs'))
-    await setOpenJobLimit(await context.table(), values.required('tenant'), { limit, actor: await context.actor() })
-    return changed(await context.table(), values.required('tenant'))
+    const tenantId = await readTenantId(context, values)
+    await setOpenJobLimit(await context.table(), tenantId, { limit, actor: await context.actor() })
+    return await describeChangedTenant(await context.table(), tenantId)
   },
-}
-
-/** The secret signs callbacks in the operator's name, so it is shown only when it was created or requested. */
-function describe(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Answer {
-  const { id, name, webhookSecret, balance, state, openJobs } = tenant
-  const json = {
-    id,
-    name,
-    available: formatCredits(balance.available),
-    held: formatCredits(balance.held),
-    spent: formatCredits(balance.spent),
-    granted: formatCredits(balance.granted),
-    ...(withSecret ? { webhook_secret: webhookSecret } : {}),
-  }
-  const more = { state, open_jobs: openJobsText(openJobs.count, openJobs.max) }
-  return { json, text: formatTable([], Object.entries({ ...json, ...more })) }
-}
-
-async function changed(table: Table, tenantId: string): Promise<Answer> {
-  const json = rowOf(await getTenant(table, tenantId))
-  const { open_jobs, open_jobs_max, ...row } = json
-  return { json, text: formatTable([], Object.entries({ ...row, open_jobs: openJobsText(open_jobs, open_jobs_max) })) }
-}
-
-function rowOf({ id, name, state, balance, openJobs }: TenantListing) {
-  return {
-    id,
-    name,
-    state,
-    available: formatCredits(balance.available),
-    held: formatCredits(balance.held),
-    spent: formatCredits(balance.spent),
-    granted: formatCredits(balance.granted),
-    open_jobs: openJobs.count,
-    open_jobs_max: openJobs.max,
-  }
-}
-
-function openJobsText(count: number, max: number | null): string {
-  return max === null ? String(count) : `${count} of ${max}`
 }

@@ -1,5 +1,5 @@
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
-import { listTenantNames, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import { listTenantNames } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { daysBefore, isDay } from '#core/parameters/calendar-day.ts'
 import { readDimensions, USAGE_DIMENSIONS } from '#core/parameters/usage-dimensions.ts'
@@ -9,6 +9,7 @@ import { UsageError } from '../../terminal/usage-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
+import { findTenant } from '../tenants/read-tenant.ts'
 import { readUsage, type TenantUsage, type UsageWish } from './read-usage.ts'
 import { USAGE_CSV_COLUMNS, usageCsvHeader, usageCsvLine } from './usage-csv.ts'
 import { type UsageRow, usageRows } from './usage-row.ts'
@@ -41,7 +42,8 @@ reads them, however many requests there were. Columns of --csv: ${USAGE_CSV_COLU
   async run(context, values) {
     const wish = readWish(values)
     const table = await context.table()
-    const tenants = await chooseTenants(table, values.text('tenant'))
+    const wanted = values.text('tenant')
+    const tenants = wanted === undefined ? await listTenantNames(table) : [await findTenant(table, wanted)]
     const keyNames = wish.by.includes('key') ? await readKeyNames(table) : new Map<string, string>()
     const toRows = (used: TenantUsage) => usageRows(used, wish.by, keyNames)
     if (values.has('csv')) {
@@ -77,23 +79,6 @@ function readDay(values: CommandValues, name: string): string | undefined {
     throw new UsageError(`--${name} ${text}: use a day such as 2026-11-01`)
   }
   return text
-}
-
-/** All tenants, or the one with this id or, if no tenant has this id, with this name. */
-async function chooseTenants(table: Table, wanted: string | undefined): Promise<readonly TenantUsage['tenant'][]> {
-  const tenants = await listTenantNames(table)
-  if (wanted === undefined) {
-    return tenants
-  }
-  const byId = tenants.filter(({ id }) => id === wanted)
-  const found = byId.length > 0 ? byId : tenants.filter(({ name }) => name === wanted)
-  if (found.length > 1) {
-    throw new UsageError(`--tenant ${wanted}: ${found.length} tenants have this name; use the id`)
-  }
-  if (found.length === 0) {
-    throw new TenantNotFoundError(`no tenant ${wanted}`)
-  }
-  return found
 }
 
 async function readKeyNames(table: Table): Promise<Map<string, string>> {

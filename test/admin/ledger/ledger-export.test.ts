@@ -1,10 +1,11 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { parseCredits } from '#core/money/money.ts'
+import { microcredits, parseCredits } from '#core/money/money.ts'
 import { ledgerExport } from '../../../lib/admin/ledger/ledger-export.ts'
 import { readLedgerRows, streamLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
 import {
@@ -64,7 +65,7 @@ describe('the exported ledger', () => {
     const job = await reserveJob(table, tenant)
     const [header, ...rows] = lines(await exported({ tenant: tenant.tenantId }))
     expect(header).toBe(
-      'tenant,tenant_name,at,kind,job,amount,actual,estimated,model,operation,key,channel,input_tokens,cached_input_tokens,cache_write_tokens,output_tokens,video_seconds,images,counted,id',
+      'tenant,tenant_name,at,kind,job,amount,actual,estimated,model,operation,key,channel,input_tokens,cached_input_tokens,cache_write_tokens,output_tokens,video_seconds,images,counted,id,reason',
     )
     const shown = (await readLedgerRows(table, tenant.tenantId)).map(({ at, kind, job: id }) =>
       [new Date(at).toISOString(), kind, id ?? ''].join(),
@@ -106,11 +107,23 @@ describe('the exported ledger', () => {
     const old = { id: 'old', name: 'Old, "Inc"', webhookSecret: 'x', credits: parseCredits('5'), grantId: 'g' }
     await createTenant(table, { ...old, nowMilliseconds }, TESTER)
     const all = lines(await exported({ all: true }))
-    expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,,,,,,,,,,,,,g')
+    expect(all).toContain('old,"Old, ""Inc""",2026-10-31T23:59:59.999Z,grant,,5,,,,,,,,,,,,,,g,')
     expect(all).toHaveLength(3)
     expect(lines(await exported({ all: true, from: '2026-11-01' }))).toHaveLength(2)
     expect(lines(await exported({ all: true, to: '2026-11-01' }))).toHaveLength(2)
     expect(lines(await exported({ tenant: 'old', to: '2026-10-31T23:59:59.999Z' }))).toHaveLength(1)
+  })
+
+  it('has the id of grants and adjustments, and the reason of an adjustment, as a string for a spreadsheet', async () => {
+    const by = { isDebtAllowed: false, actor: TESTER }
+    const adjustment = { id: 'ticket-1', amount: microcredits(-5_000_000), reason: '=1+1, "twice"', ...by }
+    await adjustTenant(table, tenant.tenantId, adjustment)
+    const rows = lines(await exported({ tenant: tenant.tenantId }))
+    expect(rows.find((row) => row.includes(',adjust,'))).toMatch(/,adjust,,-5,,,+ticket-1,"'=1\+1, ""twice"""$/)
+    const json = (await exported({ tenant: tenant.tenantId }, true)).trimEnd().split('\n')
+    expect(json.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({ kind: 'adjust', amount: '-5', id: 'ticket-1', reason: '=1+1, "twice"' }),
+    )
   })
 
   it('is a line of JSON per entry for programs', async () => {
@@ -137,6 +150,7 @@ describe('the exported ledger', () => {
         usage: null,
         counted: false,
         id: 'first',
+        reason: null,
       },
     ])
   })
@@ -150,7 +164,7 @@ describe('the exported ledger', () => {
     await table.client.send(new PutCommand({ TableName: table.name, Item }))
     const [, line = ''] = lines(await exported({ tenant: tenant.tenantId, to: '1970-01-02' }))
     expect(line.split(',').slice(4).join()).toBe(
-      'job1,0.000007,0.000003,,m,create-image,key1,main,1,2,3,4,5.04,5,true,',
+      'job1,0.000007,0.000003,,m,create-image,key1,main,1,2,3,4,5.04,5,true,,',
     )
     const json = JSON.parse(await exported({ tenant: tenant.tenantId, to: '1970-01-02' }, true))
     expect(json).toMatchObject({ counted: true, key: 'key1', usage: { cached_input_tokens: 2, video_seconds: 5.04 } })

@@ -80,7 +80,7 @@ describe('the ledger of a tenant', () => {
       { kind: 'reserve', job: released.requestId, amount: '2', ...none, at: iso(start + 3_000) },
       { kind: 'settle', job: settled.requestId, amount: '3', actual: '1.25', at: iso(start + 2_000) },
       { kind: 'reserve', job: settled.requestId, amount: '3', ...none, at: iso(start) },
-      { kind: 'grant', job: null, amount: '100', ...none, at: expect.any(String) },
+      { kind: 'grant', job: null, amount: '100', ...none, at: expect.any(String), id: 'first' },
     ])
   })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { usageBackfill } from '../../../lib/admin/usage/usage-backfill-command.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -31,6 +32,10 @@ describe('usage backfill', () => {
       { tenant: 'idle', counted: 0 },
     ]
     expect((await runCommand(usageBackfill, { table: engine.table })).json).toEqual({ counted: 0, tenants })
+    const { entries } = await readAudit(engine.table, { limit: 10 })
+    expect(entries.filter(({ action }) => action === 'usage backfill')).toMatchObject([
+      { actor: TESTER.name, target: 'acme', after: { settlements: 1 } },
+    ])
   })
 
   it('refuses a tenant that does not exist', async () => {

@@ -77,7 +77,7 @@ describe('usageReport', () => {
     const groupBy = fc
       .shuffledSubarray(['day', 'model', 'key', 'operation'], { minLength: 1 })
       .map((dimensions) => dimensions.join())
-    fc.assert(
+    void fc.assert(
       fc.property(fc.array(counter, { maxLength: 40 }), groupBy, fc.integer({ min: 1, max: 7 }), expectSamePages),
     )
   })

@@ -62,6 +62,7 @@ type AuditFieldName =
   | 'alertOrigin'
   | 'lowBalance'
   | 'thresholds'
+  | 'settlements'
 
 /** The fields of a target that an effect changes, before or after it. */
 export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>

@@ -27,6 +27,10 @@ export const tableKeys = {
   /** One key for settlement and release, so that no second resolution can exist. */
   ledgerResolution: (tenantId: string, jobId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `${jobId}#2` }),
   ledgerGrant: (tenantId: string, grantId: string): TableKey => ({ PK: `L#${tenantId}`, SK: `grant#${grantId}` }),
+  ledgerAdjustment: (tenantId: string, adjustmentId: string): TableKey => ({
+    PK: `L#${tenantId}`,
+    SK: `adjust#${adjustmentId}`,
+  }),
   /** Sums of a tenant's settlements; the id begins with the day, so that a range of days is one range of sort keys. */
   usageCounter: (tenantId: string, counterId: string): TableKey => ({ PK: `U#${tenantId}`, SK: counterId }),
   /** Authentication: by the digest of the whole key. */

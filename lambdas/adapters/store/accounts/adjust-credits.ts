@@ -1,0 +1,115 @@
+import { v7 as uuidv7 } from 'uuid'
+import * as z from 'zod/mini'
+import { formatCredits, type Microcredits, microcredits, ZERO } from '#core/money/money.ts'
+import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { ItemUpdate, NamedWrites, Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { getTenant, type Tenant, TenantNotFoundError } from './tenant-store.ts'
+
+/** The ledger already has an adjustment with this id and another amount. */
+class AdjustmentIdTakenError extends Error {
+  override readonly name = 'AdjustmentIdTakenError'
+}
+
+/** The adjustment would leave less than nothing available. Nothing was written. */
+class AdjustmentBelowZeroError extends Error {
+  override readonly name = 'AdjustmentBelowZeroError'
+}
+
+type Adjustment = {
+  /** Names the ledger row; a new id when left out. */
+  readonly id?: string | undefined
+  /** Negative to take credits away; not zero. */
+  readonly amount: Microcredits
+  /** For people: in the ledger and the audit log. */
+  readonly reason: string
+  /** Whether the available balance may fall below zero. */
+  readonly isDebtAllowed: boolean
+  readonly actor: Actor
+}
+
+/** The tenant after an adjustment, and whether the adjustment is new: a repeated one changes nothing. */
+type Adjusted = { readonly tenant: Tenant; readonly isNew: boolean }
+
+/**
+ * Corrects what was granted to a tenant, once for each id of an adjustment: `available` and `granted` move alike, in one transaction with
+ * the ledger row and the entry of the audit log.
+ * @throws TenantNotFoundError; AdjustmentIdTakenError; AdjustmentBelowZeroError.
+ */
+export async function adjustTenant(
+  table: Table,
+  tenantId: string,
+  { id = uuidv7(), ...adjustment }: Adjustment,
+): Promise<Adjusted> {
+  const named = { ...adjustment, id }
+  try {
+    await table.transact(adjustmentWrites(tenantId, named, Date.now()))
+    return { tenant: await getTenant(table, tenantId), isNew: true }
+  } catch (error) {
+    if (!(error instanceof ConditionsNotMetError)) {
+      throw error
+    }
+    // A repeat may meet a balance that could not pay for it again, so the row is judged first.
+    if (error.failed.has('row')) {
+      await requireSame(table, tenantId, named)
+      return { tenant: await getTenant(table, tenantId), isNew: false }
+    }
+    throw explainBalance(tenantId, named, error)
+  }
+}
+
+type NamedAdjustment = Adjustment & { readonly id: string }
+
+function adjustmentWrites(tenantId: string, adjustment: NamedAdjustment, at: number): NamedWrites {
+  const { id, amount, reason, actor } = adjustment
+  const row = { ...tableKeys.ledgerAdjustment(tenantId, id), kind: 'adjust', amount, reason, at }
+  return {
+    balance: { Update: { ...moveBalance(tenantId, adjustment), ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } },
+    row: { Put: { Item: row, ConditionExpression: 'attribute_not_exists(PK)' } },
+    audit: auditEntry({
+      actor,
+      action: 'tenant adjust',
+      target: { kind: 'tenant', id: tenantId },
+      before: null,
+      after: { amount: formatCredits(amount), reference: id, reason },
+      at,
+    }),
+  }
+}
+
+function moveBalance(tenantId: string, { amount, isDebtAllowed }: NamedAdjustment): ItemUpdate {
+  const isChecked = amount < ZERO && !isDebtAllowed
+  return {
+    Key: tableKeys.balance(tenantId),
+    UpdateExpression: 'SET available = available + :amount, granted = granted + :amount',
+    ConditionExpression: isChecked ? 'available >= :taken' : 'attribute_exists(PK)',
+    ExpressionAttributeValues: { ':amount': amount, ...(isChecked ? { ':taken': -amount } : {}) },
+  }
+}
+
+const amountField = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
+const adjustmentItem = z.object({ amount: amountField })
+const balanceItem = z.object({ available: amountField })
+
+async function requireSame(table: Table, tenantId: string, { id, amount }: NamedAdjustment): Promise<void> {
+  const stored = adjustmentItem.parse(await table.readItem(tableKeys.ledgerAdjustment(tenantId, id))).amount
+  if (stored !== amount) {
+    throw new AdjustmentIdTakenError(
+      `adjustment ${id} of tenant ${tenantId} was made with ${formatCredits(stored)} credits`,
+    )
+  }
+}
+
+function explainBalance(tenantId: string, { amount }: NamedAdjustment, error: ConditionsNotMetError): Error {
+  const balance = error.oldItems.get('balance')
+  if (balance === undefined) {
+    return new TenantNotFoundError(`no tenant ${tenantId}`, { cause: error })
+  }
+  const { available } = balanceItem.parse(balance)
+  const left = formatCredits(microcredits(available + amount))
+  return new AdjustmentBelowZeroError(
+    `tenant ${tenantId} has ${formatCredits(available)} credits available: ${formatCredits(amount)} would leave ${left}; --allow-debt permits this`,
+    { cause: error },
+  )
+}

@@ -1,0 +1,81 @@
+import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
+import { type Answer, formatTable } from '../command-line/answer.ts'
+
+/** What a new key may do. */
+export type KeyWish = {
+  /** Null for all models. */
+  readonly models: readonly string[] | null
+  readonly name: string | undefined
+  /** Unix milliseconds; undefined for a key that does not expire. */
+  readonly expiresAt: number | undefined
+  /** Undefined for a key without a limit. */
+  readonly ratePerMinute: number | undefined
+}
+
+type NewKey = KeyWish & { readonly id: string; readonly key: string; readonly tenant: string }
+
+/** Shows a new key. The JSON omits fields whose options were not given. */
+export function describeNewKey({ id, key, tenant, models, name, expiresAt, ratePerMinute }: NewKey): Answer {
+  const expires = expiresAt === undefined ? undefined : isoSeconds(expiresAt)
+  const json = { id, key, tenant, models, name, expires_at: expires, rate_per_minute: ratePerMinute }
+  const limits = [
+    models === null ? 'all models' : models.join(', '),
+    ...(expires === undefined ? [] : [`until ${expires}`]),
+    ratePerMinute === undefined ? 'any number of requests' : `${ratePerMinute} requests per minute`,
+  ]
+  const called = name === undefined ? '' : ` "${name}"`
+  return {
+    json,
+    text: `key ${id}${called} for tenant ${tenant}, ${limits.join(', ')}\n\n${key}\n\nIt is not shown again.`,
+  }
+}
+
+/** Keys as a list, without the keys themselves. */
+export function describeKeys(listings: readonly ApiKeyListing[]): Answer {
+  const keys = listings.map(keyRow)
+  const rows = keys.map((key) => [
+    key.id,
+    key.tenant,
+    key.name,
+    key.state,
+    key.expires_at,
+    key.rate_per_minute === null ? null : `${key.rate_per_minute}/min`,
+    key.models?.join(',') ?? 'all',
+    key.created_at,
+  ])
+  const header = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'MODELS', 'CREATED']
+  return { json: { keys }, text: formatTable(header, rows) }
+}
+
+/** A key as one object of a list. */
+export function keyRow(key: ApiKeyListing) {
+  return {
+    id: key.keyId,
+    tenant: key.tenantId,
+    state: stateOf(key, Date.now()),
+    models: key.models,
+    created_at: new Date(key.createdAt).toISOString(),
+    name: key.name,
+    expires_at: key.expiresAt === null ? null : isoSeconds(key.expiresAt),
+    rate_per_minute: key.ratePerMinute,
+  }
+}
+
+/** How requests with the key are treated. The first state that applies counts. */
+export function stateOf(
+  { state, suspended, expiresAt }: Pick<ApiKeyListing, 'state' | 'suspended' | 'expiresAt'>,
+  nowMilliseconds: number,
+): 'revoked' | 'expired' | 'suspended' | 'active' {
+  if (state === 'revoked') {
+    return 'revoked'
+  }
+  if (expiresAt !== null && expiresAt <= nowMilliseconds) {
+    return 'expired'
+  }
+  return suspended ? 'suspended' : 'active'
+}
+
+/** As stored: truncated to whole seconds. */
+function isoSeconds(milliseconds: number): string {
+  return new Date(Math.floor(milliseconds / 1000) * 1000).toISOString()
+}

@@ -1,0 +1,73 @@
+import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
+import { unknownModels } from '../catalogue/unknown-models.ts'
+import { formatTable } from '../command-line/answer.ts'
+import type { Command, CommandOption } from '../command-line/command.ts'
+import type { CommandValues } from '../command-line/command-values.ts'
+import { readName } from '../command-line/read-name.ts'
+import { keyRow } from './describe-key.ts'
+import { findKey, KEY } from './find-key.ts'
+import { readExpiry, readModels, readRate } from './read-key-limits.ts'
+
+/** The settings that the command can change. */
+const SETTINGS = {
+  name: { value: 'NAME', summary: 'name for people; an empty one removes it' },
+  models: { value: 'A,B|all', summary: 'models that the key may use, or `all`' },
+  rate: { value: 'N|none', summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}, or \`none\`` },
+  expires: { value: '90d|DATE|none', summary: 'expiry, such as 90d, 12h or 2027-01-31, or `none`' },
+} as const satisfies Record<string, CommandOption>
+
+/** Changes a key. @throws ApiKeyNotFoundError, ApiKeyRevokedError, ApiKeyChangedError. */
+export const keySet: Command = {
+  name: 'key set',
+  summary: 'change the name, models, rate or expiry of a key; the change holds from the next request on',
+  details: `Options that are left out stay as they are. A revoked key cannot be changed. A key that has expired works again with a later
+expiry. Requests that run finish as they began.`,
+  options: { key: KEY, ...SETTINGS },
+  examples: [
+    'key set --key 8fK2mQ0z --models chat-default --rate 30 --local',
+    'key set --key "web shop" --expires 2027-01-31 --name shop --stage prod',
+    'key set --key 8fK2mQ0z --models all --rate none --expires none --json',
+  ],
+  async run(context, values) {
+    const settings = readSettings(values, Date.now())
+    const table = await context.table()
+    const { keyId } = await findKey(table, values.required('key'))
+    for (const warning of await unknownModels(context, settings.models ?? null)) {
+      context.warn(warning)
+    }
+    const { key, isChanged } = await setApiKey(table, { keyId, settings, actor: await context.actor() })
+    if (!isChanged) {
+      context.warn(`key ${keyId} has these settings already: nothing was changed`)
+    }
+    const json = keyRow(key)
+    const shown = { ...json, models: json.models?.join(',') ?? 'all', rate_per_minute: rateText(json.rate_per_minute) }
+    return { json, text: formatTable([], Object.entries(shown)) }
+  },
+}
+
+function readSettings(values: CommandValues, nowMilliseconds: number): KeySettings {
+  const name = readName(values)
+  const [models, rate] = [values.text('models') === 'all' ? null : readModels(values), readRate(values)]
+  const expiresAt = values.text('expires') === 'none' ? null : readExpiry(values, nowMilliseconds)
+  const settings: KeySettings = {
+    ...(name === undefined ? {} : { name: name === '' ? null : name }),
+    ...(models === undefined ? {} : { models }),
+    ...(rate === undefined ? {} : { ratePerMinute: rate }),
+    // As stored: whole seconds.
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : Math.floor(expiresAt / 1000) * 1000 }),
+  }
+  if (Object.keys(settings).length === 0) {
+    throw new UsageError(
+      `nothing to change: use ${Object.keys(SETTINGS)
+        .map((option) => `--${option}`)
+        .join(', ')}`,
+    )
+  }
+  return settings
+}
+
+function rateText(ratePerMinute: number | null): string | null {
+  return ratePerMinute === null ? null : String(ratePerMinute)
+}

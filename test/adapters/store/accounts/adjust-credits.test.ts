@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { formatCredits, microcredits, parseCredits } from '#core/money/money.ts'
+import { verifyLedger } from '../../../../lib/admin/ledger/verify-ledger.ts'
+import { auditTenant } from '../../../engines/audit.ts'
+import { breakConnection } from '../../../engines/break-connection.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { type TableWithClient, tableWithClient } from '../../../engines/table-with-client.ts'
+import { TESTER } from '../../../engines/tester.ts'
+import { openTenant, reserveJob } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: TableWithClient
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const signed = (text: string) =>
+  text.startsWith('-') ? microcredits(-parseCredits(text.slice(1))) : parseCredits(text)
+const adjustment = (amount: string, changes: { id?: string; isDebtAllowed?: boolean } = {}) => ({
+  amount: signed(amount),
+  reason: 'granted twice',
+  isDebtAllowed: false,
+  actor: TESTER,
+  ...changes,
+})
+async function money(tenantId: string): Promise<string[]> {
+  const { balance } = await getTenant(table, tenantId)
+  return [balance.available, balance.granted].map(formatCredits)
+}
+const entriesOf = async (tenantId: string) =>
+  (await readAudit(table, { limit: 20, targets: [tenantId] })).entries.filter(
+    ({ action }) => action === 'tenant adjust',
+  )
+const inOrder = async (tenantId: string) => {
+  expect(await auditTenant(table, tenantId)).toEqual([])
+  expect(await verifyLedger(table, tenantId)).toEqual([])
+}
+
+describe('adjust-credits', () => {
+  it.each([
+    ['-5', ['5', '5']],
+    ['2.5', ['12.5', '12.5']],
+    ['-10', ['0', '0']],
+  ])('%s moves what is available and what was granted alike', async (amount, expected) => {
+    const { tenantId } = await openTenant(table, '10')
+    expect(await adjustTenant(table, tenantId, adjustment(amount))).toMatchObject({ isNew: true })
+    expect(await money(tenantId)).toEqual(expected)
+    await inOrder(tenantId)
+  })
+
+  it('takes no held credits, and nothing at all where too little is available', async () => {
+    const tenant = await openTenant(table, '1')
+    await reserveJob(table, tenant)
+    const taken = adjustTenant(table, tenant.tenantId, adjustment('-0.5'))
+    await expect(taken).rejects.toThrow('has 0.3 credits available: -0.5 would leave -0.2; --allow-debt permits this')
+    await expect(taken).rejects.toMatchObject({ name: 'AdjustmentBelowZeroError' })
+    expect(await money(tenant.tenantId)).toEqual(['0.3', '1'])
+    expect(await entriesOf(tenant.tenantId)).toEqual([])
+    await inOrder(tenant.tenantId)
+  })
+
+  it('goes below zero where debt is allowed, and a later one upwards needs no permission', async () => {
+    const { tenantId } = await openTenant(table, '1')
+    await adjustTenant(table, tenantId, adjustment('-5', { isDebtAllowed: true }))
+    expect(await money(tenantId)).toEqual(['-4', '-4'])
+    await adjustTenant(table, tenantId, adjustment('1'))
+    expect(await money(tenantId)).toEqual(['-3', '-3'])
+    await inOrder(tenantId)
+  })
+
+  it('is one effect for each id, however often and wherever it is repeated, also where the rest could not pay for it again', async () => {
+    const { tenantId } = await openTenant(table, '6')
+    const repeated = () => adjustTenant(table, tenantId, adjustment('-5', { id: 'ticket-1' }))
+    const first = await Promise.all(Array.from({ length: 8 }, repeated))
+    expect(first.filter(({ isNew }) => isNew)).toHaveLength(1)
+    expect(await repeated()).toMatchObject({ isNew: false })
+    expect(await money(tenantId)).toEqual(['1', '1'])
+    expect(await entriesOf(tenantId)).toHaveLength(1)
+    await inOrder(tenantId)
+  })
+
+  it('with the id of another amount is refused', async () => {
+    const { tenantId } = await openTenant(table, '6')
+    await adjustTenant(table, tenantId, adjustment('-5', { id: 'ticket-1' }))
+    await expect(adjustTenant(table, tenantId, adjustment('-1', { id: 'ticket-1' }))).rejects.toThrow(
+      `adjustment ticket-1 of tenant ${tenantId} was made with -5 credits`,
+    )
+    expect(await money(tenantId)).toEqual(['1', '1'])
+  })
+
+  it('without an id is a new one each time', async () => {
+    const { tenantId } = await openTenant(table, '6')
+    await adjustTenant(table, tenantId, adjustment('-1'))
+    await adjustTenant(table, tenantId, adjustment('-1'))
+    expect(await money(tenantId)).toEqual(['4', '4'])
+  })
+
+  it('is recorded with the actor, the amount and the reason', async () => {
+    const { tenantId } = await openTenant(table, '6')
+    await adjustTenant(table, tenantId, adjustment('-1', { id: 'ticket-1' }))
+    expect(await entriesOf(tenantId)).toMatchObject([
+      { actor: TESTER.name, before: null, after: { amount: '-1', reference: 'ticket-1', reason: 'granted twice' } },
+    ])
+  })
+
+  it.each(['reply_lost', 'request_lost'] as const)(
+    'broken off is whole or nothing, and its repeat makes it whole: %s',
+    async (kind) => {
+      const { tenantId } = await openTenant(table, '6')
+      const patient = tableWithClient({ ...(await engine.fresh()), name: table.name, pause: async () => {} })
+      breakConnection(patient, 'adjust#', { kind, times: 8 })
+      const given = adjustment('-5', { id: 'ticket-1' })
+      await expect(adjustTenant(patient, tenantId, given)).rejects.toThrow()
+      const isMade = (await entriesOf(tenantId)).length === 1
+      expect(await money(tenantId)).toEqual(isMade ? ['1', '1'] : ['6', '6'])
+      await inOrder(tenantId)
+      await adjustTenant(table, tenantId, given)
+      expect(await money(tenantId)).toEqual(['1', '1'])
+      expect(await entriesOf(tenantId)).toHaveLength(1)
+    },
+  )
+
+  it('of nobody is an error', async () => {
+    for (const amount of ['-1', '1']) {
+      await expect(adjustTenant(table, 'nobody', adjustment(amount))).rejects.toThrow('no tenant nobody')
+    }
+  })
+})

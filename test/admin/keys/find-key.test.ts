@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { findKey } from '../../../lib/admin/keys/find-key.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  await store('k-1', 'web')
+  await store('k-2', 'twin')
+  await store('k-3', 'twin')
+  await store('k-4', 'old')
+  await store('k-5', 'old')
+  await revokeApiKey(table, 'k-4', TESTER)
+  await store('k-6', 'k-1')
+  await store('k-7', 'gone')
+  await revokeApiKey(table, 'k-7', TESTER)
+})
+afterAll(() => engine.close())
+
+const store = (keyId: string, name: string) =>
+  putApiKey(table, { keyId, name, tenantId: 'acme', models: null, createdAt: 1, digest: `digest-of-${keyId}` }, TESTER)
+
+describe('find-key', () => {
+  it.each([
+    ['k-2', 'k-2'],
+    ['web', 'k-1'],
+    ['k-1', 'k-1'],
+    ['old', 'k-5'],
+    ['gone', 'k-7'],
+  ])('%s means the key %s: an id before a name, a key in use before a revoked one', async (text, keyId) => {
+    expect(await findKey(table, text)).toMatchObject({ keyId })
+  })
+
+  it('a name of several keys in use is refused with their ids', async () => {
+    await expect(findKey(table, 'twin')).rejects.toThrow(
+      '--key twin: 2 keys have this name; use the id: k-2 of tenant acme, k-3 of tenant acme',
+    )
+  })
+
+  it('a word that no key has is refused', async () => {
+    await expect(findKey(table, 'nobody')).rejects.toMatchObject({ name: 'ApiKeyNotFoundError' })
+  })
+})

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
+import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
+import { keySet } from '../../../lib/admin/keys/key-set-command.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+let table: Table
+let key: string
+let id: string
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  table = await engine.fresh()
+  const { tenantId } = await openTenant(table)
+  key = generateApiKey()
+  id = await storeApiKey(table, { key, tenantId, models: null, name: 'web', ratePerMinute: 60 }, TESTER)
+})
+afterAll(() => engine.close())
+
+const set = (options: Readonly<Record<string, string>>, warn: (sentence: string) => void = () => undefined) =>
+  runCommand(keySet, { table, local: true, warn, options: { key: id, ...options } })
+const callerOf = (given: string) => findCaller(table, sha256Hex(given), Date.now() / 1000)
+
+describe('key set', () => {
+  it('changes what it names and leaves the rest, by the id or the name of the key', async () => {
+    const { json } = await set({ key: 'web', models: 'chat-default, famB-1.1-t2v', expires: '2099-01-31' })
+    expect(json).toMatchObject({
+      ...{ id, name: 'web', models: ['chat-default', 'famB-1.1-t2v'], rate_per_minute: 60 },
+      expires_at: '2099-01-31T00:00:00.000Z',
+    })
+    expect(await callerOf(key)).toMatchObject({ models: ['chat-default', 'famB-1.1-t2v'], ratePerMinute: 60 })
+  })
+
+  it('removes the name and the limits by their words', async () => {
+    await set({ models: 'chat-default', expires: '90d' })
+    const { json, text } = await set({ name: '', models: 'all', rate: 'none', expires: 'none' })
+    expect(json).toMatchObject({ name: null, models: null, rate_per_minute: null, expires_at: null })
+    expect(text).toMatch(/models +all/)
+  })
+
+  it('says when nothing was changed', async () => {
+    const warnings: string[] = []
+    await set({ name: 'web', rate: '60', models: 'all' }, (sentence) => warnings.push(sentence))
+    expect(warnings).toEqual([`key ${id} has these settings already: nothing was changed`])
+  })
+
+  it('is kept by a rotation: name, models, rate and lifetime', async () => {
+    await set({ name: 'shop', models: 'chat-default', rate: '5' })
+    const rotated = Object((await runCommand(keyRotate, { table, options: { key: 'shop' } })).json)
+    expect(rotated).toMatchObject({ name: 'shop', models: ['chat-default'], rate_per_minute: 5, replaces: id })
+    expect(await callerOf(rotated.key)).toMatchObject({ models: ['chat-default'], ratePerMinute: 5 })
+  })
+
+  it('of a revoked key is refused', async () => {
+    await runCommand(keyRevoke, { table, options: { key: id } })
+    await expect(set({ name: 'shop' })).rejects.toThrow(`key ${id} is revoked: create a new one with key create`)
+  })
+
+  it.each([
+    [{}, 'nothing to change: use --name, --models, --rate, --expires'],
+    [{ rate: '0' }, '--rate 0: use a whole number from 1'],
+    [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
+    [{ name: 'a\nb' }, '--name contains a control character'],
+    [{ key: 'nobody', name: 'x' }, 'no key nobody'],
+  ])('refuses %j', async (options, message) => {
+    await expect(set(options)).rejects.toThrow(message)
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals'
+import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/admin/tenants/describe-tenant.ts'
+import { credits } from '../../engines/video-jobs.ts'
+
+const TENANT = {
+  id: 't-1',
+  name: 'Acme',
+  webhookSecret: 'whsec_secret',
+  state: 'active',
+  suspension: null,
+  openJobs: { count: 1, max: null },
+  balance: { available: credits('3'), held: credits('1'), spent: credits('1'), granted: credits('5') },
+} as const
+const SUSPENDED = {
+  ...TENANT,
+  state: 'suspended',
+  suspension: { at: Date.parse('2026-11-22T10:00:00Z'), by: 'alice@laptop', reason: 'unpaid' },
+} as const
+
+describe('describe-tenant', () => {
+  it('shows the callback secret only where it is asked for', () => {
+    expect(JSON.stringify(describeTenant(TENANT, { withSecret: false }))).not.toContain('whsec_')
+    expect(describeTenant(TENANT, { withSecret: true })).toMatchObject({ json: { webhook_secret: 'whsec_secret' } })
+  })
+
+  it('says since when, by whom and why a tenant is suspended', () => {
+    const suspension = { since: '2026-11-22T10:00:00.000Z', by: 'alice@laptop', reason: 'unpaid' }
+    expect(tenantRow(SUSPENDED)).toMatchObject({ state: 'suspended', suspension })
+    const { json, text } = describeTenant(SUSPENDED, { withSecret: false })
+    expect(json).toMatchObject({ suspension })
+    expect(text).toContain('suspended since 2026-11-22T10:00:00.000Z by alice@laptop: unpaid')
+  })
+
+  it('says only what is known of a tenant that an older version suspended', () => {
+    expect(stateText({ state: 'suspended', suspension: null })).toBe('suspended')
+    expect(tenantRow({ ...TENANT, state: 'suspended' })).not.toHaveProperty('suspension')
+    expect(stateText({ ...SUSPENDED, suspension: { ...SUSPENDED.suspension, reason: null } })).toMatch(
+      /by alice@laptop$/,
+    )
+  })
+
+  it('counts open jobs against their limit, if there is one', () => {
+    expect([openJobsText(1, null), openJobsText(1, 10)]).toEqual(['1', '1 of 10'])
+  })
+})

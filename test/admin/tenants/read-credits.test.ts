@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals'
+import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
+import { readCredits, readSignedCredits } from '../../../lib/admin/tenants/read-credits.ts'
+
+const values = (option: string, text: string) => new CommandValues(new Map([[option, text]]))
+
+describe('read-credits', () => {
+  it('reads --credits, which is never negative', () => {
+    expect(readCredits(values('credits', '0.25'))).toBe(250_000n)
+    expect(() => readCredits(values('credits', '-1'))).toThrow('--credits "-1" is not an amount')
+  })
+
+  it.each([
+    ['-5', -5_000_000n],
+    ['-0.000001', -1n],
+    ['2.50', 2_500_000n],
+  ])('reads --amount %s with its sign', (text, amount) => {
+    expect(readSignedCredits(values('amount', text))).toBe(amount)
+  })
+
+  it.each(['0', '-0', '0.000', '-0.0'])('refuses --amount %s, which changes nothing', (text) => {
+    expect(() => readSignedCredits(values('amount', text))).toThrow(`--amount ${text}: use an amount other than zero`)
+  })
+
+  it.each(['', '-', '--5', '+5', '-5e3', '1,5'])('refuses --amount %j, which is no amount', (text) => {
+    expect(() => readSignedCredits(values('amount', text))).toThrow('is not an amount')
+  })
+})

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
+import { findTenant, readTenantId, readTenantIdIfGiven } from '../../../lib/admin/tenants/read-tenant.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+  for (const [id, name] of [
+    ['t-1', 'Acme'],
+    ['t-2', 'Twin'],
+    ['t-3', 'Twin'],
+    ['t-4', 't-1'],
+  ]) {
+    await makeTenant(table, { id: String(id), name: String(name), credits: parseCredits('1') }, TESTER)
+  }
+})
+afterAll(() => engine.close())
+
+describe('read-tenant', () => {
+  it.each([
+    ['t-2', 't-2'],
+    ['Acme', 't-1'],
+    ['t-1', 't-1'],
+  ])('%s means the tenant %s: an id counts before a name', async (text, id) => {
+    expect(await findTenant(table, text)).toMatchObject({ id })
+  })
+
+  it('a name of several tenants is refused with their ids', async () => {
+    await expect(findTenant(table, 'Twin')).rejects.toThrow(
+      '--tenant Twin: 2 tenants have this name; use the id: t-2, t-3',
+    )
+  })
+
+  it('a word that no tenant has is refused', async () => {
+    await expect(findTenant(table, 'acme')).rejects.toMatchObject({ name: 'TenantNotFoundError' })
+  })
+
+  it('the option may be left out where a command allows it', async () => {
+    const context = { table: async () => table }
+    expect(await readTenantId(context, new CommandValues(new Map([['tenant', 'Acme']])))).toBe('t-1')
+    expect(await readTenantIdIfGiven(context, new CommandValues(new Map()))).toBeUndefined()
+  })
+})

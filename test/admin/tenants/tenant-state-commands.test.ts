@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Table } from '#adapters/store/table/table.ts'
+import { tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'
+import { tenantResume, tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+describe('tenant-state-commands', () => {
+  it('a suspended tenant is shown and listed with who suspended it, since when and why, until it is resumed', async () => {
+    const { tenantId } = await openTenant(table)
+    const options = { tenant: tenantId, reason: 'unpaid since October' }
+    await runCommand(tenantSuspend, { table, options })
+    const by = expect.stringMatching(/suspended since \S+Z by tester@test: unpaid since October/)
+    expect((await runCommand(tenantShow, { table, options: { tenant: tenantId } })).text).toEqual(by)
+    const listed = await runCommand(tenantList, { table })
+    expect(listed.text).toEqual(by)
+    expect(listed.json).toMatchObject({
+      tenants: [{ suspension: { since: expect.any(String), by: 'tester@test', reason: 'unpaid since October' } }],
+    })
+    const resumed = await runCommand(tenantResume, { table, options: { tenant: tenantId } })
+    expect(resumed.json).not.toHaveProperty('suspension')
+  })
+
+  it('find a tenant by its name, and confirm with both', async () => {
+    const fresh = await engine.fresh()
+    const { tenantId } = await openTenant(fresh)
+    const asked: string[] = []
+    const confirm = async (sentence: string) => void asked.push(sentence)
+    const answer = await runCommand(tenantSuspend, { table: fresh, confirm, options: { tenant: 'Test' } })
+    expect(answer).toMatchObject({ json: { id: tenantId, state: 'suspended' } })
+    expect(asked).toEqual([`Every key of Test (${tenantId}) will be refused from the next request on`])
+  })
+
+  it.each(['', ' ', 'a\nb', 'x'.repeat(501)])('refuse the reason %j', async (reason) => {
+    const { tenantId } = await openTenant(table)
+    await expect(runCommand(tenantSuspend, { table, options: { tenant: tenantId, reason } })).rejects.toThrow(
+      '--reason: use one line of 1 to 500 visible characters',
+    )
+  })
+})
