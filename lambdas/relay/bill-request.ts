@@ -18,6 +18,8 @@ export type Bill = {
   readonly estimate: Charge
   /** Whether the request costs something as settled so far. If so, an error response tells SDKs not to retry. */
   readonly isBilled: boolean
+  /** The cost as settled so far. Undefined before that, and for a model without a price, which is not billed. */
+  readonly cost: Microcredits | undefined
   settle(charge: Charge): void
   /** Settles without usage from the upstream; the ledger marks such a bill, and a metric counts it. */
   settleByEstimate(charge: Charge): void
@@ -54,7 +56,13 @@ export async function billRequest(
   await requireChannel(context, exchange, model)
   if (estimate.amount === ZERO) {
     await exchange.confirmCaller()
-    await run({ estimate, isBilled: false, settle: () => undefined, settleByEstimate: () => undefined })
+    await run({
+      estimate,
+      isBilled: false,
+      cost: undefined,
+      settle: () => undefined,
+      settleByEstimate: () => undefined,
+    })
     return
   }
   const { tenantId, keyDigest, keyId, revision, budget } = exchange.caller
@@ -80,6 +88,9 @@ export async function billRequest(
     get isBilled() {
       return settlement !== undefined && settlement.amount > ZERO
     },
+    get cost() {
+      return settlement?.amount
+    },
     settle: (charge) => {
       settlement = { ...charge, estimated: false }
     },
@@ -102,6 +113,11 @@ export async function billRequest(
       report(settlement, { exchange, model, estimate })
     }
   }
+}
+
+/** What a client is shown as the cost of a charge; undefined for a model without a price. */
+export function shownCost({ estimate }: Pick<Bill, 'estimate'>, { amount }: Charge): Microcredits | undefined {
+  return estimate.amount === ZERO ? undefined : amount
 }
 
 /** Where every channel of a model is disabled, nothing is reserved. Without a reservation, a read proves the key. */

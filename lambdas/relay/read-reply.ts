@@ -1,5 +1,7 @@
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
-import { beginsAsObject } from '#core/relay/json-marks.ts'
+import type { FieldTree } from '#core/json/field-tree.ts'
+import { beginsAsObject } from '#core/json/json-marks.ts'
+import { withoutHidden } from '#core/json/remove-fields.ts'
 import type { PassingForm } from '#core/relay/passing-reply.ts'
 import type { ClientResponse } from './client-response.ts'
 import { cutReply, type Unfinished } from './large-reply.ts'
@@ -113,14 +115,27 @@ export function refuseReply(reply: Pick<UpstreamReply, 'failed'>, reason: string
   throw new UpstreamFailedError({ cause: new TypeError(reason) })
 }
 
-/** Reads what an upstream says against a request, without the keys that the upstream was called with. @throws as {@link readReply} */
-export async function readRefusal(reply: UpstreamReply, deadline: number): Promise<Buffer> {
+type RefusalReading = {
+  readonly deadline: number
+  /** What no client sees of a reply. */
+  readonly hidden: FieldTree
+}
+
+/**
+ * Reads what an upstream says against a request, without the keys that the upstream was called with and without what is hidden.
+ * @throws as {@link readReply}
+ */
+export async function readRefusal(reply: UpstreamReply, { deadline, hidden }: RefusalReading): Promise<Buffer> {
   const bytes = (await readReply(reply, { bytesMax: REFUSAL_BYTES_MAX, deadline })).toString('latin1')
-  return Buffer.from(reply.withoutCredentials(bytes), 'latin1')
+  return Buffer.from(withoutHidden(reply.withoutCredentials(bytes), hidden), 'latin1')
 }
 
 /** Relays what an upstream says against a request, with its status. Nothing is billed. @throws as {@link readReply} */
-export async function relayRefusal(reply: UpstreamReply, response: ClientResponse, deadline: number): Promise<void> {
-  const body = await readRefusal(reply, deadline)
+export async function relayRefusal(
+  reply: UpstreamReply,
+  response: ClientResponse,
+  reading: RefusalReading,
+): Promise<void> {
+  const body = await readRefusal(reply, reading)
   sendWhole(response, { statusCode: reply.status, contentType: reply.contentType, body })
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { IGNORED_HEADER, refuseIgnored } from '#core/contract/ignored-fields.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import { type ApiEvent, type Handling, headerOf, MiddlewareOrderError } from '#middleware/api-event.ts'
 import { handlingHeaders } from '#middleware/strict-handling.ts'
 import type { ClientResponse, ResponseHeaders } from './client-response.ts'
@@ -13,6 +14,12 @@ export type RelayBody = {
   /** Length of `text` in UTF-8. */
   readonly bytes: number
   readonly json: unknown
+}
+
+type FailedBill = {
+  readonly isBilled: boolean
+  /** What was billed. */
+  readonly cost?: Microcredits | undefined
 }
 
 type Received = {
@@ -166,13 +173,13 @@ export class RelayExchange {
 
   /**
    * Responds with an error unless a response has begun; does nothing the second time. After a bill the error tells SDKs not
-   * to retry by themselves, because a retry would be billed again.
+   * to retry by themselves, because a retry would be billed again, and what was billed.
    */
-  tellFailure(error: unknown, { isBilled }: { readonly isBilled: boolean }): void {
+  tellFailure(error: unknown, { isBilled, cost }: FailedBill): void {
     if (!this.#isFailureTold) {
       this.#isFailureTold = true
       const { path } = this.event
-      sendError(this.response, error, { path, requestId: this.requestId, isBilled })
+      sendError(this.response, error, { path, requestId: this.requestId, isBilled, cost })
     }
   }
 }

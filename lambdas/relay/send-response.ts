@@ -1,7 +1,9 @@
 import { logger } from '#adapters/telemetry/logger.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import { DO_NOT_RETRY } from '#core/should-retry.ts'
 import { errorResult } from '#middleware/error-response.ts'
 import { ClientGoneError, type ClientResponse } from './client-response.ts'
+import { costHeaders } from './cost-headers.ts'
 
 type WholeBody = {
   readonly statusCode: number
@@ -27,10 +29,13 @@ export function sendWhole(
 /** Sends JSON of a known length piece by piece, and waits for a slow client between two pieces. */
 export async function sendPieces(
   response: ClientResponse,
-  { statusCode, pieces }: { readonly statusCode: number; readonly pieces: readonly Uint8Array[] },
+  { statusCode, pieces, headers }: Omit<WholeBody, 'body' | 'contentType'> & { readonly pieces: readonly Uint8Array[] },
 ): Promise<void> {
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  response.open({ statusCode, headers: { 'content-type': 'application/json', 'content-length': String(length) } })
+  response.open({
+    statusCode,
+    headers: { 'content-type': 'application/json', 'content-length': String(length), ...headers },
+  })
   for (const piece of pieces) {
     await sendPiece(response, piece)
   }
@@ -49,10 +54,11 @@ type Failed = {
   readonly requestId: string
   /** The failed request was billed: a retry would be billed again. */
   readonly isBilled: boolean
+  readonly cost?: Microcredits | undefined
 }
 
 /** Tells the client what went wrong, unless the client has left or already has a part of its response. */
-export function sendError(response: ClientResponse, error: unknown, { path, requestId, isBilled }: Failed): void {
+export function sendError(response: ClientResponse, error: unknown, { path, requestId, isBilled, cost }: Failed): void {
   if (error instanceof ClientGoneError) {
     return
   }
@@ -70,7 +76,7 @@ export function sendError(response: ClientResponse, error: unknown, { path, requ
     statusCode,
     headers: {
       ...Object.fromEntries(strings),
-      ...(isBilled ? DO_NOT_RETRY : {}),
+      ...(isBilled ? { ...DO_NOT_RETRY, ...costHeaders(cost) } : {}),
       'content-length': String(Buffer.byteLength(body)),
     },
   })

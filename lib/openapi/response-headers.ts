@@ -13,6 +13,9 @@ export const HEADERS = {
     description: '`false`: do not retry automatically, because a retry could be billed again.',
     schema: { type: 'string', enum: ['false'] },
   },
+  'x-reelgate-cost': text(
+    'What the request costs, in credits, such as `0.005195`. Absent if nothing is billed, from streams, and from responses so large that they are relayed while they arrive.',
+  ),
   'x-reelgate-ignored': text(
     'Ignored fields of the body and ignored query parameters, such as `durration, messages.content.cache_control`: percent-encoded, at most 20 and 1 KB. Absent if there are none.',
   ),

@@ -12,6 +12,9 @@ const ALWAYS = ['x-request-id', 'openai-processing-ms'] as const satisfies reado
 /** On successes and on refusals of what the request says. */
 const HANDLING = ['Preference-Applied', 'x-reelgate-ignored'] as const satisfies readonly HeaderName[]
 
+/** On relayed responses that are billed. */
+const COST = ['x-reelgate-cost'] as const satisfies readonly HeaderName[]
+
 /** On every response to a valid key with a rate. */
 const RATE = [
   'x-ratelimit-limit-requests',
@@ -32,7 +35,7 @@ const ERROR_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
 
 /** Refusals by upstreams are relayed, with these headers if a part of the request was billed or ignored, or handled strictly. */
 const RELAYED_STATUSES: readonly number[] = [400, 404, 405, 413]
-const RELAYED_HEADERS = ['x-should-retry', ...HANDLING] as const satisfies readonly HeaderName[]
+const RELAYED_HEADERS = ['x-should-retry', ...COST, ...HANDLING] as const satisfies readonly HeaderName[]
 
 function errorSchema(shape: ErrorShape, status: number): JsonSchema {
   if (shape === 'openai') {
@@ -63,7 +66,9 @@ export function responsesOf(
   const { json, events } = contentOf(response, examples)
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
-      const headers = headersOf([...ALWAYS, ...HANDLING, ...(route.isPublic ? [] : RATE), ...(response.headers ?? [])])
+      const cost = route.streams ? COST : []
+      const rate = route.isPublic ? [] : RATE
+      const headers = headersOf([...ALWAYS, ...cost, ...HANDLING, ...rate, ...(response.headers ?? [])])
       return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }
     return [status, status === 304 ? notModified(response.headers) : errorReference(shape, status)] as const

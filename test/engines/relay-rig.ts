@@ -71,19 +71,24 @@ type RigOptions = {
   readonly channels?: number
   /** Members of every chat model. */
   readonly chat?: Readonly<Record<string, unknown>>
+  /** The price row of {@link CHAT}. */
+  readonly prices?: Readonly<Record<string, string>>
   /** Hears of every request of the handlers to the table. */
   readonly watch?: TableWatch
 }
 
 /** One per test file, because handlers keep what they opened. Sets the environment that a deployment would. */
 export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig> {
-  const { channel = {}, channels = 1, chat = {}, watch } = options
+  const { channel = {}, channels = 1, chat = {}, watch, prices } = options
   const engine = await startTestTable()
   const watched = watch && (await startMeteredTable(engine.endpoint, new CostMeter(), watch))
   const upstreams = await Promise.all(Array.from({ length: channels }, startRelayUpstream))
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
   const configFile = join(directory, 'gateway.json')
-  writeFileSync(configFile, JSON.stringify(relayConfig(upstreams, { channel, chat })))
+  writeFileSync(
+    configFile,
+    JSON.stringify(relayConfig(upstreams, { channel, chat, ...(prices === undefined ? {} : { prices }) })),
+  )
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
@@ -157,7 +162,11 @@ function loadHandler({ operation = 'create-chat-completion' }: Call) {
 /** The models of these tests, on a channel for each upstream. */
 export function relayConfig(
   upstreams: readonly RelayUpstream[],
-  { channel = {}, chat: added = {} }: Pick<RigOptions, 'channel' | 'chat'> = {},
+  {
+    channel = {},
+    chat: added = {},
+    prices = { input_per_million: '1000', output_per_million: '2000' },
+  }: Pick<RigOptions, 'channel' | 'chat' | 'prices'> = {},
 ) {
   const models = {
     [CHAT]: 'upstream-chat',
@@ -181,7 +190,7 @@ export function relayConfig(
       ...(typeof channel === 'function' ? channel(index) : channel),
     })),
     models: [
-      { ...chat, id: CHAT, prices: [{ input_per_million: '1000', output_per_million: '2000' }] },
+      { ...chat, id: CHAT, prices: [prices] },
       { ...chat, id: UNSERVED.chat, prices: [{ input_per_million: '1', output_per_million: '1' }] },
       { ...embedding, id: UNSERVED.embedding, dimensions: true, prices: [{ input_per_million: '1' }] },
       {

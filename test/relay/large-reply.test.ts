@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { cutReply, passOn } from '#lambdas/relay/large-reply.ts'
+import { rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import type { FakeBody } from './fake-body.ts'
 import { fakeReply } from './fake-reply.ts'
 import { FakeResponse } from './fake-response.ts'
 
-const form = { publicModel: 'chat', list: 'choices' } as const
+const form = { ...rulesOf('chat'), list: 'choices' } as const
 const HELD = '{"model":"upstream-chat","choices":[{}'
 const REST = '],"usage":{"total_tokens":3}}'
 const telemetry = captureTelemetry()

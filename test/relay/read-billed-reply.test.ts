@@ -3,6 +3,7 @@ import { microcredits } from '#core/money/money.ts'
 import { type Charge, countedUsage } from '#core/quota/counted-usage.ts'
 import type { LargeReply } from '#lambdas/relay/large-reply.ts'
 import { readBilledReply } from '#lambdas/relay/read-billed-reply.ts'
+import { rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { fakeReply } from './fake-reply.ts'
 import { FakeResponse } from './fake-response.ts'
@@ -20,6 +21,7 @@ function start({ passes = true }: { readonly passes?: boolean } = {}) {
   const bill = {
     estimate: { amount: microcredits(100), usage: countedUsage({}) },
     isBilled: false,
+    cost: undefined,
     settle: () => undefined,
     settleByEstimate: ({ amount }: Charge) => void estimates.push(amount),
   }
@@ -27,7 +29,7 @@ function start({ passes = true }: { readonly passes?: boolean } = {}) {
     readBilledReply(upstream.reply, {
       response,
       bill,
-      form: { publicModel: 'chat', list: 'choices' },
+      form: { ...rulesOf('chat'), list: 'choices' },
       passes,
       bytesMax: 10,
       settleLarge: (each) => void large.push(each),

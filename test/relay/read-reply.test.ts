@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { ReplyTooLargeError } from '#lambdas/relay/large-reply.ts'
 import { readRefusal, readSuccess, readSuccessUpTo, refuseReply, relayRefusal } from '#lambdas/relay/read-reply.ts'
+import { HIDDEN, rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { fakeReply } from './fake-reply.ts'
 import { FakeResponse } from './fake-response.ts'
 
-const form = { publicModel: 'chat', list: 'choices' } as const
+const form = { ...rulesOf('chat'), list: 'choices' } as const
 const inAMinute = () => performance.now() + 60_000
 const telemetry = captureTelemetry()
 
@@ -80,13 +81,17 @@ describe('readRefusal', () => {
   it('removes the keys of the call, and keeps every other byte', async () => {
     const { reply, body } = fakeReply({ withoutCredentials: (text) => text.replace('sk-1', '[redacted]') })
     body.end('{"error":"the key sk-1 of Zürich"}')
-    expect((await readRefusal(reply, inAMinute())).toString()).toBe('{"error":"the key [redacted] of Zürich"}')
+    expect((await readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN })).toString()).toBe(
+      '{"error":"the key [redacted] of Zürich"}',
+    )
   })
 
   it('holds no more than a mebibyte', async () => {
     const { reply, body } = fakeReply()
     body.write('x'.repeat(1024 * 1024), 'x')
-    await expect(readRefusal(reply, inAMinute())).rejects.toBeInstanceOf(UpstreamFailedError)
+    await expect(readRefusal(reply, { deadline: inAMinute(), hidden: HIDDEN })).rejects.toBeInstanceOf(
+      UpstreamFailedError,
+    )
     expect(body.isDestroyed).toBe(true)
   })
 })
@@ -96,7 +101,7 @@ describe('relayRefusal', () => {
     const { reply, body } = fakeReply({ status: 422, contentType: 'text/plain' })
     body.end('no')
     const response = new FakeResponse()
-    await relayRefusal(reply, response, inAMinute())
+    await relayRefusal(reply, response, { deadline: inAMinute(), hidden: HIDDEN })
     expect(response.head).toMatchObject({ statusCode: 422, headers: { 'content-type': 'text/plain' } })
     expect([response.text, response.ends]).toEqual(['no', 1])
   })

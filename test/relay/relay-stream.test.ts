@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ChatStream } from '#core/relay/chat-stream.ts'
-
 import { NothingRelayedError, relayStream } from '#lambdas/relay/relay-stream.ts'
+import { rulesOf } from '../core/relay/reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
 import { word } from '../engines/relay-upstream.ts'
 import { FakeBody } from './fake-body.ts'
@@ -17,10 +17,11 @@ function start() {
   const tell = { failed: () => void told.push('failed'), completed: () => void told.push('completed') }
   const reply = { ...tell, body, channel: relayChannel('main'), upstreamRequestId: undefined }
   const stream = new ChatStream({
-    publicModel: 'upstream-chat',
+    ...rulesOf('upstream-chat'),
     relaysUsage: false,
     choices: 1,
     withoutCredentials: (text) => text,
+    costOf: () => undefined,
   })
   return { body, answer, told, over: relayStream(reply, stream, answer) }
 }

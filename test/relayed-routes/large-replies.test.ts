@@ -57,13 +57,16 @@ function around(members: object): readonly [string, string] {
 const settled = async (id: string) => (await rig.rows(id)).find(({ kind }) => kind === 'settle')
 
 describe('a chat reply of 67 MiB', () => {
-  it('reaches its client with the public model, wherever that stands, and is billed by its usage', async () => {
+  it('reaches its client with the public model and its cost, wherever those stand, and is billed by its usage', async () => {
     const { id, key } = await rig.tenant('1')
     const parts = around({ id: 'chatcmpl-1', usage: USAGE, model: 'upstream-chat' })
     rig.upstreams[0]?.answerWith((response) => sendLarge(response, parts, 67))
-    const { statusCode, body, isCut } = await rig.send(BODY, { key })
+    const { statusCode, headers, body, isCut } = await rig.send(BODY, { key })
     expect({ statusCode, isCut }).toStrictEqual({ statusCode: 200, isCut: false })
-    expect(body.length).toBe(parts.join('').length - 'upstream-chat'.length + CHAT.length + 67 * MEBIBYTE)
+    const changes = CHAT.length - 'upstream-chat'.length + ',"cost":0.015'.length
+    expect(body.length).toBe(parts.join('').length + changes + 67 * MEBIBYTE)
+    expect(body.subarray(-100).toString()).toContain('"total_tokens":12,"cost":0.015}')
+    expect(headers).not.toHaveProperty('x-reelgate-cost')
     expect(body.subarray(0, 60).toString()).toBe((parts[0] + 'a'.repeat(60)).slice(0, 60))
     expect(body.subarray(-100).toString()).toContain(`"model":"${CHAT}"}`)
     expect(await settled(id)).toMatchObject({ actual: 15_000n })

@@ -1,28 +1,26 @@
 import { type ChatRequest, parseChatRequest } from '#core/contract/chat-request.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
+import type { FieldTree } from '#core/json/field-tree.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { adviseOnOutput } from '#core/money/shortfall.ts'
-import { brokenStreamCharge, chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'
-import type { TokenCounts } from '#core/quota/token-counts.ts'
-import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
+import { chatChargeMax } from '#core/quota/chat-cost.ts'
 import { upstreamChatBody } from '#core/relay/chat-call.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 import { type Bill, billRequest } from '../../relay/bill-request.ts'
+import { costHeaders } from '../../relay/cost-headers.ts'
 import { EventSender } from '../../relay/event-sender.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
-import type { LargeReply } from '../../relay/large-reply.ts'
-import { tokensOf } from '../../relay/measure-request.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
 import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
 import { NothingRelayedError, relayStream } from '../../relay/relay-stream.ts'
-import { usageWithinBounds } from '../../relay/report-usage.ts'
 import { sendWhole } from '../../relay/send-response.ts'
 import { isSuccess, type UpstreamReply } from '../../relay/upstream-reply.ts'
+import { ChatBill } from './chat-bill.ts'
 
 /** The largest chat reply that is held whole, in several copies; images in it included. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
@@ -65,7 +63,7 @@ export async function createChatCompletion(exchange: RelayExchange, context: Rel
       })
       exchange.noteReply(reply)
       try {
-        return await relayReply(reply, { exchange, chat, bill, deadline })
+        return await relayReply(reply, { exchange, chat, bill, deadline, hidden: catalogue.hiddenFields })
       } catch (error) {
         if (!(error instanceof NothingRelayedError)) {
           throw error
@@ -81,11 +79,13 @@ type BilledChat = {
   readonly chat: ChatRequest
   readonly bill: Bill
   readonly deadline: number
+  /** What no client sees of the reply. */
+  readonly hidden: FieldTree
 }
 
 async function relayReply(reply: UpstreamReply, billed: BilledChat): Promise<void> {
   if (!isSuccess(reply)) {
-    await relayRefusal(reply, billed.exchange.response, billed.deadline)
+    await relayRefusal(reply, billed.exchange.response, billed)
   } else if (billed.chat.stream && isEventStream(reply.contentType)) {
     await relayEvents(reply, billed)
   } else {
@@ -94,21 +94,23 @@ async function relayReply(reply: UpstreamReply, billed: BilledChat): Promise<voi
 }
 
 async function relayWhole(reply: UpstreamReply, billed: BilledChat): Promise<void> {
-  const { exchange, chat, bill, deadline } = billed
+  const { exchange, chat, bill, deadline, hidden } = billed
   const { response } = exchange
+  const chatBill = new ChatBill(billed)
+  const rules = { publicModel: chat.model.id, hidden }
   const bytes = await readBilledReply(reply, {
     response,
     bill,
     deadline,
     bytesMax: REPLY_BYTES_MAX,
-    form: { publicModel: chat.model.id, list: 'choices' },
+    form: { ...rules, list: 'choices', costOf: (read) => chatBill.costOfLarge(read) },
     passes: !chat.stream,
-    settleLarge: (large) => settleLarge(large, reply, billed),
+    settleLarge: (large) => chatBill.settleLarge(large, reply),
   })
   if (bytes === undefined) {
     return
   }
-  const read = readChatReply(bytes.toString('latin1'), chat.model.id)
+  const read = readChatReply(bytes.toString('latin1'), rules)
   if (read.kind === 'error') {
     reply.failed()
     throw new NothingRelayedError('the upstream reported an error under a status of success')
@@ -116,30 +118,35 @@ async function relayWhole(reply: UpstreamReply, billed: BilledChat): Promise<voi
   if (read.kind === 'unusable') {
     return refuseReply(reply, 'the answer is no JSON object with choices that have a message')
   }
+  const body = Buffer.from(read.relayed(chatBill.costOfWhole(read.usage)), 'latin1')
   // Made before anything is billed: a reply that cannot become a stream costs nothing.
   const events = chat.stream
-    ? chatReplyAsEvents(bytes.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
+    ? chatReplyAsEvents(body.toString('utf8'), chat.model.id, { hasUsage: chat.includeUsage })
     : undefined
   if (chat.stream && events === undefined) {
     return refuseReply(reply, 'the reply has choices that cannot be sent as a stream')
   }
-  if (read.usage === undefined) {
-    bill.settleByEstimate(bill.estimate)
-  } else {
-    settleByUsage(read.usage, reply, billed)
-  }
+  chatBill.settleWhole(read.usage, reply)
   if (events === undefined) {
-    sendWhole(response, { statusCode: reply.status, body: Buffer.from(read.relayed, 'latin1') })
+    sendWhole(response, { statusCode: reply.status, body, headers: costHeaders(bill.cost) })
   } else {
     new EventSender(response).end(events)
   }
 }
 
 async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<void> {
-  const { exchange, chat, bill } = billed
+  const { exchange, chat, bill, hidden } = billed
   const { model, choices, includeUsage } = chat
   const { withoutCredentials } = reply
-  const stream = new ChatStream({ publicModel: model.id, relaysUsage: includeUsage, choices, withoutCredentials })
+  const chatBill = new ChatBill(billed)
+  const stream = new ChatStream({
+    publicModel: model.id,
+    hidden,
+    relaysUsage: includeUsage,
+    choices,
+    withoutCredentials,
+    costOf: (usage) => chatBill.costOf(usage),
+  })
   const end = await relayStream(reply, stream, exchange.response)
   exchange.note({ streamEnd: end === 'cut' ? 'broken' : end })
   if (end === 'broken' || end === 'cut') {
@@ -147,40 +154,13 @@ async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<vo
   }
   const { usage, relayedTextBytes } = stream
   if (usage !== undefined) {
-    settleByUsage(usage, reply, billed)
+    chatBill.settleByUsage(usage, reply)
   } else if (end === 'whole' || end === 'cut') {
     bill.settleByEstimate(bill.estimate)
   } else if (end === 'abandoned' || relayedTextBytes > 0) {
-    settleBrokenStream(relayedTextBytes, billed)
+    chatBill.settleBroken(relayedTextBytes)
   }
   if (!exchange.response.isOpen) {
     throw new UpstreamFailedError({ cause: new RangeError('an event is larger than any of a chat') })
   }
-}
-
-/** Bills a reply that was too large to be held: by its usage, or without one as a stream that ended the same way. */
-function settleLarge(large: LargeReply, reply: UpstreamReply, billed: BilledChat): void {
-  const usage = believedUsage(readTokenUsage(large.usage), large.entries > 0)
-  if (usage !== undefined) {
-    settleByUsage(usage, reply, billed)
-  } else if (large.end === 'broken') {
-    settleBrokenStream(large.bytes, billed)
-  } else {
-    billed.bill.settleByEstimate(billed.bill.estimate)
-  }
-}
-
-/** Bills the prompt and what was relayed of a reply that ended without a usage. */
-function settleBrokenStream(relayedTextBytes: number, { chat, bill }: BilledChat): void {
-  const { model, promptTokensEstimate: promptTokens } = chat
-  bill.settleByEstimate(brokenStreamCharge(model, { promptTokens, relayedTextBytes, estimate: bill.estimate }))
-}
-
-/** Bills what the upstream reports, within the bounds of the model. */
-function settleByUsage(reported: TokenCounts, { channel }: UpstreamReply, { exchange, chat, bill }: BilledChat): void {
-  const { model, choices } = chat
-  const { requestId } = exchange
-  const usage = usageWithinBounds(reported, { requestId, channelId: channel.id, model, choices })
-  exchange.note(tokensOf(usage))
-  bill.settle(chatCharge(model, usage))
 }

@@ -12,6 +12,7 @@ import { billRequest } from '../../relay/bill-request.ts'
 import { adviseOnCompletion, completionEstimate } from '../../relay/completions/bill-prompts.ts'
 import { UpstreamRefusalError } from '../../relay/completions/prompt-calls.ts'
 import { relayCompletion } from '../../relay/completions/relay-completion.ts'
+import { costHeaders } from '../../relay/cost-headers.ts'
 import { refuseIgnoredFields } from '../../relay/refuse-ignored-fields.ts'
 import type { RelayContext } from '../../relay/relay-context.ts'
 import type { RelayExchange } from '../../relay/relay-exchange.ts'
@@ -55,7 +56,7 @@ export async function createCompletion(exchange: RelayExchange, context: RelayCo
         throw error
       }
       const { status, contentType, text } = error
-      const headers = bill.isBilled ? DO_NOT_RETRY : {}
+      const headers = bill.isBilled ? { ...DO_NOT_RETRY, ...costHeaders(bill.cost) } : {}
       sendWhole(response, { statusCode: status, contentType, body: Buffer.from(text), headers })
     }
   })

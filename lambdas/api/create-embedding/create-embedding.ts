@@ -7,7 +7,8 @@ import { passingFields } from '#core/parameters/passing-fields.ts'
 import { embeddingChargeMax, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'
 import { embeddingTokensMax } from '#core/quota/usage-bounds.ts'
 import { readEmbeddingReply, readPromptTokens } from '#core/relay/embedding-reply.ts'
-import { type Bill, billRequest } from '../../relay/bill-request.ts'
+import { type Bill, billRequest, shownCost } from '../../relay/bill-request.ts'
+import { costHeaders } from '../../relay/cost-headers.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
@@ -47,16 +48,23 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
       },
     })
     exchange.noteReply(reply)
+    const hidden = catalogue.hiddenFields
     if (!isSuccess(reply)) {
-      return await relayRefusal(reply, response, deadline)
+      return await relayRefusal(reply, response, { deadline, hidden })
     }
-    const asked = { publicModel: model.id, inputs: countInputs(inputs), encodingFormat }
+    const rules = { publicModel: model.id, hidden }
+    const asked = { ...rules, inputs: countInputs(inputs), encodingFormat }
     const settling = { exchange, reply, bill, model, inputs: asked.inputs }
     const bytes = await readBilledReply(reply, {
       response,
       bill,
       deadline,
-      form: { publicModel: model.id, list: 'data' },
+      form: {
+        ...rules,
+        list: 'data',
+        costOf: ({ usage, entries }) =>
+          entries === 0 ? undefined : shownCost(bill, chargeOf(readPromptTokens(usage), settling).charge),
+      },
       // Numbers may have to become base64, which takes the whole reply.
       passes: encodingFormat === 'float',
       settleLarge: ({ usage }) => settle(readPromptTokens(usage), settling),
@@ -69,7 +77,8 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
       refuseReply(reply, read.reason)
     }
     settle(read.promptTokens, settling)
-    await sendPieces(response, { statusCode: reply.status, pieces: read.pieces })
+    const { pieces } = read.relayed(bill.cost)
+    await sendPieces(response, { statusCode: reply.status, pieces, headers: costHeaders(bill.cost) })
   })
 }
 
@@ -81,16 +90,21 @@ type Settling = {
   readonly inputs: number
 }
 
+/** What the reported tokens cost, within the bounds of the model. */
+function chargeOf(reported: number | undefined, { bill, model, inputs }: Settling) {
+  const promptTokens = reported === undefined ? undefined : Math.min(reported, embeddingTokensMax(model, inputs))
+  return { promptTokens, ...settleEmbeddingCost(model, { estimate: bill.estimate, promptTokens }) }
+}
+
 /** Bills what the upstream reports, within the bounds of the model. */
-function settle(reported: number | undefined, { exchange, reply, bill, model, inputs }: Settling): void {
-  const tokensMax = embeddingTokensMax(model, inputs)
-  if (reported !== undefined && reported > tokensMax) {
+function settle(reported: number | undefined, settling: Settling): void {
+  const { exchange, reply, bill, model } = settling
+  const { promptTokens, charge, billedAtEstimate } = chargeOf(reported, settling)
+  if (reported !== undefined && reported !== promptTokens) {
     const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
     reportUsageAboveBound(call, { promptTokens: reported })
   }
-  const promptTokens = reported === undefined ? undefined : Math.min(reported, tokensMax)
   exchange.note({ inputTokens: promptTokens })
-  const { charge, billedAtEstimate } = settleEmbeddingCost(model, { estimate: bill.estimate, promptTokens })
   if (billedAtEstimate) {
     bill.settleByEstimate(charge)
   } else {

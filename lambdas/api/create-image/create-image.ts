@@ -4,7 +4,8 @@ import { affordableCount } from '#core/money/shortfall.ts'
 import { passingFields } from '#core/parameters/passing-fields.ts'
 import { imageCharge, imageChargeMax } from '#core/quota/image-cost.ts'
 import { readImageReply } from '#core/relay/image-reply.ts'
-import { billRequest } from '../../relay/bill-request.ts'
+import { billRequest, shownCost } from '../../relay/bill-request.ts'
+import { costHeaders } from '../../relay/cost-headers.ts'
 import { callUpstream, replyDeadline } from '../../relay/failover.ts'
 import { readBilledReply } from '../../relay/read-billed-reply.ts'
 import { refuseReply, relayRefusal } from '../../relay/read-reply.ts'
@@ -43,9 +44,11 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
       },
     })
     exchange.noteReply(reply)
+    const hidden = context.catalogue.hiddenFields
     if (!isSuccess(reply)) {
-      return await relayRefusal(reply, response, deadline)
+      return await relayRefusal(reply, response, { deadline, hidden })
     }
+    const rules = { publicModel: model.id, hidden }
     const settle = (images: number) => {
       if (images > image.count) {
         const call = { requestId: exchange.requestId, channelId: reply.channel.id, modelId: model.id }
@@ -57,18 +60,23 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
       response,
       bill,
       deadline,
-      form: { publicModel: model.id, list: 'data' },
+      form: {
+        ...rules,
+        list: 'data',
+        costOf: ({ entries }) => (entries === 0 ? undefined : shownCost(bill, imageCharge(image, entries))),
+      },
       passes: true,
       settleLarge: ({ entries }) => settle(entries),
     })
     if (bytes === undefined) {
       return
     }
-    const read = readImageReply(bytes, { publicModel: model.id })
+    const read = readImageReply(bytes, rules)
     if (read.kind === 'unusable') {
       refuseReply(reply, read.reason)
     }
     settle(read.images)
-    await sendPieces(response, { statusCode: reply.status, pieces: read.pieces })
+    const { pieces } = read.relayed(bill.cost)
+    await sendPieces(response, { statusCode: reply.status, pieces, headers: costHeaders(bill.cost) })
   })
 }

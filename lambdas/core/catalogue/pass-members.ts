@@ -5,7 +5,8 @@ import { strictObject } from './strict-object.ts'
 /** More than the fields of any upstream's API. */
 const ADDED_MAX = 100
 
-const FIELD_PATH = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})*$/
+/** A dotted path of field names. */
+export const FIELD_PATH = /^[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})*$/
 
 const fieldPath = z
   .string()

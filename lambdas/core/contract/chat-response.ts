@@ -6,6 +6,12 @@ import * as z from 'zod'
 export const FINISH_REASONS =
   '`stop` (natural end), `length` (`max_tokens` reached), `tool_calls` (the model calls a function) or `content_filter` (withheld by the content policy of the upstream).'
 
+/** What a request costs, as it stands in a usage. */
+export const costResponse = z
+  .number()
+  .optional()
+  .describe('What the request costs, in credits. Absent if nothing is billed.')
+
 /** Tokens as the upstream counts and the gateway bills them. */
 export const tokenUsageResponse = z.looseObject({
   prompt_tokens: z.int(),
@@ -15,6 +21,7 @@ export const tokenUsageResponse = z.looseObject({
     .looseObject({ cached_tokens: z.int().optional(), cache_write_tokens: z.int().optional() })
     .nullish()
     .describe('Parts of `prompt_tokens` that were read from a cache or written to one.'),
+  cost: costResponse,
 })
 
 const toolCalls = z.array(z.looseObject({})).describe('Function calls that the model requests.')
@@ -22,7 +29,9 @@ const toolCalls = z.array(z.looseObject({})).describe('Function calls that the m
 const common = {
   id: z.string(),
   created: z.int().describe('Unix seconds.'),
-  model: z.string().describe('Public id of the model. All other values come from the upstream unchanged.'),
+  model: z
+    .string()
+    .describe('Public id of the model. All other values but `usage.cost` come from the upstream unchanged.'),
 }
 
 /** A chat completion (interface, "Chat completion response"). */
@@ -43,7 +52,9 @@ export const chatCompletionResponse = z
     ),
     usage: tokenUsageResponse.optional().describe('Missing if the upstream leaves it out.'),
   })
-  .describe('The response of the upstream, byte for byte except for the value of `model`.')
+  .describe(
+    'The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides.',
+  )
 
 /** One event of a streamed chat. */
 export const chatCompletionChunk = z
@@ -65,4 +76,6 @@ export const chatCompletionChunk = z
       .describe('Empty in the chunk with the usage.'),
     usage: tokenUsageResponse.nullish().describe('In the last chunk, with `stream_options.include_usage`.'),
   })
-  .describe('The data of one event, as the upstream sent it except for the value of `model`.')
+  .describe(
+    'The data of one event, as the upstream sent it except for `model`, `usage.cost` and fields that the operator hides.',
+  )

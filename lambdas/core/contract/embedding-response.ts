@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { costResponse } from './chat-response.ts'
 
 /** Vectors (interface, "Embedding response"). */
 export const embeddingResponse = z
@@ -16,6 +17,8 @@ export const embeddingResponse = z
       )
       .describe('One entry per input, in the order of the inputs.'),
     model: z.string().describe('Public id of the model.'),
-    usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }).optional(),
+    usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int(), cost: costResponse }).optional(),
   })
-  .describe('The response of the upstream, byte for byte except for the value of `model`.')
+  .describe(
+    'The response of the upstream, byte for byte except for `model`, `usage.cost` and fields that the operator hides.',
+  )

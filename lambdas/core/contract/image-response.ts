@@ -14,4 +14,6 @@ export const imageResponse = z
         .describe('Holds `url` or `b64_json`.'),
     ),
   })
-  .describe('The response of the upstream, byte for byte.')
+  .describe(
+    'The response of the upstream, byte for byte except for the cost in a `usage` and fields that the operator hides.',
+  )

@@ -1,12 +1,21 @@
-import { replaceFields } from '../json/json-fields.ts'
+import { applyTextEdits } from '../json/text-edit.ts'
+import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import { hasGenerated, hasMessage } from './generated-choices.ts'
-import { readReplyMembers } from './reply-members.ts'
+import { type ReplyRules, readReplyMembers, replyEdits, writtenRules } from './reply-members.ts'
 
 /** How a chat reply of status 200 is used. */
 export type ChatReply =
-  | { readonly kind: 'answer'; readonly relayed: string; readonly usage: TokenCounts | undefined }
+  | {
+      readonly kind: 'answer'
+      readonly usage: TokenCounts | undefined
+      /**
+       * What the client gets, one character for each byte: the reply with the public model id and without what is hidden.
+       * @param cost shown in the usage; undefined for none.
+       */
+      readonly relayed: (cost: Microcredits | undefined) => string
+    }
   /** The upstream reports an error of its own under a status of success, and nothing was generated. */
   | { readonly kind: 'error' }
   /** Not a JSON object with choices, or one without a message and without a usage. */
@@ -16,10 +25,10 @@ export type ChatReply =
 const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
 /**
- * Reads a whole chat reply, given as a string of one character for each byte. Returns what the client gets, with the public
- * model id spliced in and every other byte unchanged, and the usage to bill.
+ * Reads a whole chat reply, given as a string of one character for each byte. Returns the usage to bill, and how to write what the
+ * client gets.
  */
-export function readChatReply(answer: string, publicModel: string): ChatReply {
+export function readChatReply(answer: string, rules: ReplyRules): ChatReply {
   const bytes = answer.startsWith(BYTE_ORDER_MARK) ? answer.slice(BYTE_ORDER_MARK.length) : answer
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null) {
@@ -37,9 +46,9 @@ export function readChatReply(answer: string, publicModel: string): ChatReply {
   if (usage === undefined && !hasMessage(choices)) {
     return { kind: 'unusable' }
   }
-  const { models } = readReplyMembers(bytes)
-  const relayed = models.length === 0 ? bytes : replaceFields(bytes, new Map([['model', JSON.stringify(publicModel)]]))
-  return { kind: 'answer', relayed, usage }
+  const relayed = (cost: Microcredits | undefined) =>
+    applyTextEdits(bytes, replyEdits(readReplyMembers(bytes, writtenRules(rules)), cost))
+  return { kind: 'answer', usage, relayed }
 }
 
 function parse(text: string): unknown {
@@ -53,7 +62,7 @@ function parse(text: string): unknown {
 type Part = Readonly<Record<string, unknown>>
 
 /**
- * Makes a stream of the whole reply of an upstream that does not stream: one chunk with all choices, the usage where the
+ * Makes a stream of a whole response, for an upstream that does not stream: one chunk with all choices, the usage where the
  * client wants it, and `[DONE]`. Undefined for a reply that cannot become a chunk: not a JSON object, a choice or message
  * that is not an object, or nesting too deep to be written again.
  */

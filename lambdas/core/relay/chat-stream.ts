@@ -1,11 +1,13 @@
+import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '../quota/token-usage.ts'
 import type { CredentialFilter } from '../without-credentials.ts'
 import { usageOfChoiceJson } from './choice-usage.ts'
+import { chunkMembers, parsedMember } from './chunk-members.ts'
+import { editEvent } from './edit-event.ts'
 import { generatedBytes, hasGeneratedJson } from './generated-choices.ts'
 import { isHalfEvent } from './half-event.ts'
-import { readReplyMembers } from './reply-members.ts'
-import { spliceModel } from './splice-model.ts'
+import { type ReplyRules, replyEdits, type WrittenRules, writtenRules } from './reply-members.ts'
 import { type SseEvent, SseEventReader } from './sse-events.ts'
 
 /** How far a stream has come. Only `done` and `finished` are good ends. */
@@ -19,25 +21,28 @@ type StreamState =
   /** The upstream has reported an error; nothing after it is relayed. */
   | 'failed'
 
-type ChatStreamOptions = {
-  readonly publicModel: string
+type ChatStreamOptions = ReplyRules & {
   /** Whether the client asked for the chunk that holds nothing but the usage; the upstream is always asked. */
   readonly relaysUsage: boolean
   /** Choices of the reply (`n`), each of which ends with a finish reason. */
   readonly choices: number
   /** For an upstream's error event, whose words may repeat what it was called with. */
   readonly withoutCredentials: CredentialFilter
+  /** The cost to show in a usage that the client asked for; undefined where nothing is billed. */
+  readonly costOf: (usage: TokenCounts) => Microcredits | undefined
 }
 
 /**
  * Relays a chat stream: bytes in, bytes out, one character for each byte. Whole events are relayed unchanged but for the
- * public model id; usage, end and error are kept for the settlement.
+ * public model id, what is hidden, and the cost in a usage that the client asked for; usage, end and error are kept for the
+ * settlement.
  */
 export class ChatStream {
   readonly #reader = new SseEventReader()
-  readonly #modelJson: string
+  readonly #rules: WrittenRules
   readonly #relaysUsage: boolean
   readonly #withoutCredentials: CredentialFilter
+  readonly #costOf: ChatStreamOptions['costOf']
   #unfinished: number
   #state: StreamState = 'open'
   #usage: TokenCounts | undefined
@@ -46,10 +51,11 @@ export class ChatStream {
   #hasGenerated = false
   #hasBegun = false
 
-  constructor({ publicModel, relaysUsage, choices, withoutCredentials }: ChatStreamOptions) {
-    this.#modelJson = JSON.stringify(publicModel)
+  constructor({ publicModel, hidden, relaysUsage, choices, withoutCredentials, costOf }: ChatStreamOptions) {
+    this.#rules = writtenRules({ publicModel, hidden })
     this.#relaysUsage = relaysUsage
     this.#withoutCredentials = withoutCredentials
+    this.#costOf = costOf
     this.#unfinished = choices
   }
 
@@ -131,15 +137,15 @@ export class ChatStream {
   }
 
   #relayChunk(event: SseEvent, data: string): string {
-    const members = membersOf(data)
+    const members = chunkMembers(data, this.#rules)
     if (members === undefined) {
       this.#hasBegun = true
       return event.raw
     }
-    this.#keepUsage(parse(members.usage) ?? usageOfChoiceJson(members.choices ?? ''))
+    this.#keepUsage(parsedMember(members.usage) ?? usageOfChoiceJson(members.choices ?? ''))
     if (members.error !== undefined && members.error !== 'null') {
       this.#state = 'failed'
-      return this.#withoutCredentials(spliceModel(event, members.models, this.#modelJson))
+      return this.#withoutCredentials(editEvent(event, members.edits))
     }
     const { choices } = members
     if (choices !== undefined && choices !== 'null' && !EMPTY_LIST.test(choices)) {
@@ -151,7 +157,13 @@ export class ChatStream {
     } else if (choices === undefined) {
       this.#hasBegun = true
     }
-    return spliceModel(event, members.models, this.#modelJson)
+    return editEvent(event, replyEdits(members, members.usages.length > 0 ? this.#cost() : undefined))
+  }
+
+  /** What is billed for the usage so far, and stays the bill if no other usage comes. */
+  #cost(): Microcredits | undefined {
+    const { usage } = this
+    return this.#relaysUsage && usage !== undefined ? this.#costOf(usage) : undefined
   }
 
   /** Zeros do not take the place of a usage that says something. */
@@ -177,23 +189,3 @@ const EMPTY_LIST = /^\[\s*\]$/
 
 /** No string inside JSON contains this, because its quotes would be escaped. */
 const FINISH_REASON = /"finish_reason"\s*:\s*"/g
-
-/** Undefined for data that is not a JSON object, which is relayed unchanged. */
-function membersOf(data: string): ReturnType<typeof readReplyMembers> | undefined {
-  try {
-    return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function parse(json: string | undefined): unknown {
-  if (json === undefined || json === 'null') {
-    return undefined
-  }
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
-}

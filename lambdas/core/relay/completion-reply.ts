@@ -1,6 +1,8 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { Microcredits } from '../money/money.ts'
 import { countedTokens, inputTokensOf, sumOfTokenCounts, type TokenCounts } from '../quota/token-counts.ts'
 import type { ChatChoice, ChatChoices, ChatIdentity } from './chat-choices.ts'
+import { costNumber } from './cost-field.ts'
 
 /** Id and time of every response and of every chunk of a stream. */
 export type CompletionHead = {
@@ -22,11 +24,12 @@ export function missingChoices(answers: PromptReplies, n: number): number {
  * the usage is the sum. It is left out when an upstream reported none, because a part of a sum is no usage.
  * @param answers the replies by prompt; none of them may lack a choice ({@link missingChoices}).
  * @param fallback replaces an id and a time that the first reply leaves out.
+ * @param cost shown in the usage; undefined for none.
  */
 export function completionResponse(
   request: CompletionRequest,
   answers: readonly PromptReplies[],
-  fallback: CompletionHead,
+  { fallback, cost }: { readonly fallback: CompletionHead; readonly cost: Microcredits | undefined },
 ): string {
   const { id, created } = completionHead(answers[0]?.[0], fallback)
   const usage = sumOfUsages(answers.flat().map((answer) => answer.usage))
@@ -36,7 +39,7 @@ export function completionResponse(
     created,
     model: request.model.id,
     choices: answers.flatMap((promptAnswers, promptIndex) => completionChoices(request, promptAnswers, promptIndex)),
-    ...(usage === undefined ? {} : { usage: completionUsage(usage) }),
+    ...(usage === undefined ? {} : { usage: completionUsage(usage, cost) }),
   })
 }
 
@@ -87,8 +90,8 @@ export function sumOfUsages(usages: readonly (TokenCounts | undefined)[]): Token
   return known.length === usages.length ? sumOfTokenCounts(known) : undefined
 }
 
-/** The field `usage` of openapi.json, with details of the prompt if a cache had to do with it. */
-export function completionUsage(counts: TokenCounts) {
+/** The field `usage` of openapi.json: with details of the prompt if a cache had to do with it, and with the cost if there is one. */
+export function completionUsage(counts: TokenCounts, cost: Microcredits | undefined) {
   const promptTokens = inputTokensOf(counts)
   const { cachedInputTokens, cacheWriteTokens } = countedTokens(counts)
   const details = {
@@ -100,5 +103,6 @@ export function completionUsage(counts: TokenCounts) {
     completion_tokens: counts.output,
     total_tokens: promptTokens + counts.output,
     ...(Object.keys(details).length > 0 ? { prompt_tokens_details: details } : {}),
+    ...(cost === undefined ? {} : { cost: costNumber(cost) }),
   }
 }

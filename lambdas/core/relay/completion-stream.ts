@@ -1,4 +1,5 @@
 import type { CompletionRequest } from '../contract/completion-request.ts'
+import type { Microcredits } from '../money/money.ts'
 import type { TokenCounts } from '../quota/token-counts.ts'
 import { completionFinishReason, generatedText, membersOf, parseObject, readChatIdentity } from './chat-choices.ts'
 import { ChatStreamBrokenError } from './chat-stream-broken-error.ts'
@@ -113,12 +114,15 @@ export class CompletionStream {
     Object.assign(this.#prompt(promptIndex), newCall())
   }
 
-  /** The end of the client's stream after every prompt: the usage, if asked for and known, and `[DONE]`. */
-  finish(): string {
+  /**
+   * The end of the client's stream after every prompt: the usage, if asked for and known, and `[DONE]`.
+   * @param cost shown in the usage; undefined for none.
+   */
+  finish(cost: Microcredits | undefined): string {
     const usage = sumOfUsages(this.#prompts.flatMap(({ ended }) => ended.map((call) => call.usage)))
     const chunk =
       this.#request.includeUsage && usage !== undefined
-        ? event(`${this.#openingFor({})}],"usage":${JSON.stringify(completionUsage(usage))}}`)
+        ? event(`${this.#openingFor({})}],"usage":${JSON.stringify(completionUsage(usage, cost))}}`)
         : ''
     return chunk + event(DONE)
   }

@@ -1,4 +1,5 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
+import { QUOTE } from '../json/json-marks.ts'
 import { decodeFloat32Base64, encodeFloat32Base64, isFloat32Base64 } from './float32-base64.ts'
 import { endOfString, parseValue, readValue, UnexpectedJsonError, walkMembers } from './json-bytes.ts'
 import { endOfNumbers } from './number-array.ts'
@@ -11,8 +12,6 @@ export type EmbeddingEntry = {
   readonly index: number
   readonly edits: readonly Edit[]
 }
-
-const QUOTE = 0x22
 
 type Vector = { readonly start: number; readonly end: number; readonly format: EncodingFormat }
 

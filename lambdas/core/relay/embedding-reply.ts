@@ -1,22 +1,25 @@
 import type { EncodingFormat } from '../contract/embedding-request.ts'
+import type { Microcredits } from '../money/money.ts'
 import { tokenCount } from '../quota/token-usage.ts'
 import { type EmbeddingEntry, entryPieces, readEntry } from './embedding-entry.ts'
 import { readValue, UnexpectedJsonError, walkElements, walkReply } from './json-bytes.ts'
+import type { ReplyRules } from './reply-members.ts'
 import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
+import { TopLevelEdits } from './top-level-edits.ts'
 
 /** How an upstream's 2xx reply to an embedding request is used. */
 export type EmbeddingReply =
-  | ({
+  | {
       readonly kind: 'answer'
       /** Tokens that the upstream bills; undefined when it reports no plausible number. */
       readonly promptTokens: number | undefined
-    } & ReplyPieces)
+      /** What the client gets. @param cost shown in the usage; undefined for none. */
+      readonly relayed: (cost: Microcredits | undefined) => ReplyPieces
+    }
   /** A failure of the upstream. `reason` is for the log and holds nothing of the reply. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
-type Asked = {
-  /** The model id that the client knows. */
-  readonly publicModel: string
+type Asked = ReplyRules & {
   /** How many inputs the request had. */
   readonly inputs: number
   readonly encodingFormat: EncodingFormat
@@ -24,14 +27,16 @@ type Asked = {
 
 /**
  * Turns an upstream's reply into the client's response: the public model id at the top level, one entry per input in the
- * order of the inputs, vectors in the requested encoding. Every other byte stays; mostly only the model changes.
+ * order of the inputs, vectors in the requested encoding, nothing that is hidden. Every other byte stays; mostly only the model
+ * changes.
  * @param bytes the whole reply.
  */
 export function readEmbeddingReply(bytes: Uint8Array, asked: Asked): EmbeddingReply {
   try {
-    const { entries, edits, promptTokens } = walkEmbeddings(bytes, asked)
-    const order = orderOf(entries, asked.inputs)
-    return { kind: 'answer', ...applyEdits(bytes, [...edits, ...entryEdits(bytes, order)]), promptTokens }
+    const { entries, topLevel, promptTokens } = walkEmbeddings(bytes, asked)
+    const vectors = entryEdits(bytes, orderOf(entries, asked.inputs))
+    const relayed = (cost: Microcredits | undefined) => applyEdits(bytes, [...topLevel.edits(cost), ...vectors])
+    return { kind: 'answer', promptTokens, relayed }
   } catch (error) {
     if (error instanceof UnexpectedJsonError) {
       return { kind: 'unusable', reason: error.message }
@@ -42,16 +47,14 @@ export function readEmbeddingReply(bytes: Uint8Array, asked: Asked): EmbeddingRe
 
 type Walked = {
   readonly entries: readonly EmbeddingEntry[]
-  readonly edits: readonly Edit[]
+  readonly topLevel: TopLevelEdits
   readonly promptTokens: number | undefined
 }
 
-function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Asked): Walked {
-  const model = new TextEncoder().encode(JSON.stringify(publicModel))
-  const edits: Edit[] = []
+function walkEmbeddings(bytes: Uint8Array, { encodingFormat, ...rules }: Asked): Walked {
+  const topLevel = new TopLevelEdits(bytes, rules)
   let entries: EmbeddingEntry[] | undefined
   let promptTokens: number | undefined
-  let lastEnd = 0
   walkReply(bytes, (name, start) => {
     if (name === 'data') {
       if (entries !== undefined) {
@@ -59,26 +62,23 @@ function walkEmbeddings(bytes: Uint8Array, { publicModel, encodingFormat }: Aske
       }
       const list: EmbeddingEntry[] = []
       entries = list
-      lastEnd = walkElements(bytes, start, (entryStart) => {
+      const listEnd = walkElements(bytes, start, (entryStart) => {
         const entry = readEntry(bytes, entryStart, { position: list.length, encodingFormat })
         list.push(entry)
         return entry.end
       })
-      return lastEnd
+      topLevel.field(name, start, listEnd)
+      return listEnd
     }
     const { value, end } = readValue(bytes, start)
-    if (name === 'model') {
-      edits.push({ start, end, replacement: [model] })
-    } else if (name === 'usage') {
+    if (name === 'usage') {
       promptTokens = readPromptTokens(value)
     }
-    lastEnd = end
+    topLevel.field(name, start, end)
     return end
   })
-  if (edits.length === 0) {
-    edits.push({ start: lastEnd, end: lastEnd, replacement: [new TextEncoder().encode(',"model":'), model] })
-  }
-  return { entries: entries ?? [], edits, promptTokens }
+  topLevel.addMissingModel()
+  return { entries: entries ?? [], topLevel, promptTokens }
 }
 
 /**

@@ -1,37 +1,40 @@
+import { OPEN_BRACKET } from '../json/json-marks.ts'
+import type { Microcredits } from '../money/money.ts'
 import { readValue, UnexpectedJsonError, walkElements, walkMembers, walkReply } from './json-bytes.ts'
-import { applyEdits, type Edit, type ReplyPieces } from './reply-pieces.ts'
+import type { ReplyRules } from './reply-members.ts'
+import { applyEdits, type ReplyPieces } from './reply-pieces.ts'
+import { TopLevelEdits } from './top-level-edits.ts'
 
 /** How an upstream's 2xx reply to an image request is used. */
 export type ImageReply =
-  | ({
+  | {
       readonly kind: 'answer'
       /** Images in `data`, at least one. */
       readonly images: number
-    } & ReplyPieces)
+      /** What the client gets. @param cost shown in a usage; undefined for none. */
+      readonly relayed: (cost: Microcredits | undefined) => ReplyPieces
+    }
   /** No image, or an entry that is not one: a failure of the upstream. `reason` is for the log and holds nothing of the reply. */
   | { readonly kind: 'unusable'; readonly reason: string }
 
-const OPEN_BRACKET = 0x5b
-
 /**
  * Counts the images of an upstream's reply without copying its megabytes of base64. An image response has no `model`
- * (docs/api.md, "Images"); if an upstream adds one at the top level, it is replaced by the public id.
+ * (docs/api.md, "Images"); if an upstream adds one at the top level, it is replaced by the public id. What is hidden is removed.
  * @param bytes the whole reply.
  */
-export function readImageReply(bytes: Uint8Array, { publicModel }: { readonly publicModel: string }): ImageReply {
-  const edits: Edit[] = []
+export function readImageReply(bytes: Uint8Array, rules: ReplyRules): ImageReply {
+  const topLevel = new TopLevelEdits(bytes, rules)
   let images = 0
   try {
     walkReply(bytes, (name, start) => {
       if (name === 'data') {
         const list = countImages(bytes, start)
         images = list.images
+        topLevel.field(name, start, list.end)
         return list.end
       }
       const { end } = readValue(bytes, start)
-      if (name === 'model') {
-        edits.push({ start, end, replacement: [new TextEncoder().encode(JSON.stringify(publicModel))] })
-      }
+      topLevel.field(name, start, end)
       return end
     })
   } catch (error) {
@@ -42,7 +45,7 @@ export function readImageReply(bytes: Uint8Array, { publicModel }: { readonly pu
   }
   return images === 0
     ? { kind: 'unusable', reason: 'the answer has no image' }
-    : { kind: 'answer', ...applyEdits(bytes, edits), images }
+    : { kind: 'answer', images, relayed: (cost) => applyEdits(bytes, topLevel.edits(cost)) }
 }
 
 /**

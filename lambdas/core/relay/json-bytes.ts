@@ -1,19 +1,19 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  WHITESPACE,
+} from '../json/json-marks.ts'
+
 /** Bytes that are not the expected JSON. The message holds none of them. */
 export class UnexpectedJsonError extends Error {
   override readonly name = 'UnexpectedJsonError'
 }
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const COLON = 0x3a
-const BACKSLASH = 0x5c
-const OPEN_BRACKET = 0x5b
-const CLOSE_BRACKET = 0x5d
-const OPEN_BRACE = 0x7b
-const CLOSE_BRACE = 0x7d
-
-/** Space, tab, line feed and carriage return, the four that JSON knows. */
-const WHITESPACE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** Keeps a byte order mark, which is not JSON and is refused. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -1,3 +1,4 @@
+import { OPEN_BRACKET } from '../json/json-marks.ts'
 import { UnexpectedJsonError } from './json-bytes.ts'
 
 /** The state of a reader of the array before its next byte. */
@@ -56,7 +57,6 @@ for (const [place, bytes, next] of GRAMMAR) {
   }
 }
 
-const OPEN_BRACKET = 0x5b
 const DIGIT_ZERO = 0x30
 const DIGIT_NINE = 0x39
 

@@ -1,199 +1,159 @@
-import { CapturedJson } from './captured-json.ts'
-import {
-  BACKSLASH,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  IS_STRUCTURE,
-  isBeforeJson,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  WHITESPACE,
-} from './json-marks.ts'
+import type { FieldTree } from '../json/field-tree.ts'
+import { COMMA, OPEN_BRACE } from '../json/json-marks.ts'
+import type { Microcredits } from '../money/money.ts'
+import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
+import { costAddition } from './cost-field.ts'
+import type { ReplyRules } from './reply-members.ts'
+import { applyEdits } from './reply-pieces.ts'
+import { type ReplyPart, TopLevelScan } from './top-level-scan.ts'
 
-/** What is read from a large reply. */
-export type PassingForm = {
-  /** The model id that the client knows. */
-  readonly publicModel: string
+/** What is read from a large reply, and changed in it. */
+export type PassingForm = ReplyRules & {
   /** The top-level list of what was asked for. */
   readonly list: 'choices' | 'data'
+  /** The cost to show in a usage, by what was read so far; left out where nothing of the reply is shown. */
+  readonly costOf?: (read: { readonly usage: unknown; readonly entries: number }) => Microcredits | undefined
 }
+
+/** More than the name or the usage of any reply. What is longer passes unchanged. */
+const HELD_BYTES_MAX = 16 * 1024
 
 /**
  * A JSON reply that is relayed while it arrives, because it is too large to be held whole. Every top-level `model` gets the
- * public id, wherever it stands; all other bytes stay as they are, and what the bill needs is read on the way. It holds a
- * few kilobytes however large the reply is, and checks no value: bytes that were sent cannot be taken back.
+ * public id, wherever it stands, and what is hidden is left out; all other bytes stay as they are, and what the bill needs is read
+ * on the way. It holds a few kilobytes however large the reply is, and checks no value: bytes that were sent cannot be taken back.
  */
 export class PassingReply {
+  readonly #form: PassingForm
   readonly #model: Uint8Array
-  readonly #list: string
-  #begins: 'later' | 'as an object' | 'as something else' = 'later'
-  #depth = 0
-  #isInString = false
-  #isEscaped = false
-  /** At the top level: what comes next, or what is being read. */
-  #place: 'before name' | 'in name' | 'before value' | 'in value' = 'before name'
-  #name: unknown
-  /** Bytes of a name or of a usage, while they arrive. */
-  #captured: CapturedJson | undefined
-  #usage: unknown
-  #isInList = false
-  #entries = 0
+  readonly #scan: TopLevelScan
+  #part: ReplyPart = 'outside'
+  /** What becomes of the bytes of this part. */
+  #way: 'pass' | 'drop' | 'hold' = 'pass'
+  #held: Uint8Array[] = []
+  #heldBytes = 0
+  #inner: FieldTree | undefined
+  #hasKept = false
+  #hasRemoved = false
+  #pieces: Uint8Array[] = []
 
-  constructor({ publicModel, list }: PassingForm) {
-    this.#model = new TextEncoder().encode(JSON.stringify(publicModel))
-    this.#list = list
+  constructor(form: PassingForm) {
+    this.#form = form
+    this.#model = new TextEncoder().encode(JSON.stringify(form.publicModel))
+    this.#scan = new TopLevelScan(form.list)
   }
 
   /** Whether a whole JSON object has arrived. */
   get isComplete(): boolean {
-    return this.#begins === 'as an object' && this.#depth === 0
+    return this.#scan.isComplete
   }
 
   /** The value of the last `usage`; undefined for none, or none that is JSON. */
   get usage(): unknown {
-    return this.#usage
+    return this.#scan.usage
   }
 
   /** Objects that have begun in the list. */
   get entries(): number {
-    return this.#entries
+    return this.#scan.entries
   }
 
-  /** The bytes to relay for these bytes, as views of them. */
+  /** The bytes to relay for these bytes, mostly as views of them. */
   push(bytes: Uint8Array): Uint8Array[] {
-    const pieces: Uint8Array[] = []
-    let keptFrom = 0
-    let isKept = !this.#isReplaced
-    for (let at = this.#skip(bytes, 0); at < bytes.length; at = this.#skip(bytes, at + 1)) {
-      this.#step(bytes[at] ?? 0)
-      if (isKept && this.#isReplaced) {
-        pieces.push(bytes.subarray(keptFrom, at), this.#model)
-      } else if (!isKept && !this.#isReplaced) {
-        keptFrom = at
-      }
-      isKept = !this.#isReplaced
-    }
-    if (isKept) {
-      pieces.push(bytes.subarray(keptFrom))
-    }
-    return pieces.filter((piece) => piece.length > 0)
-  }
-
-  /** The next position that may matter: nearly all of a large reply is long strings or lists of numbers. */
-  #skip(bytes: Uint8Array, from: number): number {
-    let at = from
-    if (this.#captured !== undefined || this.#isEscaped) {
-      return at
-    }
-    if (this.#isInString) {
-      while (at < bytes.length && bytes[at] !== QUOTE && bytes[at] !== BACKSLASH) {
-        at += 1
-      }
-    } else if (this.#depth > 1) {
-      while (at < bytes.length && !IS_STRUCTURE[bytes[at] ?? 0]) {
-        at += 1
+    this.#pieces = []
+    const scan = this.#scan
+    let from = 0
+    for (let at = scan.skip(bytes, 0); at < bytes.length; at = scan.skip(bytes, at + 1)) {
+      const byte = bytes[at] ?? 0
+      scan.step(byte)
+      const { part } = scan
+      if (part !== this.#part) {
+        this.#take(bytes.subarray(from, at))
+        from = at
+        this.#enter(part, byte)
       }
     }
-    return at
+    this.#take(bytes.subarray(from))
+    return this.#pieces.filter((piece) => piece.length > 0)
   }
 
-  get #isReplaced(): boolean {
-    return this.#place === 'in value' && this.#name === 'model'
-  }
-
-  #step(byte: number): void {
-    if (this.#isInString) {
-      this.#captured?.push(byte)
-      if (this.#isEscaped) {
-        this.#isEscaped = false
-      } else if (byte === BACKSLASH) {
-        this.#isEscaped = true
-      } else if (byte === QUOTE) {
-        this.#isInString = false
-        this.#endString()
-      }
-    } else if (this.#begins === 'later') {
-      this.#begin(byte)
-    } else if (this.#depth === 0) {
-      // Nothing after the object counts.
-    } else if (this.#depth === 1) {
-      this.#stepAtTop(byte)
-    } else {
-      this.#stepInside(byte)
+  #take(bytes: Uint8Array): void {
+    if (this.#way === 'hold' && this.#heldBytes + bytes.length > HELD_BYTES_MAX) {
+      this.#pieces.push(...this.#release())
+      this.#way = 'pass'
+    }
+    if (this.#way === 'hold') {
+      this.#held.push(bytes)
+      this.#heldBytes += bytes.length
+    } else if (this.#way === 'pass') {
+      this.#pieces.push(bytes)
     }
   }
 
-  #begin(byte: number): void {
-    if (!isBeforeJson(byte)) {
-      this.#begins = byte === OPEN_BRACE ? 'as an object' : 'as something else'
-      this.#depth = 1
-    }
+  #release(): Uint8Array[] {
+    const held = this.#held
+    this.#held = []
+    this.#heldBytes = 0
+    return held
   }
 
-  /** Between the members of the object, and in values that are no object or list. */
-  #stepAtTop(byte: number): void {
-    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || WHITESPACE.has(byte)) {
+  /** @param byte the first byte of the part. */
+  #enter(part: ReplyPart, byte: number): void {
+    if (this.#part === 'value') {
       this.#endValue()
-      if (byte === COMMA) {
-        this.#place = 'before name'
-      }
-      this.#depth -= byte === CLOSE_BRACE || byte === CLOSE_BRACKET ? 1 : 0
-    } else if (byte === COLON && this.#place !== 'in value') {
-      this.#place = 'before value'
-    } else if (this.#place === 'before value') {
+    }
+    if (part === 'value') {
       this.#beginValue(byte)
-    } else if (byte === QUOTE && this.#place === 'before name') {
-      this.#place = 'in name'
-      this.#captured = new CapturedJson()
-      this.#captured.push(byte)
-      this.#isInString = true
     } else {
-      this.#stepInside(byte)
+      this.#pieces.push(...this.#release())
+      this.#way = part === 'between' ? 'hold' : 'pass'
     }
+    this.#part = part
   }
 
+  /** The comma and the name before the value are held, unless they are longer than any. */
   #beginValue(byte: number): void {
-    this.#place = 'in value'
-    this.#captured = this.#name === 'usage' ? new CapturedJson() : undefined
-    if (this.#name === this.#list) {
-      this.#isInList = byte === OPEN_BRACKET
-      this.#entries = 0
+    const name = String(this.#scan.name)
+    const hidden = this.#form.hidden.get(name)
+    if (hidden === 'whole' && this.#way === 'hold') {
+      this.#release()
+      this.#hasRemoved = true
+      this.#way = 'drop'
+      return
     }
-    this.#stepInside(byte)
-  }
-
-  /** Inside of a value. */
-  #stepInside(byte: number): void {
-    this.#captured?.push(byte)
-    if (byte === QUOTE) {
-      this.#isInString = true
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      this.#entries += this.#isInList && this.#depth === 2 && byte === OPEN_BRACE ? 1 : 0
-      this.#depth += 1
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      this.#depth -= 1
+    const before = this.#release()
+    this.#pieces.push(...(this.#hasRemoved && !this.#hasKept ? withoutComma(before) : before))
+    this.#hasKept = true
+    if (name === 'model') {
+      this.#pieces.push(this.#model)
+      this.#way = 'drop'
+    } else {
+      this.#inner = hidden === 'whole' || byte !== OPEN_BRACE ? undefined : hidden
+      this.#way = this.#inner === undefined ? 'pass' : 'hold'
     }
   }
 
-  #endString(): void {
-    if (this.#place === 'in name') {
-      this.#name = this.#captured?.value()
-      this.#captured = undefined
-      this.#place = 'before value'
-    }
-  }
-
+  /** An object with hidden fields is held until its end, unless it is longer than any. */
   #endValue(): void {
-    if (this.#place === 'in value') {
-      if (this.#name === 'usage') {
-        this.#usage = this.#captured?.value()
-        this.#captured = undefined
-      }
-      this.#place = 'before name'
-      this.#isInList = false
+    if (this.#way !== 'hold' || this.#inner === undefined) {
+      return
     }
+    const { usage, entries, name } = this.#scan
+    const bytes = joined(this.#release())
+    const { edits, additionPlace } = byteRemovalEdits(bytes, { start: 0, end: bytes.length }, this.#inner)
+    const cost = name === 'usage' ? this.#form.costOf?.({ usage, entries }) : undefined
+    const all = cost === undefined ? edits : [...edits, costAddition(additionPlace, cost)]
+    this.#pieces.push(...applyEdits(bytes, all.map(byteEdit)).pieces)
   }
+}
+
+/** Only removed fields were before: the comma goes, and the white space before it. */
+function withoutComma(before: readonly Uint8Array[]): Uint8Array[] {
+  const bytes = joined(before)
+  return [bytes.subarray(bytes.indexOf(COMMA) + 1)]
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces)
 }

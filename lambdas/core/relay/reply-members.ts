@@ -1,33 +1,73 @@
+import type { FieldTree } from '../json/field-tree.ts'
 import { topLevelFields } from '../json/json-fields.ts'
+import { type AdditionPlace, FieldRemoval, removalEdits } from '../json/remove-fields.ts'
+import type { TextEdit } from '../json/text-edit.ts'
+import type { Microcredits } from '../money/money.ts'
+import { costAddition } from './cost-field.ts'
 
-/** From `start` up to, not including, `end`. */
-export type ModelSpan = { readonly start: number; readonly end: number }
+/** How the gateway changes the replies of upstreams; everything else is relayed unchanged. */
+export type ReplyRules = {
+  /** The model id that the client knows. */
+  readonly publicModel: string
+  /** What no client sees. It contains `usage.cost`, which the gateway writes itself. */
+  readonly hidden: FieldTree
+}
 
-/** The fields of an upstream's reply that the relay reads; everything else is relayed unchanged. */
-type ReplyMembers = {
-  /** Where the values of `model` stand, in the order of the text: every one of them, because it takes one to be seen. */
-  readonly models: readonly ModelSpan[]
+/** The rules, with the public id as JSON: it replaces every top-level `model`. */
+export type WrittenRules = { readonly modelJson: string; readonly hidden: FieldTree }
+
+/** Prepares the rules for many replies. */
+export function writtenRules({ publicModel, hidden }: ReplyRules): WrittenRules {
+  return { modelJson: JSON.stringify(publicModel), hidden }
+}
+
+/** The fields of an upstream's reply that the relay reads, and the changes that it makes. */
+export type ReplyMembers = {
+  /** Of the models and of what is hidden: every one of them, because it takes one to be seen. */
+  readonly edits: readonly TextEdit[]
+  /** Where the cost can be added to each `usage`. */
+  readonly usages: readonly AdditionPlace[]
   /** JSON texts of the values. */
   readonly usage: string | undefined
   readonly choices: string | undefined
   readonly error: string | undefined
 }
 
-/** Finds them in a JSON object whose bytes are given as text. Of a repeated name the last counts, as with any parser. */
-export function readReplyMembers(json: string): ReplyMembers {
-  const models: ModelSpan[] = []
-  const found: { -readonly [Name in keyof ReplyMembers]: ReplyMembers[Name] } = {
-    models,
-    usage: undefined,
-    choices: undefined,
-    error: undefined,
-  }
+/**
+ * Finds them in a JSON object whose bytes are given as text, in one pass. Of a repeated name the last counts, as with any parser.
+ * @param rules left out by readers that relay nothing.
+ */
+export function readReplyMembers(json: string, rules?: WrittenRules): ReplyMembers {
+  const found: { usage?: string; choices?: string; error?: string } = {}
+  const usages: AdditionPlace[] = []
+  const removal = new FieldRemoval(json.indexOf('{') + 1, (index) => json.indexOf(',', index))
+  const { edits } = removal
   for (const { name, valueStart, valueEnd } of topLevelFields(json)) {
-    if (name === 'model') {
-      models.push({ start: valueStart, end: valueEnd })
-    } else if (name === 'usage' || name === 'choices' || name === 'error') {
+    const hidden = rules?.hidden.get(name)
+    if (name === 'usage' || name === 'choices' || name === 'error') {
       found[name] = json.slice(valueStart, valueEnd)
     }
+    if (hidden === 'whole') {
+      removal.remove(valueEnd)
+      continue
+    }
+    removal.keep(valueEnd)
+    if (rules !== undefined && name === 'model') {
+      if (json.slice(valueStart, valueEnd) !== rules.modelJson) {
+        edits.push({ start: valueStart, end: valueEnd, replacement: rules.modelJson })
+      }
+    } else if (hidden !== undefined && json[valueStart] === '{') {
+      const inner = removalEdits(json, valueStart, hidden)
+      removal.add(inner.edits)
+      if (name === 'usage') {
+        usages.push(inner.additionPlace)
+      }
+    }
   }
-  return found
+  return { edits, usages, usage: found.usage, choices: found.choices, error: found.error }
+}
+
+/** All changes of a reply: those of its fields, and the cost in each usage if there is one to show. */
+export function replyEdits({ edits, usages }: Pick<ReplyMembers, 'edits' | 'usages'>, cost: Microcredits | undefined) {
+  return cost === undefined ? edits : [...edits, ...usages.map((place) => costAddition(place, cost))]
 }

@@ -1,4 +1,5 @@
 import type { CompletionRequest } from '#core/contract/completion-request.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import type { CallEnd } from '#core/quota/completion-cost.ts'
 import type { TokenCounts } from '#core/quota/token-counts.ts'
 import { believedUsage, readTokenUsage } from '#core/quota/token-usage.ts'
@@ -57,9 +58,16 @@ export interface CompletionForm {
   /** What there is to bill for a prompt. */
   progress(promptIndex: number): PromptProgress
   /** Sends the end of the response. */
-  end(how: CompletionEnd, failure: unknown): void
+  end(how: CompletionEnd, ending: CompletionEnding): void
   /** Releases timers. To be called when every prompt has ended. */
   stop?(): void
+}
+
+/** What the end of a response tells besides the completions. */
+export type CompletionEnding = {
+  readonly failure: unknown
+  /** What the request is billed; undefined for a model without a price. */
+  readonly cost: Microcredits | undefined
 }
 
 /** How a completion ended for its client. */

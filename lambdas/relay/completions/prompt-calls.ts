@@ -107,7 +107,12 @@ export class PromptCalls {
       reply.body.destroy()
     }
     if (!isSuccess(reply)) {
-      throw new UpstreamRefusalError(reply, (await readRefusal(reply, call.deadline)).toString('utf8'))
+      throw new UpstreamRefusalError(
+        reply,
+        (
+          await readRefusal(reply, { deadline: call.deadline, hidden: this.#run.context.catalogue.hiddenFields })
+        ).toString('utf8'),
+      )
     }
     return reply
   }

@@ -1,6 +1,7 @@
 import { UpstreamFailedError } from '#core/errors.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
+import type { ReplyRules } from '#core/relay/reply-members.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 import { readLastBytes } from '../leave-reply.ts'
 import { readSuccess } from '../read-reply.ts'
@@ -13,10 +14,10 @@ import { REPLY_BYTES_MAX } from './whole-completion.ts'
  * again.
  * @throws UpstreamFailedError, ReplyTooLargeError, EndlessEventError, and what reading the body throws.
  */
-export async function* readEvents(reply: UpstreamReply, publicModel: string): AsyncGenerator<string> {
+export async function* readEvents(reply: UpstreamReply, rules: ReplyRules): AsyncGenerator<string> {
   const { body, contentType } = reply
   if (!isEventStream(contentType)) {
-    const form = { publicModel, list: 'choices' } as const
+    const form = { ...rules, list: 'choices' } as const
     const text = (await readSuccess(reply, { bytesMax: REPLY_BYTES_MAX, form })).toString('utf8')
     if (readChatChoices(text) === undefined) {
       throw new UpstreamFailedError({ cause: new TypeError('the answer is not a chat completion') })

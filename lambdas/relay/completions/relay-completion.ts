@@ -59,8 +59,9 @@ export async function relayCompletion(run: CompletionRun, bill: Bill): Promise<v
     form.stop?.()
     calls.stopWaiting()
   }
-  form.end(end, failure)
+  // Billed first, because the response shows the cost.
   billPrompts(run, bill, endsAs(end))
+  form.end(end, { failure, cost: bill.cost })
 }
 
 type Asking = { readonly run: CompletionRun; readonly calls: PromptCalls; readonly form: CompletionForm }

@@ -1,5 +1,7 @@
 import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
+import type { FieldTree } from '#core/json/field-tree.ts'
+import { withoutHidden } from '#core/json/remove-fields.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'
 import { CompletionStream } from '#core/relay/completion-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
@@ -11,6 +13,7 @@ import type { UpstreamReply } from '../upstream-reply.ts'
 import {
   CallCutError,
   type CompletionEnd,
+  type CompletionEnding,
   type CompletionForm,
   type CompletionRun,
   type PromptReply,
@@ -84,8 +87,13 @@ export class StreamedCompletion implements CompletionForm {
     return this.#stream.progress(promptIndex)
   }
 
-  end(how: CompletionEnd, failure: unknown): void {
-    const last = { whole: () => this.#stream.finish(), broken: () => errorEvent(failure), abandoned: () => '' }
+  end(how: CompletionEnd, { failure, cost }: CompletionEnding): void {
+    const { hiddenFields } = this.#run.context.catalogue
+    const last = {
+      whole: () => this.#stream.finish(cost),
+      broken: () => errorEvent(failure, hiddenFields),
+      abandoned: () => '',
+    }
     this.#sender.end(last[how]())
     this.#run.exchange.note({ streamEnd: how })
   }
@@ -95,7 +103,10 @@ export class StreamedCompletion implements CompletionForm {
   }
 
   async #relayEvents(promptIndex: number, reply: UpstreamReply): Promise<void> {
-    for await (const payload of readEvents(reply, this.#run.completion.model.id)) {
+    for await (const payload of readEvents(reply, {
+      publicModel: this.#run.completion.model.id,
+      hidden: this.#run.context.catalogue.hiddenFields,
+    })) {
       await this.#send(this.#stream.push(promptIndex, payload))
       if (this.#stream.isDone(promptIndex)) {
         return
@@ -160,18 +171,18 @@ function isUpstreamsFault(error: unknown): boolean {
 }
 
 /** One event with the error, in the upstream's own words where it has any about the request. */
-function errorEvent(error: unknown): string {
+function errorEvent(error: unknown, hidden: FieldTree): string {
   const own = error instanceof ChatStreamBrokenError ? error.payload : undefined
   const refusal = error instanceof UpstreamRefusalError ? error.text : undefined
-  return `data: ${errorPayload(own ?? refusal) ?? UPSTREAM_BROKE_OFF}\n\n`
+  return `data: ${errorPayload(own ?? refusal, hidden) ?? UPSTREAM_BROKE_OFF}\n\n`
 }
 
 /** The error on one line, as an event needs it. Undefined for a string that is no JSON object with an error. */
-function errorPayload(text: string | undefined): string | undefined {
+function errorPayload(text: string | undefined, hidden: FieldTree): string | undefined {
   try {
     const parsed: unknown = JSON.parse(text ?? '')
     const isError = typeof parsed === 'object' && parsed !== null && 'error' in parsed
-    return isError ? JSON.stringify({ error: parsed.error }) : undefined
+    return isError ? withoutHidden(JSON.stringify({ error: parsed.error }), hidden) : undefined
   } catch {
     return undefined
   }

@@ -2,12 +2,14 @@ import { UpstreamFailedError } from '#core/errors.ts'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
 import { completionResponse, missingChoices, sumOfUsages } from '#core/relay/completion-reply.ts'
 import type { PromptProgress } from '#core/relay/streamed-prompt.ts'
+import { costHeaders } from '../cost-headers.ts'
 import { ReplyTooLargeError } from '../large-reply.ts'
 import { readSuccess } from '../read-reply.ts'
 import { sendWhole } from '../send-response.ts'
 import {
   CallCutError,
   type CompletionEnd,
+  type CompletionEnding,
   type CompletionForm,
   type CompletionRun,
   type PromptReply,
@@ -32,10 +34,10 @@ export class WholeCompletion implements CompletionForm {
   }
 
   async read(promptIndex: number, { reply, n, deadline }: PromptReply): Promise<number> {
-    const { completion, exchange } = this.#run
+    const { completion, exchange, context } = this.#run
     const bounds = {
       bytesMax: REPLY_BYTES_MAX,
-      form: { publicModel: completion.model.id, list: 'choices' },
+      form: { publicModel: completion.model.id, hidden: context.catalogue.hiddenFields, list: 'choices' },
       deadline,
       gone: exchange.response.gone,
     } as const
@@ -70,11 +72,11 @@ export class WholeCompletion implements CompletionForm {
     }
   }
 
-  end(how: CompletionEnd): void {
+  end(how: CompletionEnd, { cost }: CompletionEnding): void {
     if (how === 'whole') {
       const { completion, fallback, exchange } = this.#run
-      const body = Buffer.from(completionResponse(completion, this.#replies, fallback))
-      sendWhole(exchange.response, { statusCode: 200, body })
+      const body = Buffer.from(completionResponse(completion, this.#replies, { fallback, cost }))
+      sendWhole(exchange.response, { statusCode: 200, body, headers: costHeaders(cost) })
     }
   }
 

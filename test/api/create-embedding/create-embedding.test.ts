@@ -6,6 +6,7 @@ import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
 import { sendJson } from '../../engines/relay-upstream.ts'
+import { withoutCost } from '../../engines/without-cost.ts'
 
 const operation = 'create-embedding'
 const MODEL = 'text-embedding-3-small'
@@ -34,19 +35,23 @@ function vectors(...embeddings: unknown[]) {
 }
 
 describe('create-embedding 200', () => {
-  it.each(['oai_embeddings_float', 'oai_embeddings_base64'])('%s: reaches the client byte for byte', async (name) => {
-    const fixture = readFixture(name)
-    answerWith(answerText(fixture))
-    const { statusCode, text } = await rig.send(fixture.request.body, { operation })
-    expect({ statusCode, text }).toStrictEqual({ statusCode: 200, text: answerText(fixture) })
-  })
+  it.each(['oai_embeddings_float', 'oai_embeddings_base64'])(
+    '%s: reaches the client byte for byte but for the cost',
+    async (name) => {
+      const fixture = readFixture(name)
+      answerWith(answerText(fixture))
+      const { statusCode, text } = await rig.send(fixture.request.body, { operation })
+      expect({ statusCode, text: withoutCost(text) }).toStrictEqual({ statusCode: 200, text: answerText(fixture) })
+    },
+  )
 
-  it('puts the upstream’s model in and the public one out, and changes nothing else', async () => {
+  it('puts the upstream’s model in, the public one and the cost out, and changes nothing else', async () => {
     answerWith(vectors([0.1, 0.2]))
     const body = `{"input":["héllo"], "model":"${MODEL}", "dimensions":1.0e1}`
     const { text } = await rig.send(body, { operation })
     expect(rig.upstreams[0]?.calls.at(-1)?.text).toBe(body.replace(MODEL, 'upstream-embedding'))
-    expect(text).toBe(JSON.stringify(vectors([0.1, 0.2])).replace('upstream-embedding', MODEL))
+    const changed = JSON.stringify(vectors([0.1, 0.2])).replace('upstream-embedding', MODEL)
+    expect(text).toBe(changed.replace('"total_tokens":5', '"total_tokens":5,"cost":0.005'))
   })
 
   it('makes base64 of floats where the upstream did not', async () => {

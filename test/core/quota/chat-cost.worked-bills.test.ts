@@ -4,6 +4,7 @@ import { chatCharge } from '#core/quota/chat-cost.ts'
 import type { TokenCounts } from '#core/quota/token-counts.ts'
 import { readTokenUsage } from '#core/quota/token-usage.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
+import { rulesOf } from '../relay/reply-rules.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'
 
 const shipped = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
@@ -170,10 +171,11 @@ describe('the bill', () => {
   it('of a stream of Kimi, which reports its usage in the choice, is 8780', () => {
     const usage = { prompt_tokens: 20_000, completion_tokens: 1_000, total_tokens: 21_000, cached_tokens: 18_000 }
     const stream = new ChatStream({
-      publicModel: 'kimi',
+      ...rulesOf('kimi'),
       relaysUsage: false,
       choices: 1,
       withoutCredentials: (text) => text,
+      costOf: () => undefined,
     })
     stream.push(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi' } }] })}\n\n`)
     stream.push(`data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage }] })}\n\n`)

@@ -3,14 +3,16 @@ import fc from 'fast-check'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
+import { rulesOf } from './reply-rules.ts'
 import { ROLE_CHOICES, roleEvent } from './role-chunks.ts'
 
 function relay(chunks: readonly string[], options: Partial<ConstructorParameters<typeof ChatStream>[0]> = {}) {
   const stream = new ChatStream({
-    publicModel: 'chat-a',
+    ...rulesOf('chat-a'),
     relaysUsage: true,
     choices: 1,
     withoutCredentials: (text) => text,
+    costOf: () => undefined,
     ...options,
   })
   const pushed = chunks.map((chunk) => stream.push(chunk)).join('')

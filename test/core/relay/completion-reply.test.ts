@@ -26,7 +26,7 @@ function answer(members: object, answers: readonly (readonly unknown[])[]) {
     completionResponse(
       request,
       answers.map((each) => each.map(read)),
-      FALLBACK,
+      { fallback: FALLBACK, cost: undefined },
     ),
   )
 }
@@ -42,7 +42,7 @@ describe('completionResponse', () => {
     const text = completionResponse(
       completionRequest(members),
       mapExchanges().map(({ response }) => [read(response)]),
-      FALLBACK,
+      { fallback: FALLBACK, cost: undefined },
     )
     expect(text).toBe(JSON.stringify(expectedOf('oai_completions_map')))
   })

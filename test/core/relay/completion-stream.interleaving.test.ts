@@ -58,7 +58,7 @@ describe('CompletionStream, whatever comes between the events of a prompt', () =
             expect(stream.endCall(promptIndex)).toStrictEqual({ text: '', missing: 0 })
           }
         }
-        sent += stream.finish()
+        sent += stream.finish(undefined)
         const expected = prompts.flatMap(({ prompt, completions }, i) =>
           completions.map(({ pieces, reason }, k) => {
             return [i * n + k, { text: (echo ? prompt : '') + pieces.join('') + suffix, reason }] as const

@@ -7,6 +7,7 @@ import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { chunk, DONE, finish, head, piece, usage } from './chat-chunks.ts'
 import { CHAT_MODEL, completionRequest, FALLBACK } from './completing.ts'
 import { chunksOf, payloadsOf, textsOf } from './completion-chunks.ts'
+import { rulesOf } from './reply-rules.ts'
 
 function newStream(members: object = {}): CompletionStream {
   return new CompletionStream(completionRequest({ stream: true, ...members }), FALLBACK)
@@ -21,7 +22,7 @@ function relay(members: object, streams: readonly (readonly string[])[]): string
     const text = payloads.map((payload) => stream.push(promptIndex, payload)).join('')
     return text + stream.endCall(promptIndex).text
   })
-  return sent.join('') + stream.finish()
+  return sent.join('') + stream.finish(undefined)
 }
 
 describe('CompletionStream', () => {
@@ -231,7 +232,13 @@ describe('CompletionStream', () => {
     ['a refusal', { refusal: 'x'.repeat(2_000) }],
   ])('counts as generated %s, which has no text, as a chat stream does', (_, delta) => {
     const stream = newStream()
-    const chat = new ChatStream({ publicModel: 'm', relaysUsage: true, choices: 1, withoutCredentials: (text) => text })
+    const chat = new ChatStream({
+      ...rulesOf('m'),
+      relaysUsage: true,
+      choices: 1,
+      withoutCredentials: (text) => text,
+      costOf: () => undefined,
+    })
     for (const payload of [piece(''), piece('Hi'), chunk({ choices: [{ index: 0, delta }] })]) {
       stream.push(0, payload)
       chat.push(`data: ${payload}\n\n`)

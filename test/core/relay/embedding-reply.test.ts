@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { entry, list, read, relayed } from './reading-embeddings.ts'
+import { rulesOf } from './reply-rules.ts'
 
 /** What the SDKs do with the base64 that they ask for. */
 const floatsOf = (base64: string) => {
@@ -67,8 +68,8 @@ describe('the model of an answer', () => {
 
   it('is the only piece of a large answer that is not the upstream’s own bytes', () => {
     const bytes = Buffer.from(list(...Array.from({ length: 2048 }, (_, index) => entry(index, '[1.5,-2.25e-3]'))))
-    const answer = readEmbeddingReply(bytes, { publicModel: 'p', inputs: 2048, encodingFormat: 'float' })
-    const pieces = answer.kind === 'answer' ? answer.pieces : []
+    const answer = readEmbeddingReply(bytes, { ...rulesOf('p'), inputs: 2048, encodingFormat: 'float' })
+    const pieces = answer.kind === 'answer' ? answer.relayed(undefined).pieces : []
     expect(pieces).toHaveLength(3)
     expect(pieces.filter((piece) => piece.buffer === bytes.buffer)).toHaveLength(2)
   })

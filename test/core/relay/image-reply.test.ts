@@ -1,12 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { readImageReply } from '#core/relay/image-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
+import { rulesOf } from './reply-rules.ts'
 
 function read(text: string) {
-  const answer = readImageReply(Buffer.from(text), { publicModel: 'image-v2' })
-  return answer.kind === 'unusable'
-    ? answer
-    : { text: Buffer.concat(answer.pieces).toString(), images: answer.images, byteLength: answer.byteLength }
+  const answer = readImageReply(Buffer.from(text), rulesOf('image-v2'))
+  if (answer.kind === 'unusable') {
+    return answer
+  }
+  const { pieces, byteLength } = answer.relayed(undefined)
+  return { text: Buffer.concat(pieces).toString(), images: answer.images, byteLength }
 }
 
 const data = (...images: string[]) => `{"created":1776678917,"data":[${images.join(', ')}]}`
@@ -83,10 +86,10 @@ describe('an answer with images', () => {
 
   it('of many megabytes is a view of the upstream’s own bytes', () => {
     const bytes = Buffer.from(data(`{"b64_json":"${'A'.repeat(8_000_000)}"}`))
-    const answer = readImageReply(bytes, { publicModel: 'image-v2' })
-    expect(answer).toMatchObject({ kind: 'answer', images: 1, byteLength: bytes.length })
-    expect(answer.kind === 'answer' && answer.pieces.map((piece) => piece.buffer === bytes.buffer)).toStrictEqual([
-      true,
-    ])
+    const answer = readImageReply(bytes, rulesOf('image-v2'))
+    expect(answer).toMatchObject({ kind: 'answer', images: 1 })
+    const { pieces, byteLength } = answer.kind === 'answer' ? answer.relayed(undefined) : { pieces: [], byteLength: 0 }
+    expect(byteLength).toBe(bytes.length)
+    expect(pieces.map((piece) => piece.buffer === bytes.buffer)).toStrictEqual([true])
   })
 })

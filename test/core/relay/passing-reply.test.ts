@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { PassingReply } from '#core/relay/passing-reply.ts'
+import { rulesOf } from './reply-rules.ts'
 
 type Form = ConstructorParameters<typeof PassingReply>[0]
 
-const FORM: Form = { publicModel: 'public "id"', list: 'choices' }
+const FORM: Form = { ...rulesOf('public "id"'), list: 'choices' }
 
 /** Passes a text in pieces of so many bytes. */
 function pass(text: string, size = text.length + 1, form = FORM) {

@@ -1,17 +1,19 @@
 import { expect } from '@jest/globals'
 import type { EncodingFormat } from '#core/contract/embedding-request.ts'
 import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
+import { rulesOf } from './reply-rules.ts'
 
 type Asked = { publicModel?: string; inputs?: number; encodingFormat?: EncodingFormat }
 
 /** What becomes of an answer: the text for the client and the tokens, or why it is unusable. */
 export function read(text: string, { publicModel = 'public', inputs = 1, encodingFormat = 'float' }: Asked = {}) {
-  const answer = readEmbeddingReply(Buffer.from(text), { publicModel, inputs, encodingFormat })
+  const answer = readEmbeddingReply(Buffer.from(text), { ...rulesOf(publicModel), inputs, encodingFormat })
   if (answer.kind === 'unusable') {
     return answer
   }
-  const relayed = Buffer.concat(answer.pieces)
-  expect(relayed).toHaveLength(answer.byteLength)
+  const { pieces, byteLength } = answer.relayed(undefined)
+  const relayed = Buffer.concat(pieces)
+  expect(relayed).toHaveLength(byteLength)
   return { text: relayed.toString(), promptTokens: answer.promptTokens }
 }
 

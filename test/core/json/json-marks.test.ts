@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { beginsAsObject } from '#core/relay/json-marks.ts'
+import { beginsAsObject } from '#core/json/json-marks.ts'
 
 describe('beginsAsObject', () => {
   it.each<[boolean, string[]]>([

@@ -16,7 +16,7 @@ export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
 /** Space, tab, line feed and carriage return, the four that JSON knows. */
-export const WHITESPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+export const WHITESPACE: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** The three bytes of a byte order mark, with which some upstreams begin a reply. */
 const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf])

@@ -1,0 +1,22 @@
+import { type ReplyMembers, readReplyMembers, type WrittenRules } from './reply-members.ts'
+
+/** The fields of a chunk of a stream. Undefined for data that is not a JSON object, which is relayed unchanged. */
+export function chunkMembers(data: string, rules: WrittenRules): ReplyMembers | undefined {
+  try {
+    return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data, rules) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The value of a field; undefined for none, for null, and for one that is not JSON. */
+export function parsedMember(json: string | undefined): unknown {
+  if (json === undefined || json === 'null') {
+    return undefined
+  }
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

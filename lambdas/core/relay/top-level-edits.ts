@@ -1,0 +1,60 @@
+import { COMMA, OPEN_BRACE } from '../json/json-marks.ts'
+import { type AdditionPlace, FieldRemoval } from '../json/remove-fields.ts'
+import type { Microcredits } from '../money/money.ts'
+import { byteEdit, byteRemovalEdits } from './byte-edits.ts'
+import { costAddition } from './cost-field.ts'
+import type { ReplyRules } from './reply-members.ts'
+import type { Edit } from './reply-pieces.ts'
+
+const encoder = new TextEncoder()
+
+/** Follows the top-level fields of a reply that is read as bytes, and collects what the gateway changes in them. */
+export class TopLevelEdits {
+  readonly #bytes: Uint8Array
+  readonly #rules: ReplyRules
+  readonly #removal: FieldRemoval
+  readonly #model: Uint8Array
+  readonly #models: Edit[] = []
+  readonly #usages: AdditionPlace[] = []
+
+  constructor(bytes: Uint8Array, rules: ReplyRules) {
+    this.#bytes = bytes
+    this.#rules = rules
+    this.#removal = new FieldRemoval(bytes.indexOf(OPEN_BRACE) + 1, (index) => bytes.indexOf(COMMA, index))
+    this.#model = encoder.encode(JSON.stringify(rules.publicModel))
+  }
+
+  /** A field, with the span of its value. To be called for each field in its order. */
+  field(name: string, start: number, end: number): void {
+    const hidden = this.#rules.hidden.get(name)
+    if (hidden === 'whole') {
+      this.#removal.remove(end)
+      return
+    }
+    this.#removal.keep(end)
+    if (name === 'model') {
+      this.#models.push({ start, end, replacement: [this.#model] })
+    } else if (hidden !== undefined && this.#bytes[start] === OPEN_BRACE) {
+      const { edits, additionPlace } = byteRemovalEdits(this.#bytes, { start, end }, hidden)
+      this.#removal.add(edits)
+      if (name === 'usage') {
+        this.#usages.push(additionPlace)
+      }
+    }
+  }
+
+  /** Adds the public model to a reply without any. To be called after the last field, at least one of which stays. */
+  addMissingModel(): void {
+    if (this.#models.length === 0) {
+      const { index } = this.#removal.additionPlace
+      this.#models.push({ start: index, end: index, replacement: [encoder.encode(',"model":'), this.#model] })
+    }
+  }
+
+  /** All changes. @param cost shown in each usage; undefined for none. */
+  edits(cost: Microcredits | undefined): readonly Edit[] {
+    const additions = cost === undefined ? [] : this.#usages.map((place) => costAddition(place, cost))
+    const texts = [...this.#removal.edits, ...additions]
+    return [...this.#models, ...texts.map(byteEdit)]
+  }
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals'
+import { hiddenMembers } from '#core/catalogue/hidden-members.ts'
+
+describe('hidden_members', () => {
+  it('hides what upstreams say of their price and of who served a request, if nothing is configured', () => {
+    expect(hiddenMembers.parse(undefined)).toStrictEqual([
+      'usage.cost',
+      'usage.cost_details',
+      'usage.is_byok',
+      'usage.cost_in_usd_ticks',
+      'provider',
+    ])
+  })
+
+  it('takes any path of names, and none at all', () => {
+    const paths = ['error.metadata', 'system_fingerprint', 'x-groq.usage.queue_time']
+    expect(hiddenMembers.parse(paths)).toStrictEqual(paths)
+    expect(hiddenMembers.parse([])).toStrictEqual([])
+  })
+
+  it.each(['', '.usage', 'usage.', 'usage..cost', 'usage[0]', 'a b', 1])('refuses %p', (path) => {
+    expect(hiddenMembers.safeParse([path]).success).toBe(false)
+  })
+
+  it.each(['model', 'choices', 'data', 'choices.message'])('refuses %s, without which a response is none', (path) => {
+    expect(hiddenMembers.safeParse([path]).error?.issues).toMatchObject([
+      { path: [0], message: 'a response needs model, choices and data; leave this out' },
+    ])
+  })
+})

@@ -1,0 +1,9 @@
+import type { ReplyRules } from '#core/relay/reply-members.ts'
+import { shippedCatalogue } from '../shipped-catalogue.ts'
+
+/** What the shipped configuration hides. */
+export const HIDDEN = shippedCatalogue.hiddenFields
+
+export function rulesOf(publicModel: string): ReplyRules {
+  return { publicModel, hidden: HIDDEN }
+}
