@@ -16,7 +16,7 @@ export function createStackTrace(readInput: () => string): Command {
     name: 'stack-trace',
     summary: 'show a stack trace from a log with positions in the source files',
     details: `Reads log lines, or a stack trace alone, from stdin. A log does not name the code that wrote it: the command takes the
-bundle that has code at every position of the trace, and says so when none has, or more than one. The hash of the deployed
+bundle that has a call at each position of the trace, and says so when none has, or more than one. The hash of the deployed
 bundle is in the name of the function's code in the stack's template, \`Code.S3Key\`.`,
     options: {
       maps: {
@@ -106,7 +106,7 @@ function locate(trace: string, { maps, bundles }: { maps: string; bundles: reado
   const [first, ...others] = located
   if (first === undefined) {
     throw new CommandFailedError(
-      `no bundle in ${maps} has code at every position of the stack trace: another deployment or function wrote the log`,
+      `no bundle in ${maps} has a call at each position of the stack trace: another deployment or function wrote the log`,
     )
   }
   if (others.length > 0) {
@@ -118,31 +118,35 @@ function locate(trace: string, { maps, bundles }: { maps: string; bundles: reado
   return { stack: first[0], bundle: first[1].join(', ') }
 }
 
-/** A stack trace by the source maps of one bundle; undefined when a position has no code in the bundle. */
+/** A stack trace by the source maps of one bundle; undefined when the trace is not of this bundle. */
 function translate(trace: string, directory: string): string | undefined {
-  let fits = true
+  let frames = 0
+  let exact = 0
   const stack = trace.replaceAll(FRAME, (frame, file: string, line: string, column: string) => {
     const position = sourceOf(join(directory, `${file}.map`), { line: Number(line), column: Number(column) - 1 })
-    fits &&= position !== undefined
-    return position ?? frame
+    frames += 1
+    exact += position?.isExact ? 1 : 0
+    return position?.source ?? frame
   })
-  return fits ? stack : undefined
+  return frames - exact <= frames * INLINED_MAX ? stack : undefined
 }
+
+/**
+ * A call begins at a position of its own in the map, unless the minifier has inlined the call. More inlined calls than this
+ * share of a trace mean that the trace is of another bundle.
+ */
+const INLINED_MAX = 1 / 3
 
 const opened = new Map<string, TraceMap>()
 
-/** A position further behind the begin of its segment belongs to other code. Where a minifier inlines a call, the two differ. */
-const SEGMENT_COLUMNS_MAX = 16
-
 /** @param position line from 1, column from 0. */
-function sourceOf(file: string, position: { readonly line: number; readonly column: number }): string | undefined {
+function sourceOf(file: string, position: { readonly line: number; readonly column: number }) {
   if (!existsSync(file)) {
     return undefined
   }
   const map = opened.get(file) ?? new TraceMap(readFileSync(file, 'utf8'))
   opened.set(file, map)
   const { source, line, column } = originalPositionFor(map, position)
-  const begin = traceSegment(map, position.line - 1, position.column)?.[0]
-  const isInSegment = begin !== undefined && position.column - begin <= SEGMENT_COLUMNS_MAX
-  return isInSegment && source !== null ? `${source}:${line}:${column + 1}` : undefined
+  const isExact = traceSegment(map, position.line - 1, position.column)?.[0] === position.column
+  return source === null ? undefined : { source: `${source}:${line}:${column + 1}`, isExact }
 }

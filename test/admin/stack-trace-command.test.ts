@@ -80,7 +80,7 @@ describe('stack-trace', () => {
   })
 
   it('says that a trace does not match, and what was looked for', async () => {
-    const moved = trace.replaceAll(/:(\d+)(?=\)?$)/gm, (_, column) => `:${Number(column) + 1_000_000}`)
+    const moved = trace.replaceAll(/:(\d+)(?=\)?$)/gm, (_, column) => `:${Number(column) + 1}`)
     await expect(map(moved)).rejects.toThrow('another deployment or function wrote the log')
     await expect(map('all is well')).rejects.toThrow('there is no stack trace of deployed code on stdin')
     await expect(map(trace, { bundle: 'none' })).rejects.toThrow('has no source maps of that function or bundle')
