@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import * as fc from 'fast-check'
+import fc from 'fast-check'
 import { EventQueue } from '../../../bench/capacity/event-queue.ts'
 
 describe('the queue of events', () => {
