@@ -1,5 +1,5 @@
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { readKeyBudget, readTenantBudget } from '#adapters/store/money/budget-writes.ts'
+import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type Budget, type PeriodKind, periodAt } from '#core/money/budget.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'

@@ -23,6 +23,7 @@ import {
 } from '../switches/channel-commands.ts'
 import { channelList } from '../switches/channel-list.ts'
 import { modelClear, modelDisable, modelEnable, modelList } from '../switches/model-commands.ts'
+import { tenantBudget } from '../tenants/tenant-budget-command.ts'
 import { tenantCreate, tenantLimit, tenantList, tenantShow } from '../tenants/tenant-commands.ts'
 import { tenantAdjust, tenantGrant } from '../tenants/tenant-credit-commands.ts'
 import { tenantResume, tenantSuspend } from '../tenants/tenant-state-commands.ts'
@@ -40,6 +41,7 @@ export const COMMANDS: readonly Command[] = [
   tenantSuspend,
   tenantResume,
   tenantLimit,
+  tenantBudget,
   tenantAlerts,
   alertList,
   keyCreate,

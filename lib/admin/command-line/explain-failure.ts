@@ -21,6 +21,7 @@ const EXPLAINED = new Set([
   'ApiKeyRevokedError',
   'ApiKeyNotFoundError',
   'ApiKeyChangedError',
+  'BudgetChangedError',
   'WebhookSecretChangedError',
   'SwitchesContendedError',
   'UsageError',

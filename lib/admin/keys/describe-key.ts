@@ -1,4 +1,8 @@
 import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
+import { type Budget, budgetAt } from '#core/money/budget.ts'
+import { formatBudgetLimit } from '#core/money/budget-limit.ts'
+import { formatCredits } from '#core/money/money.ts'
+import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 
 /** What a new key may do. */
@@ -12,16 +16,26 @@ export type KeyWish = {
   readonly ratePerMinute: number | undefined
 }
 
-type NewKey = KeyWish & { readonly id: string; readonly key: string; readonly tenant: string }
+type NewKey = KeyWish & {
+  readonly id: string
+  readonly key: string
+  readonly tenant: string
+  readonly budget: Budget | undefined
+}
 
 /** Shows a new key. The JSON omits fields whose options were not given. */
-export function describeNewKey({ id, key, tenant, models, name, expiresAt, ratePerMinute }: NewKey): Answer {
+export function describeNewKey({ id, key, tenant, budget, ...wish }: NewKey): Answer {
+  const { models, name, expiresAt, ratePerMinute } = wish
   const expires = expiresAt === undefined ? undefined : isoSeconds(expiresAt)
-  const json = { id, key, tenant, models, name, expires_at: expires, rate_per_minute: ratePerMinute }
+  const json = {
+    ...{ id, key, tenant, models, name, expires_at: expires, rate_per_minute: ratePerMinute },
+    ...(budget === undefined ? {} : { budget: budgetJson(budget, Date.now()) }),
+  }
   const limits = [
     models === null ? 'all models' : models.join(', '),
     ...(expires === undefined ? [] : [`until ${expires}`]),
     ratePerMinute === undefined ? 'any number of requests' : `${ratePerMinute} requests per minute`,
+    ...(budget === undefined ? [] : [`budget ${budgetText(budget, Date.now())}`]),
   ]
   const called = name === undefined ? '' : ` "${name}"`
   return {
@@ -30,25 +44,43 @@ export function describeNewKey({ id, key, tenant, models, name, expiresAt, rateP
   }
 }
 
-/** Keys as a list, without the keys themselves. */
-export function describeKeys(listings: readonly ApiKeyListing[]): Answer {
-  const keys = listings.map(keyRow)
-  const rows = keys.map((key) => [
+/** Keys as a list, without the keys themselves. @param budgets by their ids. */
+export function describeKeys(listings: readonly ApiKeyListing[], budgets: ReadonlyMap<string, Budget>): Answer {
+  const budgetOf = ({ budget }: ApiKeyListing) => (budget === null ? undefined : budgets.get(budget.id))
+  const keys = listings.map((key) => keyRow(key, budgetOf(key)))
+  const rows = keys.map((key, index) => [
     key.id,
     key.tenant,
     key.name,
     key.state,
     key.expires_at,
     key.rate_per_minute === null ? null : `${key.rate_per_minute}/min`,
+    ...budgetColumns(listings[index], budgets),
     key.models?.join(',') ?? 'all',
     key.created_at,
   ])
-  const header = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'MODELS', 'CREATED']
+  const header = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGET', 'LEFT', 'MODELS', 'CREATED']
   return { json: { keys }, text: formatTable(header, rows) }
 }
 
+/** The limit of a key's budget, and what is left of it. */
+function budgetColumns(
+  key: ApiKeyListing | undefined,
+  budgets: ReadonlyMap<string, Budget>,
+): readonly [string | null, string | null] {
+  if (key === undefined || key.budget === null) {
+    return [null, null]
+  }
+  const budget = budgets.get(key.budget.id)
+  if (budget === undefined) {
+    return ['missing', null]
+  }
+  const { amount, period, left } = budgetAt(budget, Date.now())
+  return [formatBudgetLimit({ amount, kind: period.kind }), formatCredits(left)]
+}
+
 /** A key as one object of a list. */
-export function keyRow(key: ApiKeyListing) {
+export function keyRow(key: ApiKeyListing, budget: Budget | undefined) {
   return {
     id: key.keyId,
     tenant: key.tenantId,
@@ -58,6 +90,7 @@ export function keyRow(key: ApiKeyListing) {
     name: key.name,
     expires_at: key.expiresAt === null ? null : isoSeconds(key.expiresAt),
     rate_per_minute: key.ratePerMinute,
+    budget: budgetJson(budget ?? null, Date.now()),
   }
 }
 

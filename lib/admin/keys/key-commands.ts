@@ -1,9 +1,15 @@
-import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import { getApiKey, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import { readKeyBudgets } from '#adapters/store/money/key-budget.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { BudgetLimit } from '#core/money/budget-limit.ts'
 import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
+import { readBudget } from '../budgets/read-budget.ts'
 import { unknownModels } from '../catalogue/unknown-models.ts'
+import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 import { readName } from '../command-line/read-name.ts'
@@ -26,10 +32,14 @@ export const keyCreate: Command = {
       value: 'N|none',
       summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}, or \`none\`; default: ${RATE_PER_MINUTE_DEFAULT}`,
     },
+    budget: {
+      value: 'N/PERIOD|none',
+      summary: 'credits per day, month or total, such as 5/month, or `none`; default: none',
+    },
   },
   examples: [
     'key create --tenant demo --local',
-    'key create --tenant demo --name "web shop" --models famB-1.1-t2v,chat-default --expires 90d --rate 120 --local',
+    'key create --tenant demo --name "web shop" --models famB-1.1-t2v,chat-default --expires 90d --rate 120 --budget 5/month --local',
   ],
   async run(context, values) {
     const wish = readWish(values, Date.now())
@@ -41,10 +51,19 @@ export const keyCreate: Command = {
     for (const warning of await unknownModels(context, wish.models)) {
       context.warn(warning)
     }
-    const key = generateApiKey()
-    const keyId = await storeApiKey(table, { key, tenantId: id, ...wish }, await context.actor())
-    return describeNewKey({ id: keyId, key, tenant: id, ...wish })
+    const budgetLimit = readBudget(values) ?? undefined
+    return await createKey(table, { tenant: id, budgetLimit, ...wish }, await context.actor())
   },
+}
+
+type KeyToCreate = KeyWish & { readonly tenant: string; readonly budgetLimit: BudgetLimit | undefined }
+
+async function createKey(table: Table, { tenant, budgetLimit, ...wish }: KeyToCreate, actor: Actor): Promise<Answer> {
+  const key = generateApiKey()
+  const id = await storeApiKey(table, { key, tenantId: tenant, budgetLimit, ...wish }, actor)
+  const { listing } = await getApiKey(table, id)
+  const [budget] = (await readKeyBudgets(table, [listing])).values()
+  return describeNewKey({ id, key, tenant, budget, ...wish })
 }
 
 function readWish(values: CommandValues, nowMilliseconds: number): KeyWish {
@@ -65,8 +84,10 @@ export const keyList: Command = {
   examples: ['key list --local', 'key list --tenant demo --json'],
   async run(context, values) {
     const tenant = await readTenantIdIfGiven(context, values)
-    const keys = await listApiKeys(await context.table())
-    return describeKeys(keys.filter(({ tenantId }) => tenant === undefined || tenantId === tenant))
+    const table = await context.table()
+    const keys = await listApiKeys(table)
+    const shown = keys.filter(({ tenantId }) => tenant === undefined || tenantId === tenant)
+    return describeKeys(shown, await readKeyBudgets(table, shown))
   },
 }
 

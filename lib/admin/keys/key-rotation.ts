@@ -1,6 +1,7 @@
 import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import { readKeyBudgets } from '#adapters/store/money/key-budget.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
@@ -15,7 +16,7 @@ const OVERLAP_DEFAULT = '24h'
 export const keyRotate: Command = {
   name: 'key rotate',
   summary: 'replace a key; the old one keeps working for the overlap',
-  details: `The new key has the tenant, name, models, rate and lifetime of the old one and is shown this once. A key that was
+  details: `The new key has the tenant, name, models, rate, budget and lifetime of the old one and is shown this once. A key that was
 rotated before is not rotated again unasked. Its end is never put off, and the lifetime is that of before.
 Both are written at once or not at all.`,
   options: {
@@ -71,9 +72,12 @@ async function rotateKey(
     expiresAt: newEndsAt,
     ratePerMinute: old.ratePerMinute ?? undefined,
   }
+  // The budget goes on with what is spent and held: a rotation gives no room.
+  const shared = old.budget === null ? {} : { budget: old.budget }
   const replaces = { keyId: old.keyId, expiresAt: old.expiresAt, revision: old.revision, endsAt: oldEndsAt }
-  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, replaces }, actor)
-  const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, ...limits })
+  const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, ...shared, replaces }, actor)
+  const [budget] = (await readKeyBudgets(table, [old])).values()
+  const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, budget, ...limits })
   const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
   return {
     json: { ...Object(json), replaces: old.keyId, old_expires_at: ends },

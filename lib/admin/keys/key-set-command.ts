@@ -1,6 +1,10 @@
 import { type KeySettings, setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { planKeyBudget, readKeyBudgets } from '#adapters/store/money/key-budget.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
+import { budgetText } from '../budgets/describe-budget.ts'
+import { readBudget } from '../budgets/read-budget.ts'
 import { unknownModels } from '../catalogue/unknown-models.ts'
 import { formatTable } from '../command-line/answer.ts'
 import type { Command, CommandOption } from '../command-line/command.ts'
@@ -16,23 +20,26 @@ const SETTINGS = {
   models: { value: 'A,B|all', summary: 'models that the key may use, or `all`' },
   rate: { value: 'N|none', summary: `requests per minute, from 1 to ${RATE_PER_MINUTE_MAX}, or \`none\`` },
   expires: { value: '90d|DATE|none', summary: 'expiry, such as 90d, 12h or 2027-01-31, or `none`' },
+  budget: { value: 'N/PERIOD|none', summary: 'credits per day, month or total, such as 5/month, or `none`' },
 } as const satisfies Record<string, CommandOption>
 
 /** Changes a key. @throws ApiKeyNotFoundError, ApiKeyRevokedError, ApiKeyChangedError. */
 export const keySet: Command = {
   name: 'key set',
-  summary: 'change the name, models, rate or expiry of a key; the change holds from the next request on',
+  summary: 'change the name, models, rate, expiry or budget of a key; the change holds from the next request on',
   details: `Options that are left out stay as they are. A revoked key cannot be changed. A key that has expired works again with a later
-expiry. Requests that run finish as they began.`,
+expiry. Requests that run finish as they began. A new budget begins with what the usage counters of its period say; requests that are open at
+that moment never count in it. A key and its successors share one budget, which changes for all of them; \`none\` takes this key alone out.`,
   options: { key: KEY, ...SETTINGS },
   examples: [
     'key set --key 8fK2mQ0z --models chat-default --rate 30 --local',
     'key set --key "web shop" --expires 2027-01-31 --name shop --stage prod',
+    'key set --key 8fK2mQ0z --budget 5/month --local',
     'key set --key 8fK2mQ0z --models all --rate none --expires none --json',
   ],
   async run(context, values) {
-    const settings = readSettings(values, Date.now())
     const table = await context.table()
+    const settings = readSettings(values, { table, nowMilliseconds: Date.now() })
     const { keyId } = await findKey(table, values.required('key'))
     for (const warning of await unknownModels(context, settings.models ?? null)) {
       context.warn(warning)
@@ -41,22 +48,33 @@ expiry. Requests that run finish as they began.`,
     if (!isChanged) {
       context.warn(`key ${keyId} has these settings already: nothing was changed`)
     }
-    const json = keyRow(key)
-    const shown = { ...json, models: json.models?.join(',') ?? 'all', rate_per_minute: rateText(json.rate_per_minute) }
+    const [budget] = (await readKeyBudgets(table, [key])).values()
+    const json = keyRow(key, budget)
+    const shown = {
+      ...json,
+      models: json.models?.join(',') ?? 'all',
+      rate_per_minute: rateText(json.rate_per_minute),
+      budget: budget === undefined ? null : budgetText(budget, Date.now()),
+    }
     return { json, text: formatTable([], Object.entries(shown)) }
   },
 }
 
-function readSettings(values: CommandValues, nowMilliseconds: number): KeySettings {
+function readSettings(
+  values: CommandValues,
+  { table, nowMilliseconds }: { readonly table: Table; readonly nowMilliseconds: number },
+): KeySettings {
   const name = readName(values)
   const [models, rate] = [values.text('models') === 'all' ? null : readModels(values), readRate(values)]
   const expiresAt = values.text('expires') === 'none' ? null : readExpiry(values, nowMilliseconds)
+  const budget = readBudget(values)
   const settings: KeySettings = {
     ...(name === undefined ? {} : { name: name === '' ? null : name }),
     ...(models === undefined ? {} : { models }),
     ...(rate === undefined ? {} : { ratePerMinute: rate }),
     // As stored: whole seconds.
     ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : Math.floor(expiresAt / 1000) * 1000 }),
+    ...(budget === undefined ? {} : { budget: planKeyBudget(table, budget) }),
   }
   if (Object.keys(settings).length === 0) {
     throw new UsageError(

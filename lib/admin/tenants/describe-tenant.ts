@@ -1,11 +1,13 @@
 import { getTenant, type Tenant, type TenantListing } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { formatCredits } from '#core/money/money.ts'
+import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 
 /** The secret signs callbacks in the operator's name, so it is shown only when it was created or requested. */
 export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSecret: boolean }): Answer {
-  const { id, name, webhookSecret, balance, openJobs } = tenant
+  const { id, name, webhookSecret, balance, openJobs, budget } = tenant
+  const now = Date.now()
   const json = {
     id,
     name,
@@ -16,7 +18,11 @@ export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSe
     ...(withSecret ? { webhook_secret: webhookSecret } : {}),
   }
   const more = { state: stateText(tenant), open_jobs: openJobsText(openJobs.count, openJobs.max) }
-  return { json: { ...json, ...suspensionOf(tenant) }, text: formatTable([], Object.entries({ ...json, ...more })) }
+  const limited = budget === null ? {} : { budget: budgetText(budget, now) }
+  return {
+    json: { ...json, budget: budgetJson(budget, now), ...suspensionOf(tenant) },
+    text: formatTable([], Object.entries({ ...json, ...more, ...limited })),
+  }
 }
 
 /** A tenant after a change of its state or limits. */

@@ -36,7 +36,7 @@ export const tenantCreate: Command = {
 /** A tenant with its balance. @throws TenantNotFoundError. */
 export const tenantShow: Command = {
   name: 'tenant show',
-  summary: 'show a tenant: balance, state and open jobs',
+  summary: 'show a tenant: balance, state, open jobs and budget',
   details: 'During a rotation, `callback-secret show` shows both secrets.',
   options: { tenant: TENANT, 'show-secret': { summary: 'include the callback secret' } },
   examples: ['tenant show --tenant demo --local', 'tenant show --tenant demo --show-secret --json'],

@@ -69,6 +69,7 @@ describe('key-commands: a new key', () => {
     expect(Math.abs(Date.parse(made.expires_at) - Date.now() - 90 * DAY)).toBeLessThan(60_000)
     expect(await row(made.id)).toEqual({
       id: made.id,
+      budget: null,
       tenant,
       state: 'active',
       models: ['a', 'b'],

@@ -3,7 +3,7 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
+import { keyCreate, keyList, keyRevoke } from '../../../lib/admin/keys/key-commands.ts'
 import { keyRotate } from '../../../lib/admin/keys/key-rotation.ts'
 import { keySet } from '../../../lib/admin/keys/key-set-command.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -60,18 +60,46 @@ describe('key set', () => {
     expect(await callerOf(rotated.key)).toMatchObject({ models: ['chat-default'], ratePerMinute: 5 })
   })
 
+  it('gives a key a budget, and takes it away', async () => {
+    expect((await set({ budget: '5/month' })).json).toMatchObject({ name: 'web', budget: { amount: '5' } })
+    expect(await callerOf(key)).toMatchObject({ budget: { id, kind: 'month' }, revision: 1 })
+    expect((await set({ budget: 'none' })).json).toMatchObject({ name: 'web', budget: null })
+    expect((await callerOf(key))?.budget).toBeUndefined()
+  })
+
   it('of a revoked key is refused', async () => {
     await runCommand(keyRevoke, { table, options: { key: id } })
     await expect(set({ name: 'shop' })).rejects.toThrow(`key ${id} is revoked: create a new one with key create`)
   })
 
   it.each([
-    [{}, 'nothing to change: use --name, --models, --rate, --expires'],
+    [{}, 'nothing to change: use --name, --models, --rate, --expires, --budget'],
     [{ rate: '0' }, '--rate 0: use a whole number from 1'],
     [{ expires: '2020-01-01' }, '--expires 2020-01-01: use a time in the future'],
     [{ name: 'a\nb' }, '--name contains a control character'],
     [{ key: 'nobody', name: 'x' }, 'no key nobody'],
   ])('refuses %j', async (options, message) => {
     await expect(set(options)).rejects.toThrow(message)
+  })
+})
+
+describe('a key with a budget', () => {
+  it('is created, listed, and rotated with the same budget', async () => {
+    const { tenantId: tenant } = await openTenant(table)
+    const made = Object(
+      (await runCommand(keyCreate, { table, local: true, options: { tenant, budget: '5/total' } })).json,
+    )
+    expect(made).toMatchObject({ budget: { amount: '5', period: 'total', spent: '0', resets_at: null } })
+    const next = Object((await runCommand(keyRotate, { table, options: { key: made.id } })).json)
+    expect(next).toMatchObject({ replaces: made.id, budget: { amount: '5' } })
+    expect(await callerOf(next.key)).toMatchObject({ budget: { id: made.id, kind: 'total' } })
+    const { keys } = Object((await runCommand(keyList, { table, options: { tenant } })).json)
+    expect(keys).toEqual(
+      expect.arrayContaining(
+        [made.id, next.id].map((listed) =>
+          expect.objectContaining({ id: listed, budget: expect.objectContaining({ left: '5' }) }),
+        ),
+      ),
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { ZERO } from '#core/money/money.ts'
 import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/admin/tenants/describe-tenant.ts'
 import { credits } from '../../engines/video-jobs.ts'
 
@@ -10,6 +11,7 @@ const TENANT = {
   suspension: null,
   openJobs: { count: 1, max: null },
   balance: { available: credits('3'), held: credits('1'), spent: credits('1'), granted: credits('5') },
+  budget: null,
 } as const
 const SUSPENDED = {
   ...TENANT,
@@ -21,6 +23,15 @@ describe('describe-tenant', () => {
   it('shows the callback secret only where it is asked for', () => {
     expect(JSON.stringify(describeTenant(TENANT, { withSecret: false }))).not.toContain('whsec_')
     expect(describeTenant(TENANT, { withSecret: true })).toMatchObject({ json: { webhook_secret: 'whsec_secret' } })
+  })
+
+  it('shows the budget, if there is one, as it counts now', () => {
+    const period = { kind: 'day', id: '2026-11-21' } as const
+    const amounts = { amount: credits('2'), spent: credits('1'), held: credits('1'), left: ZERO, free: credits('1') }
+    const { json, text } = describeTenant({ ...TENANT, budget: { period, ...amounts } }, { withSecret: false })
+    expect(json).toMatchObject({ budget: { amount: '2', period: 'day', spent: '0', held: '1', left: '1' } })
+    expect(text).toMatch(/budget +2\/day: 0 spent, 1 held, 1 left until /)
+    expect(describeTenant(TENANT, { withSecret: false }).json).toMatchObject({ budget: null })
   })
 
   it('says since when, by whom and why a tenant is suspended', () => {

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini'
+import { PERIOD_KINDS } from '#core/money/budget.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import type { BudgetOfKey } from './api-key-record.ts'
 
 /** An API key as an operator sees it: never the key, only its public id. */
 export type ApiKeyListing = {
@@ -20,6 +22,8 @@ export type ApiKeyListing = {
   readonly endBeforeReplacement: number | null | undefined
   /** Requests per minute; null for a key without a limit. */
   readonly ratePerMinute: number | null
+  /** The budget in which its requests count; null without one. */
+  readonly budget: BudgetOfKey | null
   /** Milliseconds. */
   readonly createdAt: number
   /** Counts the changes of the key; undefined for a key that was never changed. */
@@ -42,6 +46,8 @@ const listingItem = z.object({
   expiresAt: z.optional(z.number()),
   endBeforeReplacement: z.optional(z.nullable(z.number())),
   ratePerMinute: z._default(z.nullable(z.number()), null),
+  budgetId: z.optional(z.string()),
+  budgetPeriod: z._default(z.enum(PERIOD_KINDS), 'total'),
   createdAt: z.number(),
   digest: z.string(),
   revision: z.optional(z.number()),
@@ -77,11 +83,13 @@ export async function getApiKey(table: Table, keyId: string): Promise<StoredList
 }
 
 function readListing(item: unknown): StoredListing {
-  const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...rest } = listingItem.parse(item)
+  const { SK: keyId, digest, expiresAt = null, endBeforeReplacement, ...fields } = listingItem.parse(item)
+  const { budgetId, budgetPeriod: kind, ...rest } = fields
   const listing = {
     keyId,
     revision: undefined,
     ...rest,
+    budget: budgetId === undefined ? null : { id: budgetId, kind },
     expiresAt: toMilliseconds(expiresAt),
     endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
   }

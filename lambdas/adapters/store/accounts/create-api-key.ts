@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { base62FromBytes, formatApiKey, keyIdOf } from '#core/api-key.ts'
+import { periodAt } from '#core/money/budget.ts'
+import type { BudgetLimit } from '#core/money/budget-limit.ts'
+import { ZERO } from '#core/money/money.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Table } from '../table/table.ts'
+import type { BudgetOfKey } from './api-key-record.ts'
+import { putKeyBudget } from './budget-items.ts'
 import type { ReplacedApiKey } from './key-admin.ts'
 import { putApiKey } from './put-api-key.ts'
 
@@ -30,6 +35,10 @@ type KeyToStore = {
   readonly expiresAt?: number | undefined
   /** Requests per minute, at least 1; undefined for no limit. */
   readonly ratePerMinute?: number | undefined
+  /** Begins a budget with the key. */
+  readonly budgetLimit?: BudgetLimit | undefined
+  /** A budget that other keys have too. */
+  readonly budget?: BudgetOfKey | undefined
   readonly replaces?: ReplacedApiKey | undefined
 }
 
@@ -40,9 +49,30 @@ type KeyToStore = {
  * @throws RangeError for a rate that is not a whole number from 1 to 60,000.
  * @throws ApiKeyNotFoundError, ApiKeyChangedError for the key that it replaces.
  */
-export async function storeApiKey(table: Table, { key, ...rest }: KeyToStore, actor: Actor): Promise<string> {
+export async function storeApiKey(
+  table: Table,
+  { key, budgetLimit, ...rest }: KeyToStore,
+  actor: Actor,
+): Promise<string> {
   const digest = sha256Hex(key)
   const keyId = keyIdOf(key) ?? digest.slice(0, KEY_ID_CHARACTERS)
-  await putApiKey(table, { ...rest, keyId, digest, createdAt: Date.now() }, actor)
+  const createdAt = Date.now()
+  const begun =
+    budgetLimit === undefined ? {} : beginBudget({ tenantId: rest.tenantId, keyId, limit: budgetLimit, createdAt })
+  await putApiKey(table, { ...rest, ...begun, keyId, digest, createdAt }, actor)
   return keyId
+}
+
+type Beginning = {
+  readonly tenantId: string
+  readonly keyId: string
+  readonly limit: BudgetLimit
+  readonly createdAt: number
+}
+
+/** The budget of a new key has the key's id. */
+function beginBudget({ tenantId, keyId, limit, createdAt }: Beginning) {
+  const { amount, kind } = limit
+  const budget = { amount, period: periodAt(kind, createdAt), spent: ZERO, held: ZERO, left: amount, free: amount }
+  return { budget: { id: keyId, kind }, newBudget: { limit, write: putKeyBudget(tenantId, keyId, budget) } }
 }

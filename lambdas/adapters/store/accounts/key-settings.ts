@@ -1,8 +1,10 @@
+import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
-import type { ItemUpdate, Table } from '../table/table.ts'
+import type { ItemUpdate, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
+import type { BudgetOfKey } from './api-key-record.ts'
 import { ApiKeyChangedError, wholeSeconds } from './key-admin.ts'
 import { requireRate } from './put-api-key.ts'
 
@@ -13,6 +15,21 @@ export type KeySettings = {
   readonly ratePerMinute?: number | null
   /** Unix milliseconds, on a whole second. */
   readonly expiresAt?: number | null
+  /** Plans another budget, or none. */
+  readonly budget?: PlanKeyBudget
+}
+
+/** Plans the change of a budget for a key as it is stored now. Called again if the key or the budget changes meanwhile. */
+export type PlanKeyBudget = (key: ApiKeyListing) => Promise<PlannedKeyBudget>
+
+/** A change of the budget of a key. */
+export type PlannedKeyBudget = {
+  /** The budget that the key is to name; null for none. */
+  readonly budget: BudgetOfKey | null
+  /** Changes the item of the budget; undefined if the item stays as it is. */
+  readonly write: TableWrite | undefined
+  readonly before: BudgetLimit | null
+  readonly after: BudgetLimit | null
 }
 
 /** The key is revoked, which is final. */
@@ -41,20 +58,22 @@ export async function setApiKey(
     if (listing.state === 'revoked') {
       throw new ApiKeyRevokedError(`key ${keyId} is revoked: create a new one with key create`)
     }
-    const changes = changesOf(listing, settings)
-    if (changes.length === 0) {
+    const planned = await settings.budget?.(listing)
+    const changes = [...changesOf(listing, settings), ...budgetChanges(listing.budget, planned)]
+    if (changes.length === 0 && planned?.write === undefined) {
       return { key: listing, isChanged: false }
     }
     try {
       await table.transact({
         key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
         listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision) } },
+        keyBudget: planned?.write,
         audit: auditEntry({
           actor,
           action: 'key set',
           target: { kind: 'key', id: keyId, tenantId: listing.tenantId },
-          before: shownFields(changes, listing),
-          after: shownFields(changes, { ...listing, ...settings }),
+          before: { ...shownFields(changes, listing), ...shownBudget(planned, 'before') },
+          after: { ...shownFields(changes, { ...listing, ...settings }), ...shownBudget(planned, 'after') },
           at: Date.now(),
         }),
       })
@@ -70,7 +89,14 @@ export async function setApiKey(
 
 /** One attribute with its new value; undefined removes it. */
 type Change = {
-  readonly attribute: 'name' | 'models' | 'ratePerMinute' | 'expiresAt' | 'endBeforeReplacement'
+  readonly attribute:
+    | 'name'
+    | 'models'
+    | 'ratePerMinute'
+    | 'expiresAt'
+    | 'endBeforeReplacement'
+    | 'budgetId'
+    | 'budgetPeriod'
   readonly value: unknown
 }
 
@@ -99,6 +125,16 @@ function changesOf(listing: ApiKeyListing, settings: KeySettings): readonly Chan
     }
   }
   return changes
+}
+
+function budgetChanges(stored: BudgetOfKey | null, planned: PlannedKeyBudget | undefined): readonly Change[] {
+  if (planned === undefined || (planned.budget?.id === stored?.id && planned.budget?.kind === stored?.kind)) {
+    return []
+  }
+  return [
+    { attribute: 'budgetId', value: planned.budget?.id },
+    { attribute: 'budgetPeriod', value: planned.budget?.kind },
+  ]
 }
 
 /** Attributes that requests do not read. */
@@ -131,6 +167,11 @@ function updateOf(changes: readonly Change[], revision: number | undefined): Omi
       ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
     },
   }
+}
+
+function shownBudget(planned: PlannedKeyBudget | undefined, when: 'before' | 'after'): AuditedFields {
+  const limit = planned?.[when]
+  return limit === undefined ? {} : { budget: limit === null ? null : formatBudgetLimit(limit) }
 }
 
 type Shown = Pick<ApiKeyListing, 'name' | 'models' | 'ratePerMinute' | 'expiresAt'>

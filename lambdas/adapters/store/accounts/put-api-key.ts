@@ -1,10 +1,12 @@
+import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { isRatePerMinute, RATE_PER_MINUTE_MAX } from '#core/quota/request-rate.ts'
-import { type Actor, auditEntry } from '../audit/audit-entry.ts'
+import { type Actor, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Item } from '../table/item-codec.ts'
 import type { Condition, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import type { ApiKeyListing } from './api-key-listing.ts'
-import { readApiKeyRecord } from './api-key-record.ts'
+import { type BudgetOfKey, readApiKeyRecord } from './api-key-record.ts'
 import { ApiKeyChangedError, endKey, type ReplacedApiKey, wholeSeconds } from './key-admin.ts'
 import { isTenantInState, readTenantState } from './tenant-state.ts'
 
@@ -19,8 +21,15 @@ type NewApiKey = Pick<ApiKeyListing, 'keyId' | 'tenantId' | 'models' | 'createdA
   /** Milliseconds. */
   readonly expiresAt?: number | undefined
   readonly ratePerMinute?: number | undefined
+  /** The budget in which its requests count. A key that is stored again without one keeps the budget that it has. */
+  readonly budget?: BudgetOfKey | undefined
+  /** Stores that budget, if it is new. */
+  readonly newBudget?: NewKeyBudget | undefined
   readonly replaces?: ReplacedApiKey | undefined
 }
+
+/** A budget that begins with a key. */
+type NewKeyBudget = { readonly limit: BudgetLimit; readonly write: TableWrite }
 
 /** Tries to store a key while its tenant is suspended or resumed. */
 const TRIES_MAX = 5
@@ -48,11 +57,15 @@ export async function putApiKey(table: Table, key: NewApiKey, actor: Actor): Pro
         tenant: { ConditionCheck: isTenantInState(tenantId, tenantState) },
         newKey: { Put: { Item: { ...tableKeys.apiKey(digest), ...record }, ...conditionFor(stored) } },
         newListing: { Put: { Item: { ...tableKeys.apiKeyListing(keyId), ...record, name, createdAt, digest } } },
+        keyBudget: key.newBudget?.write,
         ...ending,
         audit: describePut(key, actor),
       })
     } catch (error) {
       if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+      if (error.failed.has('keyBudget')) {
         throw error
       }
       if (error.failed.has('key') || error.failed.has('listing')) {
@@ -71,9 +84,10 @@ export function requireRate(ratePerMinute: number | null | undefined): void {
 }
 
 /** What requests read of a key. */
-function recordOf({ keyId, tenantId, models, expiresAt, ratePerMinute }: NewApiKey) {
+function recordOf({ keyId, tenantId, models, expiresAt, ratePerMinute, budget }: NewApiKey) {
   const seconds = expiresAt === undefined ? undefined : wholeSeconds(expiresAt)
-  return { keyId, tenantId, models, state: 'active', expiresAt: seconds, ratePerMinute }
+  const counted = budget === undefined ? {} : { budgetId: budget.id, budgetPeriod: budget.kind }
+  return { keyId, tenantId, models, state: 'active', expiresAt: seconds, ratePerMinute, ...counted }
 }
 
 /** The key as it is stored already, and what it becomes by being stored again. */
@@ -81,7 +95,7 @@ type StoredKey = {
   readonly isSame: boolean
   readonly revision: number | undefined
   /** A request that read the key before must not be served by its old limits. */
-  readonly next: { readonly revision: number }
+  readonly next: Item
 }
 
 async function findStoredKey(table: Table, key: NewApiKey): Promise<StoredKey | undefined> {
@@ -89,12 +103,14 @@ async function findStoredKey(table: Table, key: NewApiKey): Promise<StoredKey | 
   if (record === undefined) {
     return undefined
   }
-  const { revision } = readApiKeyRecord(record, key.digest).caller
+  const { revision, budget } = readApiKeyRecord(record, key.digest).caller
+  const kept =
+    key.budget === undefined && budget !== undefined ? { budgetId: budget.id, budgetPeriod: budget.kind } : {}
   const wanted = { ...recordOf(key), name: key.name }
   const isSame = Object.entries(wanted).every(
     ([field, value]) => JSON.stringify(value) === JSON.stringify({ ...record, name: listing?.name }[field]),
   )
-  return { isSame, revision, next: { revision: (revision ?? 0) + 1 } }
+  return { isSame, revision, next: { revision: (revision ?? 0) + 1, ...kept } }
 }
 
 /** Of two commands that store the same key at once, the later one reads what the earlier one stored. */
@@ -107,7 +123,7 @@ function conditionFor(stored: StoredKey | undefined): Condition {
     : { ConditionExpression: 'revision = :revision', ExpressionAttributeValues: { ':revision': stored.revision } }
 }
 
-function describePut({ replaces, ...key }: NewApiKey, actor: Actor): TableWrite {
+function describePut({ replaces, newBudget, ...key }: NewApiKey, actor: Actor): TableWrite {
   const { keyId, tenantId, name = null, models, ratePerMinute = null, createdAt: at } = key
   return auditEntry(
     replaces === undefined
@@ -116,7 +132,7 @@ function describePut({ replaces, ...key }: NewApiKey, actor: Actor): TableWrite 
           action: 'key create',
           target: { kind: 'key', id: keyId, tenantId },
           before: null,
-          after: { name, models, rate: ratePerMinute, expires: isoTime(key.expiresAt) },
+          after: { name, models, rate: ratePerMinute, expires: isoTime(key.expiresAt), ...budgetFields(newBudget) },
           at,
         }
       : {
@@ -128,6 +144,11 @@ function describePut({ replaces, ...key }: NewApiKey, actor: Actor): TableWrite 
           at,
         },
   )
+}
+
+/** A key without a budget has no field for it. */
+function budgetFields(budget: NewKeyBudget | undefined): AuditedFields {
+  return budget === undefined ? {} : { budget: formatBudgetLimit(budget.limit) }
 }
 
 function isoTime(milliseconds: number | null | undefined): string | null {

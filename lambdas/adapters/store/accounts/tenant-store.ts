@@ -1,8 +1,10 @@
 import * as z from 'zod/mini'
+import type { Budget } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
+import { readTenantBudget } from './budget-items.ts'
 import type { TenantState } from './tenant-state.ts'
 
 /** A tenant as an operator sees it. Amounts in microcredits. */
@@ -15,6 +17,8 @@ export type Tenant = {
   readonly suspension: Suspension | null
   readonly openJobs: OpenJobs
   readonly balance: Balance
+  /** As stored: its period may have ended. Null without one. */
+  readonly budget: Budget | null
 }
 
 /** Since when a tenant is suspended, in Unix milliseconds, by whom, and why if a reason was given. */
@@ -76,9 +80,10 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
 }
 
 /** Reads the item of a tenant's balance. @throws ZodError for an item that this service did not write. */
-export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance'> {
+export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance' | 'budget'> {
   const { state, openJobs, openJobsMax, ...balance } = balanceItem.parse(item)
-  return { state, openJobs: { count: openJobs, max: openJobsMax }, balance }
+  const budget = readTenantBudget(Object(item)) ?? null
+  return { state, openJobs: { count: openJobs, max: openJobsMax }, balance, budget }
 }
 
 /**

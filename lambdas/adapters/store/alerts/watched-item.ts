@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import type { Budget } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
-import { readKeyBudget, readTenantBudget } from '../money/budget-writes.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Item } from '../table/item-codec.ts'
 import { queryItems } from '../table/query-items.ts'
 import { DUE_INDEX, type Table } from '../table/table.ts'

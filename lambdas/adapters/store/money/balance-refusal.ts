@@ -3,8 +3,8 @@ import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from
 import { type Budget, budgetAt } from '#core/money/budget.ts'
 import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Item } from '../table/item-codec.ts'
-import { readKeyBudget, readTenantBudget } from './budget-writes.ts'
 
 const balanceItem = z.object({
   state: z.string(),

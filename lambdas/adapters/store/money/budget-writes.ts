@@ -1,14 +1,4 @@
-import * as z from 'zod/mini'
-import {
-  type Budget,
-  type BudgetPeriod,
-  type MoneyMove,
-  movingPeriod,
-  neededOf,
-  PERIOD_KINDS,
-} from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
-import type { Item } from '../table/item-codec.ts'
+import { type BudgetPeriod, type MoneyMove, movingPeriod, neededOf } from '#core/money/budget.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
@@ -118,50 +108,5 @@ function budgetUpdate(names: Names, { move, known, nowMilliseconds }: BudgetMove
       ...(isNew ? { ':budgetKind': period.kind } : {}),
       ...(locked > 0n ? { ':budgetNeeded': neededOf(move) } : {}),
     },
-  }
-}
-
-const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
-const kind = z.enum(PERIOD_KINDS)
-
-const keyBudgetItem = z.object({
-  amount,
-  period: kind,
-  periodId: z.string(),
-  spent: amount,
-  held: amount,
-  left: amount,
-  free: amount,
-})
-
-/** Reads the item of a key's budget. @throws ZodError for an item that this service did not write. */
-export function readKeyBudget(item: Item): Budget {
-  const { period, periodId, ...amounts } = keyBudgetItem.parse(item)
-  return { ...amounts, period: { kind: period, id: periodId } }
-}
-
-const balanceItem = z.object({
-  held: amount,
-  budgetAmount: amount,
-  budgetPeriod: kind,
-  budgetPeriodId: z.string(),
-  budgetSpent: amount,
-  budgetLeft: amount,
-  budgetFree: amount,
-})
-
-/** Reads the budget on a tenant's balance; undefined without one. @throws ZodError for a balance of another form. */
-export function readTenantBudget(balance: Item): Budget | undefined {
-  if (balance.budgetPeriodId === undefined) {
-    return undefined
-  }
-  const stored = balanceItem.parse(balance)
-  return {
-    amount: stored.budgetAmount,
-    period: { kind: stored.budgetPeriod, id: stored.budgetPeriodId },
-    spent: stored.budgetSpent,
-    held: stored.held,
-    left: stored.budgetLeft,
-    free: stored.budgetFree,
   }
 }

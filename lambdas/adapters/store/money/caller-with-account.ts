@@ -2,11 +2,11 @@ import * as z from 'zod/mini'
 import type { AccountView } from '#core/money/balance-view.ts'
 import { RecentValues } from '../../recent-values.ts'
 import { type Caller, callerOf, readApiKeyRecord } from '../accounts/api-key-record.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import { readBalance } from '../accounts/tenant-store.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
-import { readKeyBudget, readTenantBudget } from './budget-writes.ts'
 
 type ShownKey = { readonly keyDigest: string; readonly nowSeconds: number }
 

@@ -1,7 +1,8 @@
 import type { MoneyMove } from '#core/money/budget.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { moveKeyBudget, moveTenantBudget, readKeyBudget, readTenantBudget } from './budget-writes.ts'
+import { moveKeyBudget, moveTenantBudget } from './budget-writes.ts'
 
 type Returned = { readonly tenantId: string; readonly amount: bigint; readonly nowMilliseconds: number }
 

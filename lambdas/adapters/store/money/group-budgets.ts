@@ -1,7 +1,8 @@
 import { type BudgetPeriod, isOutdated, type MoneyMove, movingPeriod, periodAt } from '#core/money/budget.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites } from '../table/table.ts'
-import { moveKeyBudget, readKeyBudget, readTenantBudget } from './budget-writes.ts'
+import { moveKeyBudget } from './budget-writes.ts'
 import { GROUP_WRITES, type Order, sumUp } from './group-transaction.ts'
 
 /** What a process knows of the budgets of one tenant and of its keys: their periods, by the latest transactions. */

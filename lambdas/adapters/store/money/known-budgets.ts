@@ -2,9 +2,9 @@ import { ServiceUnavailableError } from '#core/errors.ts'
 import { type BudgetPeriod, isOutdated, type PeriodKind, periodAt } from '#core/money/budget.ts'
 import { RecentValues } from '../../recent-values.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'
+import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites, Table } from '../table/table.ts'
-import { readKeyBudget, readTenantBudget } from './budget-writes.ts'
 
 /** The budgets that a transaction moves, as its process knows them. Names of the writes: `keyBudget` and `balance`. */
 export type KnownBudgets = {

@@ -42,6 +42,7 @@ const TWO = {
   expiresAt: 5_000,
   endBeforeReplacement: undefined,
   ratePerMinute: 60,
+  budget: null,
   createdAt: 2_000,
 }
 

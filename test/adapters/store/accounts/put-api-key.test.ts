@@ -174,6 +174,7 @@ describe('an api key', () => {
     const listing = (await listApiKeys(table)).find(({ keyId }) => keyId === 'listed')
     expect(listing).toEqual({
       keyId: 'listed',
+      budget: null,
       tenantId: 'tenant',
       name: null,
       state: 'revoked',

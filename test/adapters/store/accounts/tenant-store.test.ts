@@ -64,6 +64,7 @@ describe('the list of tenants', () => {
       state: 'active',
       suspension: null,
       openJobs: { count: 1, max: 3 },
+      budget: null,
       balance: { available: credits('4.3'), held: credits('0.7'), spent: 0n, granted: credits('5') },
     })
   })

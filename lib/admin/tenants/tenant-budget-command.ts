@@ -1,0 +1,42 @@
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
+import { readLimit } from '../budgets/read-budget.ts'
+import type { Command } from '../command-line/command.ts'
+import { readTenantId, TENANT } from './read-tenant.ts'
+
+/** Sets, changes or ends the budget of a tenant. @throws TenantNotFoundError; BudgetChangedError. */
+export const tenantBudget: Command = {
+  name: 'tenant budget',
+  summary: 'limit what a tenant may spend in a day, in a month or in all',
+  details: `Spent and held credits together never exceed the budget, but for an overdraft or a lowered amount. A budget begins with what the
+usage counters of its period say. To count again, after a rollback to an older version for example, set the same budget again.`,
+  options: {
+    tenant: TENANT,
+    amount: { value: 'CREDITS', summary: 'what may be spent in a period, such as 100 or 0.25' },
+    period: { value: 'day|month|total', summary: 'when the budget starts again, in UTC; `total`: never' },
+    clear: { summary: 'end the budget' },
+  },
+  examples: [
+    'tenant budget --tenant demo --amount 100 --period month --local',
+    'tenant budget --tenant demo --clear --json',
+  ],
+  async run(context, values) {
+    const limit = readLimit(values)
+    const table = await context.table()
+    const tenantId = await readTenantId(context, values)
+    const { isChanged, isExact } = await setTenantBudget(table, { tenantId, limit, actor: await context.actor() })
+    if (!isChanged) {
+      context.warn(`tenant ${tenantId} has this budget already: nothing was changed`)
+    }
+    if (!isExact) {
+      context.warn('requests were settled all the time: the budget may begin with a little more than was spent')
+    }
+    const { budget } = await getTenant(table, tenantId)
+    const now = Date.now()
+    return {
+      json: { id: tenantId, budget: budgetJson(budget, now) },
+      text: `tenant ${tenantId}: ${budget === null ? 'no budget' : `budget ${budgetText(budget, now)}`}`,
+    }
+  },
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Budget } from '#core/money/budget.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { budgetJson, budgetText } from '../../../lib/admin/budgets/describe-budget.ts'
+
+const BUDGET: Budget = {
+  amount: parseCredits('5'),
+  period: { kind: 'day', id: '2026-11-30' },
+  spent: parseCredits('1'),
+  held: parseCredits('0.5'),
+  left: parseCredits('3.5'),
+  free: parseCredits('4.5'),
+}
+const NOON = Date.UTC(2026, 10, 30, 12)
+
+describe('budgetText', () => {
+  it('says what is spent, held and left, and until when', () => {
+    expect(budgetText(BUDGET, NOON)).toBe('5/day: 1 spent, 0.5 held, 3.5 left until 2026-12-01T00:00:00.000Z')
+  })
+
+  it('names no end of a total', () => {
+    const total: Budget = { ...BUDGET, period: { kind: 'total', id: 'total' } }
+    expect(budgetText(total, NOON)).toBe('5/total: 1 spent, 0.5 held, 3.5 left')
+  })
+})
+
+describe('budgetJson', () => {
+  it('shows a period that has ended as a new one', () => {
+    expect(budgetJson(BUDGET, NOON + 86_400_000)).toEqual({
+      amount: '5',
+      period: 'day',
+      spent: '0',
+      held: '0.5',
+      left: '4.5',
+      resets_at: '2026-12-02T00:00:00.000Z',
+    })
+  })
+
+  it('is null without a budget', () => {
+    expect(budgetJson(null, NOON)).toBeNull()
+  })
+})

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { tenantBudget } from '../../../lib/admin/tenants/tenant-budget-command.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+describe('tenant budget', () => {
+  it('sets, shows and ends a budget, each with its entry in the audit log', async () => {
+    const { table } = engine
+    const { tenantId: tenant } = await openTenant(table)
+    const warnings: string[] = []
+    const run = (options: Record<string, string | true>) =>
+      runCommand(tenantBudget, {
+        table,
+        options: { tenant, ...options },
+        warn: (sentence) => {
+          warnings.push(sentence)
+        },
+      })
+    const set = await run({ amount: '100', period: 'month' })
+    expect(set.json).toMatchObject({ id: tenant, budget: { amount: '100', period: 'month', spent: '0', left: '100' } })
+    expect(set.text).toContain('budget 100/month: 0 spent, 0 held, 100 left until ')
+    expect(warnings).toEqual([])
+    await run({ amount: '100', period: 'month' })
+    expect(warnings).toEqual([`tenant ${tenant} has this budget already: nothing was changed`])
+    expect((await run({ clear: true })).text).toBe(`tenant ${tenant}: no budget`)
+    const { entries } = await readAudit(table, { limit: 10, targets: [tenant] })
+    expect(entries.slice(0, 2)).toMatchObject([
+      { action: 'tenant budget', before: { budget: '100/month' }, after: { budget: null } },
+      { action: 'tenant budget', before: { budget: null }, after: { budget: '100/month' } },
+    ])
+  })
+
+  it('refuses options that say nothing', async () => {
+    const { tenantId: tenant } = await openTenant(engine.table)
+    await expect(runCommand(tenantBudget, { table: engine.table, options: { tenant } })).rejects.toMatchObject({
+      name: 'UsageError',
+    })
+  })
+})

@@ -1,0 +1,26 @@
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
+import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { requireReservation, reserveJob, settle, type TestTenant } from './video-jobs.ts'
+
+/** A job that was accepted and then settled in the second of its creation. `bill` in credits. */
+export async function settledJob(
+  table: Table,
+  tenant: TestTenant,
+  { bill, ...changes }: Partial<NewVideoJob> & { readonly bill: string },
+): Promise<NewVideoJob> {
+  const made = await reserveJob(table, tenant, changes)
+  const channel = { id: `ch-${made.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
+  await claimSubmit(table, { job: made, channel, nowSeconds: made.createdAt })
+  await recordAccepted(table, made, { taskId: 'task', submitText: { inline: '{}' } })
+  const job = await getVideoJob(table, made.tenantId, made.jobId)
+  if (job === undefined) {
+    throw new Error('no job')
+  }
+  const reservation = await requireReservation(table, made)
+  const at = made.createdAt * 1000
+  await resolveReservation(table, { job, reservation, resolution: settle(bill), nowMilliseconds: at })
+  return made
+}
