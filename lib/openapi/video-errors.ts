@@ -26,10 +26,17 @@ export const VIDEO_ERRORS = {
   402: {
     name: 'VideoPaymentRequired',
     description:
-      'The estimate exceeds the balance; nothing was created. `details` says what is needed and what is available.',
+      'The estimate exceeds the balance, or what a budget has left; nothing was created. `details` says what is needed and what is there.',
     examples: {
       quota: video('Too little quota', 'insufficient quota for this video generation', [
         { path: '', message: '0.7 credits are needed, but 0.69 are available' },
+      ]),
+      budget: video('Too little left of a budget', 'budget exceeded', [
+        {
+          path: '',
+          message:
+            '0.7 credits are needed, but 0.2 are left in the daily budget of this api key until 2026-11-23T00:00:00Z',
+        },
       ]),
     },
   },

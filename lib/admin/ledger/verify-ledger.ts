@@ -8,6 +8,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { type LedgerRow, readLedgerRows } from './read-ledger.ts'
+import { checkKeyBudgets, checkTenantBudget } from './verify-budgets.ts'
 import { checkCounters } from './verify-counters.ts'
 import { type BilledJob, checkJob, checkRowsAlone, readBilledJob } from './verify-jobs.ts'
 import { checkHolds, checkRequests, namedRequests } from './verify-requests.ts'
@@ -62,6 +63,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
       : [
           ...checkBalance(tenant.balance, [...held, ...requests, ...holds], rows),
           ...checkOpenJobs(tenant.openJobs, held),
+          ...checkTenantBudget(tenant),
         ]),
     ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
@@ -69,12 +71,18 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
     ...checkHolds(holds),
     ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
     ...(await checkCounters(table, tenantId)),
+    ...(await checkKeyBudgets(table, { reservations: held, holds, named: await namedBudgets(table, tenantId) })),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
     ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
       jobId === null || jobs.has(jobId) ? [] : checkRowsAlone(jobId, rowsOfJob),
     ),
   ]
+}
+
+async function namedBudgets(table: Table, tenantId: string): Promise<ReadonlySet<string>> {
+  const keys = (await listApiKeys(table)).filter((key) => key.tenantId === tenantId)
+  return new Set(keys.flatMap(({ budget }) => (budget === null ? [] : [budget.id])))
 }
 
 /** A tenant without a balance is a finding; the other checks go on. */

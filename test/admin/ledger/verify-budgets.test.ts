@@ -1,0 +1,80 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { checkKeyBudgets, checkTenantBudget } from '../../../lib/admin/ledger/verify-budgets.ts'
+import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
+import { storeKeyBudget, storeTenantBudget } from '../../engines/budgets.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+let table: TableWithClient
+beforeAll(async () => {
+  engine = await startTestTable()
+  table = engine.table
+})
+afterAll(() => engine.close())
+
+const BEGUN = { credits: '5', kind: 'total', atMilliseconds: 0 } as const
+
+describe('verify-budgets: checkKeyBudgets', () => {
+  const check = (id: string, { video = '0', relay = '0' } = {}) =>
+    checkKeyBudgets(table, {
+      named: new Set([id]),
+      reservations: [{ amount: parseCredits(video), budget: { id, kind: 'total' } }],
+      holds: [{ budgets: { [id]: parseCredits(relay) } }],
+    })
+
+  it('finds a budget that holds what open jobs and requests hold in it in order', async () => {
+    const { id } = await storeKeyBudget(table, uuidv7(), BEGUN)
+    expect(await check(id)).toEqual([])
+  })
+
+  it('finds a held amount that no reservation explains', async () => {
+    const { id } = await storeKeyBudget(table, uuidv7(), BEGUN)
+    expect(await check(id, { video: '0.7', relay: '0.1' })).toEqual([
+      `budget ${id} holds 0 and open reservations in it is 0.8`,
+    ])
+  })
+
+  it('finds sums that are not those of the amounts', async () => {
+    const id = uuidv7()
+    const amounts = { amount: 10, spent: 3, held: 0, left: 8, free: 9 }
+    const Item = { ...tableKeys.keyBudget(id), ...amounts, period: 'total', periodId: 'total' }
+    await table.client.send(new PutCommand({ TableName: table.name, Item }))
+    expect(await check(id)).toEqual([
+      `budget ${id} has left 0.000008 and amount - spent - held is 0.000007`,
+      `budget ${id} has free 0.000009 and amount - held is 0.00001`,
+    ])
+  })
+
+  it('finds a budget that is missing', async () => {
+    expect(await check('gone')).toEqual(['budget gone is missing'])
+  })
+})
+
+describe('verify-budgets: checkTenantBudget', () => {
+  it('is in order without a budget', () => {
+    expect(checkTenantBudget({ budget: null })).toEqual([])
+  })
+})
+
+describe('verify-budgets: ledger verify', () => {
+  it('reports budgets of a tenant and of its keys that do not match what is held', async () => {
+    const tenant = await openTenant(table)
+    const budget = await storeKeyBudget(table, uuidv7(), BEGUN)
+    await reserveJob(table, tenant, { budget })
+    expect(await verifyLedger(table, tenant.tenantId)).toEqual([])
+    // Stored without the hold, as after a rollback.
+    await storeTenantBudget(table, tenant.tenantId, BEGUN)
+    await storeKeyBudget(table, budget.id, BEGUN)
+    expect((await verifyLedger(table, tenant.tenantId)).map(({ message }) => message)).toEqual([
+      'its budget has left 5 and amount - spent - held is 4.3',
+      'its budget has free 5 and amount - held is 4.3',
+      `budget ${budget.id} holds 0 and open reservations in it is 0.7`,
+    ])
+  })
+})
