@@ -66,6 +66,24 @@ export function periodEnd({ kind, id }: BudgetPeriod): number | null {
   }
 }
 
+/** Unix milliseconds at which a period begins; 0 for a budget that never starts again. */
+function periodStart({ kind, id }: BudgetPeriod): number {
+  return kind === 'total' ? 0 : Date.parse(id)
+}
+
+/** How far the clocks of two processes may be apart: each may be five minutes off. */
+const CLOCK_SKEW_MILLISECONDS = 10 * 60 * 1000
+
+/**
+ * When money moves, given the last known periods of the budgets that it moves in: now, or the beginning of a period that a process with a
+ * faster clock has begun. With this time on ledger rows and usage counters, they agree with the budgets about the period.
+ */
+export function movingTime(known: readonly (BudgetPeriod | undefined)[], nowMilliseconds: number): number {
+  const starts = known.map((period) => (period === undefined ? 0 : periodStart(period)))
+  const isNear = (start: number) => start - nowMilliseconds <= CLOCK_SKEW_MILLISECONDS
+  return Math.max(nowMilliseconds, ...starts.filter(isNear))
+}
+
 /**
  * The period in which money moves now, given the last known period of the budget. If a process with a faster clock has begun a later
  * period, that period counts: a period that has begun never goes back, or its room could be used twice.

@@ -8,6 +8,7 @@ import {
   type MoneyMove,
   moveBudget,
   movingPeriod,
+  movingTime,
   PERIOD_KINDS,
   periodAt,
   periodEnd,
@@ -65,6 +66,24 @@ describe('movingPeriod', () => {
   it('stays in a period that a faster clock began', () => {
     const begun = periodAt('day', NEW_YEARS_EVE + 1)
     expect(movingPeriod(begun, NEW_YEARS_EVE)).toBe(begun)
+  })
+})
+
+describe('movingTime', () => {
+  const [today, tomorrow] = [periodAt('day', NEW_YEARS_EVE), periodAt('month', NEW_YEARS_EVE + 1)]
+
+  it('is now within the known periods, without one, and for a total', () => {
+    expect(movingTime([today, undefined, periodAt('total', 0)], NEW_YEARS_EVE)).toBe(NEW_YEARS_EVE)
+    expect(movingTime([], NEW_YEARS_EVE)).toBe(NEW_YEARS_EVE)
+  })
+
+  it('is the beginning of the latest period that a faster clock began, so that days and periods agree', () => {
+    expect(movingTime([today, tomorrow], NEW_YEARS_EVE)).toBe(NEW_YEARS_EVE + 1)
+    expect(movingTime([today, tomorrow], NEW_YEARS_EVE - 599_999)).toBe(NEW_YEARS_EVE + 1)
+  })
+
+  it('does not follow a clock that is wrong by more than two right clocks can differ', () => {
+    expect(movingTime([tomorrow], NEW_YEARS_EVE - 600_000)).toBe(NEW_YEARS_EVE - 600_000)
   })
 })
 

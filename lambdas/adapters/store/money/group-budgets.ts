@@ -1,4 +1,11 @@
-import { type BudgetPeriod, isOutdated, type MoneyMove, movingPeriod, periodAt } from '#core/money/budget.ts'
+import {
+  type BudgetPeriod,
+  isOutdated,
+  type MoneyMove,
+  movingPeriod,
+  movingTime,
+  periodAt,
+} from '#core/money/budget.ts'
 import { readKeyBudget, readTenantBudget } from '../accounts/budget-items.ts'
 import type { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites } from '../table/table.ts'
@@ -20,6 +27,12 @@ export class GroupBudgets {
   /** Whether the budget of this order is gone from the table. */
   isMissing({ reservation: { budget } }: Order): boolean {
     return budget !== undefined && this.#missing.has(budget.id)
+  }
+
+  /** When a group moves money, which is never before a known period of its budgets. */
+  timeOf(orders: readonly Order[], nowMilliseconds: number): number {
+    const ids = orders.flatMap(({ reservation }) => reservation.budget?.id ?? [])
+    return movingTime([this.#tenant, ...ids.map((id) => this.#keys.get(id))], nowMilliseconds)
   }
 
   /** The writes that move the budgets of keys, one for each. */

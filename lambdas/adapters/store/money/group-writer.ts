@@ -15,6 +15,9 @@ export class ReservationReleasedError extends Error {
   }
 }
 
+/** A group that was sent, with the time of its transaction. */
+type SentGroup = DoubtfulGroup & { readonly nowMilliseconds: number }
+
 /** The orders of a group that are written, and the verdict on the others. */
 type GroupOutcome = Verdict & { readonly written: readonly Order[] }
 
@@ -125,22 +128,22 @@ export class GroupWriter {
 
   async #send(orders: readonly Order[]): Promise<GroupOutcome> {
     const tried = this.#keeper.hold.compose(holdChange(orders))
-    const nowMilliseconds = this.#nowMilliseconds()
+    const nowMilliseconds = this.#budgets.timeOf(orders, this.#nowMilliseconds())
     const group = { orders, hold: tried.update, budgets: this.#budgets, nowMilliseconds }
     try {
       await this.#table.transact(composeGroup(this.#tenantId, group))
     } catch (error) {
-      return await this.#explain({ orders, tried }, error)
+      return await this.#explain({ orders, tried, nowMilliseconds }, error)
     }
     this.#keeper.hold.adopt(tried)
     this.#budgets.learn(orders, nowMilliseconds)
     return allWritten(orders)
   }
 
-  async #explain(group: DoubtfulGroup, error: unknown): Promise<GroupOutcome> {
+  async #explain(group: SentGroup, error: unknown): Promise<GroupOutcome> {
     const { orders } = group
     if (error instanceof ConditionsNotMetError && error.isFinal) {
-      return this.#judge(orders, error)
+      return this.#judge(group, error)
     }
     this.#keeper.doubt(group)
     if (error instanceof ServiceUnavailableError) {
@@ -154,20 +157,20 @@ export class GroupWriter {
       return refuseReservations(orders, error)
     }
     return error instanceof ConditionsNotMetError
-      ? this.#judgeMoney(orders, error)
+      ? this.#judgeMoney(group, error)
       : { written: [], ...isolate(orders, error) }
   }
 
-  #judge(orders: readonly Order[], error: ConditionsNotMetError): GroupOutcome {
+  #judge(group: SentGroup, error: ConditionsNotMetError): GroupOutcome {
     if (error.failed.has(GROUP_WRITES.hold) && this.#keeper.hold.isWritten) {
       this.#keeper.lose()
-      return { written: [], refused: new Map(), groups: [orders] }
+      return { written: [], refused: new Map(), groups: [group.orders] }
     }
-    return this.#judgeMoney(orders, error)
+    return this.#judgeMoney(group, error)
   }
 
-  #judgeMoney(orders: readonly Order[], error: ConditionsNotMetError): GroupOutcome {
-    const nowMilliseconds = this.#nowMilliseconds()
+  /** Judges at the time of the transaction: a period that ended since then must not excuse its refusal. */
+  #judgeMoney({ orders, nowMilliseconds }: SentGroup, error: ConditionsNotMetError): GroupOutcome {
     const isCorrected = this.#budgets.correct(orders, error, nowMilliseconds)
     const verdict = isCorrected ? { refused: new Map(), groups: [orders] } : judgeGroup(orders, error, nowMilliseconds)
     return { written: [], ...verdict }

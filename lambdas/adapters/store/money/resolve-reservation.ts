@@ -1,3 +1,4 @@
+import { movingTime } from '#core/money/budget.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { NamedWrites, Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -27,7 +28,10 @@ export async function resolveReservation(table: Table, context: JobResolution): 
     await transactWithBudgets(table, {
       known: guessBudgets({ key, tenantKind: reservation.tenantBudgetKind }, nowMilliseconds),
       nowMilliseconds,
-      compose: (known) => composeResolution(context, known),
+      compose: (known) => {
+        const at = movingTime([known.key?.period, known.tenant], nowMilliseconds)
+        return composeResolution({ ...context, nowMilliseconds: at }, known)
+      },
       isFinal: (name) => name === 'reservation' || name === 'row',
       needsKeyBudget: false,
     })

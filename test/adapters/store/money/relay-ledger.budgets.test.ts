@@ -180,6 +180,39 @@ describe('the budget of a key', () => {
   })
 })
 
+describe('a process whose clock is behind', () => {
+  it('settles on the day of the period that another one has begun, in the ledger and in counters too', async () => {
+    await storeTenantBudget(table, tenant.tenantId, { credits: '5', ...DAY })
+    const budget = await storeKeyBudget(table, 'b', { credits: '5', ...DAY })
+    const slow = openLedger()
+    const open = request('1', budget)
+    await slow.reserve(open)
+    now += 1_000
+    await openLedger().reserve(request('1', budget))
+    now -= 1_000
+    expect(await slow.resolve(open, settle('0.5'))).toBe('resolved')
+    const expected = ['2026-12-01', '0.5', '1', '3.5', '4']
+    expect([await keyBudgetOf(table, 'b'), await tenantBudgetOf(table, tenant.tenantId)]).toEqual([expected, expected])
+    const counted = (await readPartition(table, `U#${tenant.tenantId}`)).map(({ SK }) => String(SK).slice(0, 10))
+    expect(counted).toEqual(['2026-12-01'])
+    await inOrder()
+  })
+
+  it.each([0, 1, 2, 3, 4, 5, 6])(
+    'is refused by its budget or not at all when midnight passes after %i looks at the clock',
+    async (looks) => {
+      await storeTenantBudget(table, tenant.tenantId, { credits: '1', spent: '1', ...DAY })
+      let calls = 0
+      const nowMilliseconds = () => {
+        calls += 1
+        return calls > looks ? EVE + 1_000 : EVE
+      }
+      const ledger = new RelayLedger(table, { clock: { ...clock, nowMilliseconds } })
+      expect(['done', 'BudgetExceededError']).toContain(await outcome(ledger.reserve(request('1'))))
+    },
+  )
+})
+
 describe('the budget of a tenant', () => {
   it('lets exactly as many of many parallel requests through as it has room for, in several processes', async () => {
     await storeTenantBudget(table, tenant.tenantId, { credits: '20', ...DAY })

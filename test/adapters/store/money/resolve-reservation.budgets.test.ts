@@ -6,6 +6,7 @@ import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
+import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import {
@@ -80,6 +81,20 @@ describe('a settlement', () => {
     await resolve(job, settle('0.5'), EVE + 1)
     const expected = ['2026-12-01', '0.5', '0', '1.5', '2']
     expect(await budgets()).toEqual([expected, expected])
+  })
+
+  it('counts on the day of the period that a process with a faster clock has begun, in the ledger and in counters too', async () => {
+    const { tenant, budget, job, budgets } = await budgetedJob()
+    await acceptedJob(tenant, { budget, createdAt: EVE + 1 })
+    await resolve(job, settle('0.5'))
+    const expected = ['2026-12-01', '0.5', '0.7', '0.8', '1.3']
+    expect(await budgets()).toEqual([expected, expected])
+    const counted = []
+    for await (const { day, cost } of streamUsageCounters(table, tenant.tenantId)) {
+      counted.push([day, cost])
+    }
+    expect(counted).toEqual([['2026-12-01', 500_000n]])
+    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
   })
 
   it('above the estimate takes what is left below zero, and is never refused', async () => {
