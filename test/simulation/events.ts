@@ -1,9 +1,15 @@
 import type { Clients } from './clients.ts'
 import { pick } from './faults.ts'
+import type { Operators } from './operators.ts'
 import type { RelayClients } from './relay-clients.ts'
 import type { World } from './world.ts'
 
-type Actors = { readonly world: World; readonly clients: Clients; readonly relay: RelayClients | undefined }
+type Actors = {
+  readonly world: World
+  readonly clients: Clients
+  readonly operators: Operators
+  readonly relay: RelayClients | undefined
+}
 type Event = () => void
 
 const JUMPS_MILLISECONDS = [1_000, 60_000, 660_000]
@@ -14,16 +20,21 @@ export function drawEvent(actors: Actors): Event {
   return pick(world.scheduler, relay === undefined ? eventsOfJobs(actors) : eventsOfBoth({ ...actors, relay }))
 }
 
-function eventsOfJobs({ world, clients }: Actors): readonly Event[] {
+function eventsOfJobs({ world, clients, operators }: Actors): readonly Event[] {
   return [
     ...times(8, () => clients.create()),
     ...times(3, () => clients.delete()),
     ...times(2, () => stopExecution(world)),
-    ...eventsOfOperators({ world, clients }),
+    ...eventsOfOperators({ world, operators }),
   ]
 }
 
-function eventsOfBoth({ world, clients, relay }: Actors & { readonly relay: RelayClients }): readonly Event[] {
+function eventsOfBoth({
+  world,
+  clients,
+  operators,
+  relay,
+}: Actors & { readonly relay: RelayClients }): readonly Event[] {
   return [
     ...times(12, () => relay.burst()),
     ...times(2, () => clients.create()),
@@ -31,15 +42,18 @@ function eventsOfBoth({ world, clients, relay }: Actors & { readonly relay: Rela
     () => relay.killProcess(),
     () => relay.freezeProcess(),
     () => world.storms?.begin(),
-    ...eventsOfOperators({ world, clients }),
+    ...times(2, () => operators.changeKey()),
+    ...times(2, () => operators.newKey()),
+    ...times(2, () => operators.grant()),
+    ...eventsOfOperators({ world, operators }),
   ]
 }
 
-function eventsOfOperators({ world, clients }: Pick<Actors, 'world' | 'clients'>): readonly Event[] {
+function eventsOfOperators({ world, operators }: Pick<Actors, 'world' | 'operators'>): readonly Event[] {
   return [
-    () => clients.revokeKey(),
-    () => clients.newKey(),
-    () => clients.grant(),
+    () => operators.revokeKey(),
+    () => operators.newKey(),
+    () => operators.grant(),
     () => world.deploy(),
     () => world.scheduler.jump(pick(world.scheduler, JUMPS_MILLISECONDS)),
     () => world.reconcile(),

@@ -10,12 +10,12 @@ export type Guard = {
 }
 
 export const GUARDS = {
-  funds: { name: 'funds check', item: '', clause: 'available >= :amount', noticedIn: 3 },
+  funds: { name: 'funds check', item: '', clause: 'available >= :amount', noticedIn: 11 },
   activeKey: {
     name: 'key check',
     item: '',
     clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 7,
+    noticedIn: 40,
   },
   openJobs: {
     name: 'open job limit',
@@ -28,30 +28,33 @@ export const GUARDS = {
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held', noticedIn: 1 },
   jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
-  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 116 },
+  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 124 },
 } as const satisfies Record<string, Guard>
 
 /** A suspension is kept by the mark of each key and by the state of the tenant: either is enough. */
 export const SUSPENSION_GUARDS = [
-  { name: 'mark of a key', item: '', clause: 'attribute_not_exists(suspended)', noticedIn: 133 },
-  { name: 'state of a tenant', item: '', clause: 'attribute_exists(PK) AND #state = :active', noticedIn: 133 },
+  { name: 'mark of a key', item: '', clause: 'attribute_not_exists(suspended)', noticedIn: 141 },
+  { name: 'state of a tenant', item: '', clause: 'attribute_exists(PK) AND #state = :active', noticedIn: 141 },
 ] as const satisfies readonly Guard[]
 
 /** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
 export const RELAY_GUARDS = {
-  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 3 },
-  openRequest: {
-    name: 'open request',
-    item: 'REQ#',
-    clause: 'attribute_exists(PK) AND amount = :amount',
+  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 1 },
+  holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 1 },
+  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 34 },
+  releasedHold: {
+    name: 'version of a hold that is given back',
+    item: 'PROC#',
+    clause: 'version = :version',
     noticedIn: 1,
   },
+  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 4 },
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   activeKey: {
     name: 'key check',
     item: '0',
     clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 1,
+    noticedIn: 7,
   },
 } as const satisfies Record<string, Guard>
 

@@ -7,6 +7,7 @@ import { checkRequests } from './request-invariants.ts'
 import { repeated, rule, sum } from './rule.ts'
 import type { Claim, Item } from './simulated-table.ts'
 import { amount, type Balance, readSnapshot, type Snapshot } from './snapshot.ts'
+import { checkUsage } from './usage-invariants.ts'
 
 /** What the world outside of the table knows, for the rules that span both. */
 export type Outside = {
@@ -40,6 +41,7 @@ export class Invariants {
       ...outside.claims.flatMap((claim) => checkClaim(claim, now)),
       ...checkOnce(outside, now),
       ...checkRequests(outside, { before: this.#before, now }),
+      ...checkUsage(outside, now),
     ]
     this.#before = now
     return broken
@@ -59,12 +61,13 @@ function checkBalance(tenant: string, balance: Balance, now: Snapshot): string[]
   const overdraft = sum(rows.map((row) => overdraftOf(row)))
   const { available, held, spent, granted, openJobs, openJobsMax } = balance
   const open = own.filter(({ state }) => state === 'held')
-  const openRequests = [...now.requests.values(), ...now.unnamed].filter(({ tenantId }) => tenantId === tenant)
+  const isOwn = (each: { readonly tenantId: string }) => each.tenantId === tenant
+  const heldOfRequests = [...now.earlier.values(), ...now.holds].filter(isOwn)
   return [
     ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
     ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),
     ...rule(
-      held === sum([...open, ...openRequests].map((each) => each.amount)),
+      held === sum([...open, ...heldOfRequests].map((each) => each.amount)),
       `${tenant}: held is not the sum of the open reservations`,
     ),
     ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
@@ -164,7 +167,10 @@ function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside
       }
       const { prompt } = JSON.parse('inline' in request ? request.inline : '{}')
       const digest = outside.keyOfPrompt.get(prompt) ?? ''
-      return rule(before.keys.get(digest) === 'active', `job ${jobId} was reserved with a key that is not active`)
+      return rule(
+        before.keys.get(digest)?.state === 'active',
+        `job ${jobId} was reserved with a key that is not active`,
+      )
     }),
   ]
 }

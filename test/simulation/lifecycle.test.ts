@@ -6,15 +6,15 @@ import { REGRESSIONS } from './regressions.ts'
 import type { Outcome } from './run-history.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
-const HISTORIES = 7
+const HISTORIES = 8
 /** These few have every fault, every response and a suspension. */
-const FIRST_HISTORY = 5
+const FIRST_HISTORY = 6
 const HISTORIES_RECONCILE_ALONE = 2
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 80
 const HISTORIES_WITH_ONE_GUARD = 2
 /** As `noticedIn` of a guard. */
-const ALL_GONE_NOTICED_IN = 22
+const ALL_GONE_NOTICED_IN = 40
 
 let simulation: Simulation
 beforeAll(async () => {

@@ -1,91 +1,114 @@
-import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
-import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
+import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
+import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
+import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
+import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Catalogue } from '#core/catalogue/catalogue.ts'
-import type { SubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
-import { seededRandom } from '../engines/seeded-random.ts'
-import type { Scheduler } from './scheduler.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { TESTER } from '../engines/tester.ts'
+import { pick } from './faults.ts'
+import type { World } from './world.ts'
 
-/** `forgotten`: instances read the switches once and never again, which the rules must notice. */
-export type Switching = 'never' | 'seen' | 'forgotten'
+const TENANTS = ['tenant-a', 'tenant-b']
+const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`
+/** One of them may have no more open jobs than this at a time. */
+const LIMITED_TENANT = 'tenant-b'
+const OPEN_JOBS_MAX = 2
+/** Enough for a few jobs of a history, not for all. */
+const FIRST_CREDITS = '2.5'
 
-/** How often an operator switches, and how often a function runs in an instance that ran before. */
-const SWITCH_CHANCE = 0.05
-const WARM_CHANCE = 0.8
+/** A key of a tenant, named by its digest. */
+export type Key = { readonly tenantId: string; readonly digest: string }
 
-/** Channels of every configuration of the simulation; a switch may outlive its channel. */
-const CHANNELS = ['main', 'spare', 'other']
-const OPERATOR = { name: 'operator', role: 'operator' } as const
-
-type Instance = { readonly configured: Catalogue; readonly currentCatalogue: SubmitContext['currentCatalogue'] }
-type Options = {
-  readonly scheduler: Scheduler
-  readonly seed: number
-  readonly switching: Exclude<Switching, 'never'>
-  readonly table: Table
-}
-
-/** Operators who switch channels, and the instances that see it. All draws are their own. */
+/** The operators of one history: tenants, keys and money. */
 export class Operators {
-  readonly #options: Options
-  readonly #random: () => number
-  readonly #idle = new Set<Instance>()
+  readonly #world: World
+  #digests = TENANTS.flatMap((tenant) => [`${tenant}.key-1`, `${tenant}.key-2`])
+  #grants = 0
 
-  constructor(options: Options) {
-    this.#options = options
-    this.#random = seededRandom(options.seed)
+  constructor(world: World) {
+    this.#world = world
   }
 
-  /** Now and then: a switch, which a fault may befall. */
-  mayAct(): void {
-    if (this.#random() >= SWITCH_CHANCE) {
-      return
+  /** Every key that was ever made, active or not. */
+  get keys(): readonly Key[] {
+    return this.#digests.map((digest) => ({ tenantId: tenantOf(digest), digest }))
+  }
+
+  /** Tenants, credits and keys, written before anything can go wrong. */
+  async open(plain: Table): Promise<void> {
+    const nowMilliseconds = this.#world.scheduler.nowMilliseconds()
+    for (const id of TENANTS) {
+      const credits = parseCredits(FIRST_CREDITS)
+      await createTenant(
+        plain,
+        {
+          id,
+          name: id,
+          webhookSecret: WEBHOOK_SECRET,
+          credits,
+          grantId: 'first',
+          nowMilliseconds,
+        },
+        TESTER,
+      )
     }
-    const { scheduler, table } = this.#options
-    const id = this.#pick(CHANNELS)
-    // Ends a disablement more often than it disables, so that jobs get through.
-    const action = this.#pick(['disable', 'disable', 'enable', 'enable', 'clear'] as const)
-    const change = { kind: 'channel', id, action } as const
-    const act = () => changeSwitch(table, change, { actor: OPERATOR, at: scheduler.nowMilliseconds() })
-    scheduler.spawn(() =>
-      scheduler.invoke(act).then(
+    await setOpenJobLimit(plain, LIMITED_TENANT, { limit: OPEN_JOBS_MAX, actor: TESTER })
+    for (const digest of this.#digests) {
+      await putApiKey(plain, { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }, TESTER)
+    }
+  }
+
+  revokeKey(): void {
+    const keyId = pick(this.#world.scheduler, this.#digests)
+    this.#operate(() => revokeApiKey(this.#world.table.table, keyId, TESTER))
+  }
+
+  changeKey(): void {
+    const { scheduler, table } = this.#world
+    const ratePerMinute = 1_000 + Math.trunc(scheduler.random() * 1_000)
+    const change = { keyId: pick(scheduler, this.#digests), settings: { ratePerMinute }, actor: TESTER }
+    this.#operate(() => setApiKey(table.table, change))
+  }
+
+  newKey(): void {
+    const digest = `${pick(this.#world.scheduler, TENANTS)}.key-${this.#digests.length + 1}`
+    this.#digests = [...this.#digests, digest]
+    const key = { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }
+    this.#operate(() => putApiKey(this.#world.table.table, key, TESTER))
+  }
+
+  grant(): void {
+    this.#grants += 1
+    const grant = {
+      grantId: `more-${this.#grants}`,
+      credits: parseCredits('0.7'),
+      nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
+    }
+    this.#operate(() =>
+      grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), { ...grant, actor: TESTER }),
+    )
+  }
+
+  /** Resumes more often than it suspends, so that requests still get through. */
+  suspendOrResume(random: () => number): void {
+    const tenantId = TENANTS[Math.trunc(random() * TENANTS.length)] ?? ''
+    const move = random() < 0.6 ? resumeTenant : suspendTenant
+    this.#operate(() => move(this.#world.table.table, tenantId, { actor: TESTER }))
+  }
+
+  #operate(act: () => Promise<unknown>): void {
+    this.#world.scheduler.spawn(() =>
+      this.#world.scheduler.invoke(act).then(
         () => {},
         () => {},
       ),
     )
   }
+}
 
-  /** Runs a function in an instance, whose memory is there for the next run unless this one crashes. */
-  async inInstance<Result>(
-    configured: Catalogue,
-    body: (current: SubmitContext['currentCatalogue']) => Promise<Result>,
-  ): Promise<Result> {
-    const instance = this.#take(configured)
-    try {
-      return await body(instance.currentCatalogue)
-    } finally {
-      this.#idle.add(instance)
-    }
-  }
-
-  #take(configured: Catalogue): Instance {
-    const warm = [...this.#idle].filter((instance) => instance.configured === configured)
-    const instance = warm.length > 0 && this.#random() < WARM_CHANCE ? this.#pick(warm) : this.#start(configured)
-    this.#idle.delete(instance)
-    return instance
-  }
-
-  #start(configured: Catalogue): Instance {
-    const { scheduler, table, switching } = this.#options
-    const clock = switching === 'seen' ? scheduler : { nowMilliseconds: () => 0 }
-    return { configured, currentCatalogue: new CurrentCatalogue({ table, catalogue: configured, clock }) }
-  }
-
-  #pick<Value>(values: readonly Value[]): Value {
-    const value = values[Math.floor(this.#random() * values.length)]
-    if (value === undefined) {
-      throw new RangeError('there is nothing to pick')
-    }
-    return value
-  }
+function tenantOf(digest: string): string {
+  return digest.split('.')[0] ?? ''
 }

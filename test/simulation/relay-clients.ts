@@ -1,6 +1,10 @@
-import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
-import { microcredits } from '#core/money/money.ts'
+import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { InvalidApiKeyError } from '#core/errors.ts'
+import { drawReservation, drawResolution } from './draw-request.ts'
+import { lockFunds, putOpen } from './earlier-ledger.ts'
 import { pick } from './faults.ts'
+import type { Key } from './operators.ts'
 import { RelayProcess } from './relay-process.ts'
 import { lockedAfter, type RelayedRequest, type RelayedSums } from './relayed-request.ts'
 import type { Written } from './simulated-table.ts'
@@ -10,15 +14,20 @@ const PROCESSES = 3
 const SKEW_MILLISECONDS_MAX = 5_000
 /** Requests that come in one turn of a process; they share a transaction. */
 const BURSTS = [1, 1, 2, 3, 6, 12] as const
-const AMOUNT_MICROCREDITS_MAX = 300_000
 /** What an upstream takes at most; some requests outlive their reservation. */
 const REPLY_MILLISECONDS = [200, 2_000, 30_000, 300_000, 1_200_000] as const
 /** A process that wakes after the longest one finds that Reconcile gave its reservations back. */
 const FREEZE_MILLISECONDS = [2_000, 60_000, 20 * 60_000] as const
 /** Requests that are resolved by two parts of the product at the same time. */
 const RESOLVED_TWICE = 0.05
+/** Histories in which one process still runs version 0.2.0. */
+const DEPLOYING = 0.3
+/** Requests that version 0.2.0 left open when the history begins, and how long ago it reserved them at most. */
+const LEFT_OPEN = [0, 0, 2, 5] as const
+const LEFT_OPEN_MILLISECONDS = 20 * 60_000
 
-type Key = { readonly tenantId: string; readonly digest: string }
+/** One caller of a process, and the request that it has come to. */
+type Call = { readonly process: RelayProcess; readonly key: Key; request?: RelayedRequest }
 
 /** The clients of relayed requests, and the processes that serve them. */
 export class RelayClients {
@@ -35,7 +44,20 @@ export class RelayClients {
   constructor(world: World, keys: () => readonly Key[]) {
     this.#world = world
     this.#keys = keys
-    this.#processes = Array.from({ length: PROCESSES }, () => this.#newProcess())
+    const isDeploying = world.scheduler.random() < DEPLOYING
+    this.#processes = Array.from({ length: PROCESSES }, (_, index) => this.#newProcess(isDeploying && index === 0))
+  }
+
+  /** Requests that version 0.2.0 left open: their processes are gone. */
+  async open(plain: Table): Promise<void> {
+    const { scheduler } = this.#world
+    for (let left = pick(scheduler, LEFT_OPEN); left > 0; left -= 1) {
+      const age = Math.trunc(scheduler.random() * LEFT_OPEN_MILLISECONDS)
+      const key = pick(scheduler, this.#keys())
+      const reservation = { ...drawReservation(this.#world, key), reservedAt: scheduler.nowMilliseconds() - age }
+      await plain.transact({ balance: lockFunds(reservation), open: putOpen(reservation) })
+      this.requests.set(reservation.requestId, { reservation, isEarlier: true, locked: 'yes', asked: [], resolved: [] })
+    }
   }
 
   /** Several requests of one tenant reach one process at once. */
@@ -45,12 +67,12 @@ export class RelayClients {
     const { tenantId } = pick(scheduler, this.#keys())
     const keys = this.#keys().filter((key) => key.tenantId === tenantId)
     for (let left = pick(scheduler, BURSTS); left > 0; left -= 1) {
-      const request = this.#newRequest(process, pick(scheduler, keys))
+      const call: Call = { process, key: pick(scheduler, keys) }
       this.underWay += 1
       scheduler.spawn(async () => {
-        await process.run(() => this.#serve(process, request)).catch((error) => this.#note(String(error?.name)))
-        if (request.locked === 'asked') {
-          request.locked = 'unknown'
+        await process.run(() => this.#serve(call)).catch((error) => this.#note(String(error?.name)))
+        if (call.request?.locked === 'asked') {
+          call.request.locked = 'unknown'
         }
         this.underWay -= 1
       })
@@ -67,52 +89,72 @@ export class RelayClients {
     this.#note('frozen')
   }
 
+  sums(): RelayedSums {
+    const requests = [...this.requests.values()]
+    const groups = this.#world.table.transactions.map(({ items }) => items.filter(isRowOfRequest).length)
+    return {
+      requests: requests.length,
+      refused: requests.filter(({ locked }) => locked === 'refused').length,
+      settled: requests.filter(({ resolved }) => resolved[0]?.kind === 'settle').length,
+      groups: groups.filter((size) => size > 1).length,
+      happened: this.happened,
+    }
+  }
+
   /** One of the processes; a dead one is replaced. */
   #liveProcess(): RelayProcess {
     this.#processes = this.#processes.map((process) => (process.isDead ? this.#newProcess() : process))
     return pick(this.#world.scheduler, this.#processes)
   }
 
-  #newProcess(): RelayProcess {
+  #newProcess(isEarlier = false): RelayProcess {
     const { scheduler, table } = this.#world
     const skewMilliseconds = Math.trunc((scheduler.random() - 0.5) * 2 * SKEW_MILLISECONDS_MAX)
-    return new RelayProcess({ scheduler, table: table.table, skewMilliseconds })
+    return new RelayProcess({ scheduler, table: table.table, skewMilliseconds, isEarlier })
   }
 
-  #newRequest(process: RelayProcess, { tenantId, digest }: Key): RelayedRequest {
+  /** What relaying does: find the caller, lock, ask the upstream, resolve. */
+  async #serve(call: Call): Promise<void> {
     const { scheduler } = this.#world
-    const requestId = this.#world.context().newJobId()
-    const reservation = {
-      tenantId,
-      requestId,
-      keyDigest: digest,
-      keyId: digest,
-      model: pick(scheduler, ['chat-default', 'embedding']),
-      operation: 'create-chat-completion',
-      amount: microcredits(1 + Math.trunc(scheduler.random() * AMOUNT_MICROCREDITS_MAX)),
-      reservedAt: process.nowMilliseconds(),
+    const { process, key } = call
+    const found = await process.callers.lookUp(key.digest)
+    if (found === undefined) {
+      throw new InvalidApiKeyError()
     }
-    const request: RelayedRequest = { reservation, locked: 'asked', asked: [], resolved: [] }
-    this.requests.set(requestId, request)
-    return request
-  }
-
-  /** What relaying does: lock, ask the upstream, resolve. */
-  async #serve(process: RelayProcess, request: RelayedRequest): Promise<void> {
-    const { scheduler } = this.#world
-    try {
-      await process.ledger.reserve(request.reservation)
-    } catch (error) {
-      request.locked = lockedAfter(error)
-      throw error
-    }
-    request.locked = 'yes'
+    const request = await this.#lock(call, drawReservation(this.#world, key), found.caller.revision)
     await scheduler.pause(scheduler.random() * pick(scheduler, REPLY_MILLISECONDS))
-    const resolutions = [this.#drawResolution(request)]
+    const resolutions = [drawResolution(scheduler, request)]
     if (scheduler.random() < RESOLVED_TWICE) {
-      resolutions.push(this.#drawResolution(request))
+      resolutions.push(drawResolution(scheduler, request))
     }
     await Promise.all(resolutions.map((resolution) => this.#resolve(process, request, resolution)))
+  }
+
+  /** A key that was changed since it was read is read again, and the request goes on with what it is now. */
+  async #lock(call: Call, wanted: RelayReservation, keyRevision: number | undefined): Promise<RelayedRequest> {
+    const { process, key } = call
+    const reservation = { ...wanted, keyRevision, reservedAt: process.nowMilliseconds() }
+    const { isEarlier } = process
+    const request: RelayedRequest = { reservation, isEarlier, locked: 'asked', asked: [], resolved: [] }
+    call.request = request
+    this.requests.set(reservation.requestId, request)
+    try {
+      await process.ledger.reserve(reservation)
+      request.locked = 'yes'
+      return request
+    } catch (error) {
+      request.locked = lockedAfter(error)
+      if (!(error instanceof InvalidApiKeyError)) {
+        throw error
+      }
+      process.callers.forget(key.digest)
+      const { revision } = await process.callers.confirm(key.digest)
+      if (revision === keyRevision) {
+        throw error
+      }
+      this.#note('changed key')
+      return await this.#lock(call, wanted, revision)
+    }
   }
 
   async #resolve(process: RelayProcess, request: RelayedRequest, resolution: RelayResolution): Promise<void> {
@@ -124,36 +166,12 @@ export class RelayClients {
     }
   }
 
-  /** Billed by usage, billed by estimate because it was cut, or given back. */
-  #drawResolution({ reservation }: RelayedRequest): RelayResolution {
-    const { scheduler } = this.#world
-    const share = scheduler.random()
-    if (share < 0.25) {
-      return { kind: 'release' }
-    }
-    const most = scheduler.random() < 0.1 ? 1.5 : 1
-    const actual = microcredits(Math.trunc(Number(reservation.amount) * scheduler.random() * most))
-    return { kind: 'settle', actual, estimated: share < 0.4 }
-  }
-
-  sums(): RelayedSums {
-    const requests = [...this.requests.values()]
-    const groups = this.#world.table.transactions.map(({ items }) => items.filter(isOfRequest).length)
-    return {
-      requests: requests.length,
-      refused: requests.filter(({ locked }) => locked === 'refused').length,
-      settled: requests.filter(({ resolved }) => resolved[0]?.kind === 'settle').length,
-      groups: groups.filter((size) => size > 1).length,
-      happened: this.happened,
-    }
-  }
-
   #note(name: string): void {
     this.happened.set(name, (this.happened.get(name) ?? 0) + 1)
   }
 }
 
-/** Whether a write opens or closes the reservation of a request. */
-function isOfRequest({ Put, Delete }: Written['items'][number]): boolean {
-  return String(Put?.Item?.SK ?? Delete?.Key?.SK).startsWith('REQ#')
+/** Whether a write resolves a relayed request; rows of jobs name no model. */
+function isRowOfRequest({ Put }: Written['items'][number]): boolean {
+  return String(Put?.Item?.SK).endsWith('#2') && Put?.Item?.reservedAt !== undefined
 }

@@ -1,5 +1,7 @@
+import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { EarlierLedger } from './earlier-ledger.ts'
 import { SharedInvocation } from './invocation.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -11,20 +13,27 @@ type Options = {
   readonly table: Table
   /** How much its clock is ahead of the others; negative for one that is behind. */
   readonly skewMilliseconds: number
+  /** Runs version 0.2.0. */
+  readonly isEarlier: boolean
 }
 
-/** One process that relays requests: a ledger and a clock of its own, and an end that takes everything with it. */
+/** One process that relays requests: a ledger, callers and a clock of its own, and an end that takes everything with it. */
 export class RelayProcess {
-  readonly ledger: RelayLedger
+  readonly ledger: Pick<RelayLedger, 'reserve' | 'resolve'>
+  readonly callers: CallerDirectory
+  readonly isEarlier: boolean
   readonly nowMilliseconds: () => number
   readonly #scheduler: Scheduler
   readonly #invocation = new SharedInvocation()
 
-  constructor({ scheduler, table, skewMilliseconds }: Options) {
+  constructor({ scheduler, table, skewMilliseconds, isEarlier }: Options) {
     this.#scheduler = scheduler
     this.nowMilliseconds = () => scheduler.nowMilliseconds() + skewMilliseconds
     const pause = () => scheduler.pause(scheduler.random() * ROUND_MILLISECONDS_MAX)
-    this.ledger = new RelayLedger(table, { clock: { nowMilliseconds: this.nowMilliseconds, pause } })
+    const clock = { nowMilliseconds: this.nowMilliseconds, pause }
+    this.isEarlier = isEarlier
+    this.ledger = isEarlier ? new EarlierLedger(table, this.nowMilliseconds) : new RelayLedger(table, { clock })
+    this.callers = new CallerDirectory(table, clock)
   }
 
   get isDead(): boolean {

@@ -3,6 +3,7 @@ import { seededRandom } from '../engines/seeded-random.ts'
 import { Clients } from './clients.ts'
 import { drawEvent } from './events.ts'
 import { Invariants } from './invariants.ts'
+import { Operators } from './operators.ts'
 import { probeGuards } from './probe-guards.ts'
 import { RelayClients } from './relay-clients.ts'
 import { NOTHING_RELAYED, type RelayedSums } from './relayed-request.ts'
@@ -10,8 +11,8 @@ import { rule } from './rule.ts'
 import { World, type WorldOptions } from './world.ts'
 
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
-const STEPS_MAX = 320
-const EVENT_CHANCE = 0.1
+const JOBS = { steps: 320, eventChance: 0.1 }
+const JOBS_AND_REQUESTS = { steps: 420, eventChance: 0.14 }
 /** In one history of eight an operator suspends and resumes tenants all the time, by draws of its own: the others stay as they were found. */
 const SUSPENSIONS = { every: 8, from: 5, chance: 0.05 }
 
@@ -49,24 +50,27 @@ export async function runHistory(options: WorldOptions): Promise<Outcome> {
 class History {
   readonly #options: WorldOptions
   readonly #world: World
+  readonly #operators: Operators
   readonly #clients: Clients
   /** Undefined in a history without relayed requests. */
   readonly #relay: RelayClients | undefined
   readonly #invariants = new Invariants()
-  readonly #operator: (() => number) | undefined
+  readonly #suspending: (() => number) | undefined
   #audited = -1
 
   constructor(options: WorldOptions) {
     this.#options = options
     this.#world = new World(options)
-    this.#clients = new Clients(this.#world)
-    this.#relay = options.relaysRequests ? new RelayClients(this.#world, () => this.#clients.keys) : undefined
+    this.#operators = new Operators(this.#world)
+    this.#clients = new Clients(this.#world, this.#operators)
+    this.#relay = options.relaysRequests ? new RelayClients(this.#world, () => this.#operators.keys) : undefined
     const { every, from } = SUSPENSIONS
-    this.#operator = options.seed % every === from ? seededRandom(options.seed) : undefined
+    this.#suspending = options.seed % every === from ? seededRandom(options.seed) : undefined
   }
 
   async open(): Promise<void> {
-    await this.#clients.open(this.#options.table)
+    await this.#operators.open(this.#options.table)
+    await this.#relay?.open(this.#options.table)
     this.#startSchedule()
   }
 
@@ -88,14 +92,15 @@ class History {
   }
 
   async run(): Promise<string[]> {
-    for (let step = 0; step < STEPS_MAX; step += 1) {
-      if (this.#world.scheduler.random() < EVENT_CHANCE) {
+    const { steps, eventChance } = this.#relay === undefined ? JOBS : JOBS_AND_REQUESTS
+    for (let step = 0; step < steps; step += 1) {
+      if (this.#world.scheduler.random() < eventChance) {
         await this.#happen()
       }
-      if (this.#operator !== undefined && this.#operator() < SUSPENSIONS.chance) {
-        this.#clients.suspendOrResume(this.#operator)
+      if (this.#suspending !== undefined && this.#suspending() < SUSPENSIONS.chance) {
+        this.#operators.suspendOrResume(this.#suspending)
       }
-      this.#world.operators?.mayAct()
+      this.#world.switching?.mayAct()
       await this.#world.scheduler.step()
       const broken = await this.#audit()
       if (broken.length > 0) {
@@ -118,7 +123,7 @@ class History {
   }
 
   async #happen(): Promise<void> {
-    drawEvent({ world: this.#world, clients: this.#clients, relay: this.#relay })()
+    drawEvent({ world: this.#world, clients: this.#clients, operators: this.#operators, relay: this.#relay })()
     if (this.#relay !== undefined) {
       // A ledger takes turns of the event loop: without this the order would depend on how fast the engine answers.
       await this.#world.scheduler.rest()
@@ -176,7 +181,8 @@ class History {
     const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
     return [
       ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
-      ...[...(snapshot?.requests.keys() ?? [])].map((id) => `the reservation of request ${id} stays open`),
+      ...[...(snapshot?.earlier.keys() ?? [])].map((id) => `the reservation of request ${id} stays open`),
+      ...(snapshot?.holds ?? []).map(({ holdId }) => `hold ${holdId} stays`),
       ...rule((this.#relay?.underWay ?? 0) === 0, 'a relayed request never ends'),
       ...rule((this.#world.storms?.underWay ?? 0) === 0, 'a late transaction never arrives'),
       ...this.#world.executions.running.map(({ name }) => `execution ${name} never ends`),

@@ -19,7 +19,7 @@ type Kind = {
 
 const KINDS = {
   jobs: { flags: [], options: {}, share: 1 },
-  'jobs and relayed requests': { flags: ['--relayed'], options: { relaysRequests: true }, share: 1 },
+  'jobs and relayed requests': { flags: ['--relayed'], options: { relaysRequests: true, switching: 'seen' }, share: 1 },
   'jobs and switches': { flags: ['--switches'], options: { switching: 'seen' }, share: 0.5 },
   'jobs with Reconcile alone': { flags: ['--reconcile-alone'], options: { reconcileAlone: true }, share: 0.2 },
 } as const satisfies Record<string, Kind>

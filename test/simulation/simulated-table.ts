@@ -53,7 +53,7 @@ export class SimulatedTable {
     const send = async (command: Command): Promise<unknown> => {
       const { name } = command.constructor
       const input = withoutGuards(command.input, missing)
-      const isWrite = !/^(Get|Query|Scan)/.test(name)
+      const isWrite = !/^(Get|BatchGet|Query|Scan)/.test(name)
       const carryOut = async () => {
         const { token, isRepeat } = tokens.use(input)
         const sent = token === undefined ? input : { ...input, ClientRequestToken: token }
@@ -69,6 +69,7 @@ export class SimulatedTable {
     }
     this.table = tableWithClient({
       name: plain.name,
+      nowMilliseconds: scheduler.nowMilliseconds,
       pause: () => scheduler.pause(scheduler.random() * RETRY_MILLISECONDS_MAX),
       client: Object.assign(Object.create(plain.client), { send }),
     })

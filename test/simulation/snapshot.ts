@@ -1,6 +1,9 @@
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
-import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
+import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
+import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import { readUsageCounter } from '#adapters/store/money/usage-counters.ts'
+import { counterIdOf } from '#core/quota/usage-counter.ts'
 import type { Item } from './simulated-table.ts'
 
 /** Everything in the table at one moment, by what it is. */
@@ -24,18 +27,26 @@ export function readSnapshot(items: readonly Item[]) {
         { tenantId: pk.slice(2), jobId: sk.slice(5), ...readReservationItem(item) },
       ]),
     ),
-    requests: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#'))
-        .map(({ item }) => readHoldItem(item))
-        .flatMap(({ tenantId, open }) => open.map(({ id, ...rest }) => [id, { tenantId, ...rest }] as const)),
+    /** Open reservations of relayed requests as version 0.2.0 wrote them. */
+    earlier: new Map(
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('REQ#')).map(({ sk, item }) => [
+        sk.slice(4),
+        readEarlierReservation(item),
+      ]),
     ),
-    /** What holds lock for requests that they do not name. */
-    unnamed: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#'))
-      .map(({ item }) => readHoldItem(item))
-      .map((hold) => ({ tenantId: hold.tenantId, ...unnamedRest(hold) })),
+    holds: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#')).map(({ item }) => readHoldItem(item)),
+    counters: of((pk) => pk.startsWith('U#')).map(({ pk, item }) => {
+      const counter = readUsageCounter(item)
+      return { tenantId: pk.slice(2), id: counterIdOf(counter), ...counter }
+    }),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
     rows: of((pk) => pk.startsWith('L#')).map(({ pk, item }) => ({ tenantId: pk.slice(2), item })),
-    keys: new Map(of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [pk.slice(2), keyState(item)])),
+    keys: new Map(
+      of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [
+        pk.slice(2),
+        { state: keyState(item), revision: item.revision },
+      ]),
+    ),
     channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
     cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
   }

@@ -1,12 +1,15 @@
 import { ConnectionLostError } from '../engines/break-connection.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
 import { pick } from './faults.ts'
+import { SharedInvocation } from './invocation.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** What may befall the table in histories with relayed requests, beside the faults of single requests. */
 export const STORMS = [
   /** A transaction arrives after its caller has given it up, up to minutes later. */
   'late',
+  /** A process is frozen while its transaction is carried out, and misses the reply: its next try finds its token forgotten. */
+  'stalled',
   /** Most requests, or their replies, get lost for a while. */
   'outage',
   /** Most writes meet another one of the same items for a while. */
@@ -15,6 +18,10 @@ export const STORMS = [
 export type Storm = (typeof STORMS)[number]
 
 const LATE_RATES = [0, 0.02, 0.05]
+const STALLED_RATES = [0, 0.03, 0.08]
+
+/** Longer than a token is known; then about as long as, and longer than, Reconcile waits for a process to renew what it holds. */
+const STALLED_MILLISECONDS = [11 * 60_000, 16 * 60_000 - 4_000, 16 * 60_000 - 500, 16 * 60_000 + 2_000, 20 * 60_000]
 
 /** A signed request is refused when it is older than this (IAM user guide, "Troubleshoot Signature Version 4 requests"). */
 const LATE_MILLISECONDS_MAX = 5 * 60 * 1000
@@ -34,6 +41,7 @@ export class Storms {
   readonly #scheduler: Scheduler
   readonly #random: () => number
   readonly #lateRate: number
+  readonly #stalledRate: number
   #storm: { readonly kind: Storm; readonly until: number } | undefined
   #isOver = false
 
@@ -41,6 +49,7 @@ export class Storms {
     this.#scheduler = scheduler
     this.#random = seededRandom(seed + 1_000_000)
     this.#lateRate = pick({ random: this.#random }, LATE_RATES)
+    this.#stalledRate = pick({ random: this.#random }, STALLED_RATES)
   }
 
   /** An outage or contention begins. */
@@ -66,6 +75,10 @@ export class Storms {
       case 'late':
         this.#sendLate(act)
         throw new ConnectionLostError('timeout')
+      case 'stalled':
+        await act()
+        this.#stall()
+        throw new ConnectionLostError('socket hang up')
       case 'outage':
         if (this.#random() < 0.3) {
           await act()
@@ -86,7 +99,21 @@ export class Storms {
     if (isInStorm && this.#random() < STORM_SHARE && (isWrite || this.#storm?.kind === 'outage')) {
       return this.#storm?.kind
     }
-    return isTransaction && this.#random() < this.#lateRate ? 'late' : undefined
+    const isOfRelay = this.#scheduler.current() instanceof SharedInvocation
+    if (!isTransaction && !(isWrite && isOfRelay)) {
+      return undefined
+    }
+    if (isOfRelay && this.#random() < this.#stalledRate) {
+      return 'stalled'
+    }
+    return this.#random() < this.#lateRate ? 'late' : undefined
+  }
+
+  #stall(): void {
+    const process = this.#scheduler.current()
+    if (process !== undefined) {
+      this.#scheduler.freeze(process, pick({ random: this.#random }, STALLED_MILLISECONDS))
+    }
   }
 
   #sendLate(act: () => Promise<unknown>): void {

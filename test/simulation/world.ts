@@ -17,9 +17,9 @@ import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-
 import { readResult } from '../engines/scripted-upstream.ts'
 import type { TableWithClient } from '../engines/table-with-client.ts'
 import { unswitched } from '../engines/unswitched.ts'
+import { ChannelSwitching, type Switching } from './channel-switching.ts'
 import { Faults } from './faults.ts'
 import type { Guard } from './guards.ts'
-import { Operators, type Switching } from './operators.ts'
 import { Scheduler } from './scheduler.ts'
 import { drawCatalogue } from './simulated-catalogue.ts'
 import { SimulatedExecutions } from './simulated-executions.ts'
@@ -45,8 +45,8 @@ export type WorldOptions = {
   readonly probesGuards: boolean
 }
 
-/** Histories begin at one moment, whenever they are run. */
-const START_MILLISECONDS = Date.UTC(2026, 0, 1)
+/** Histories begin at one moment, whenever they are run; those with relayed requests shortly before a day and a month end. */
+const START_MILLISECONDS = { ofJobs: Date.UTC(2026, 0, 1), ofBoth: Date.UTC(2026, 0, 31, 23, 50) }
 
 /** One deployment with everything around it, under one scheduler. */
 export class World {
@@ -55,7 +55,7 @@ export class World {
   /** Undefined in a history without relayed requests. */
   readonly storms: Storms | undefined
   /** Undefined in a history without switches. */
-  readonly operators: Operators | undefined
+  readonly switching: ChannelSwitching | undefined
   readonly table: SimulatedTable
   readonly upstream: SimulatedUpstream
   readonly outside: SimulatedNetwork
@@ -65,14 +65,14 @@ export class World {
   readonly #bucket = { client: new S3Client({}), name: 'bucket' }
 
   constructor({ seed, table, missing, reconcileAlone, relaysRequests, switching }: WorldOptions) {
-    this.scheduler = new Scheduler(seed, START_MILLISECONDS)
+    this.scheduler = new Scheduler(seed, relaysRequests ? START_MILLISECONDS.ofBoth : START_MILLISECONDS.ofJobs)
     const { scheduler } = this
     this.faults = new Faults(scheduler)
     const { faults } = this
     this.storms = relaysRequests ? new Storms({ scheduler, seed }) : undefined
     this.table = new SimulatedTable(table, { scheduler, faults, storms: this.storms, missing })
-    this.operators =
-      switching === 'never' ? undefined : new Operators({ scheduler, seed, switching, table: this.table.table })
+    this.switching =
+      switching === 'never' ? undefined : new ChannelSwitching({ scheduler, seed, switching, table: this.table.table })
     this.upstream = new SimulatedUpstream(scheduler, faults)
     this.outside = new SimulatedNetwork(scheduler, faults)
     this.#catalogue = drawCatalogue(scheduler)
@@ -134,9 +134,9 @@ export class World {
   /** Runs a function with the switches that its instance knows. */
   #inInstance<Result>(body: (context: SubmitContext) => Promise<Result>): Promise<Result> {
     const context = this.context()
-    return this.operators === undefined
+    return this.switching === undefined
       ? body(context)
-      : this.operators.inInstance(this.#catalogue, (currentCatalogue) => body({ ...context, currentCatalogue }))
+      : this.switching.inInstance(this.#catalogue, (currentCatalogue) => body({ ...context, currentCatalogue }))
   }
 
   #tasks(): ConstructorParameters<typeof SimulatedExecutions>[0]['tasks'] {
