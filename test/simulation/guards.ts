@@ -41,20 +41,20 @@ export const SUSPENSION_GUARDS = [
 export const RELAY_GUARDS = {
   funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 1 },
   holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 1 },
-  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 34 },
+  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 32 },
   releasedHold: {
     name: 'version of a hold that is given back',
     item: 'PROC#',
     clause: 'version = :version',
     noticedIn: 1,
   },
-  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 4 },
+  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 22 },
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   activeKey: {
     name: 'key check',
     item: '0',
     clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 7,
+    noticedIn: 17,
   },
 } as const satisfies Record<string, Guard>
 

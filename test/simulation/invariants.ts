@@ -5,8 +5,9 @@ import { microcredits, parseCredits } from '#core/money/money.ts'
 import type { RelayedRequest } from './relayed-request.ts'
 import { checkRequests } from './request-invariants.ts'
 import { repeated, rule, sum } from './rule.ts'
-import type { Claim, Item } from './simulated-table.ts'
+import type { Claim } from './simulated-table.ts'
 import { amount, type Balance, readSnapshot, type Snapshot } from './snapshot.ts'
+import type { Item } from './table-mirror.ts'
 import { checkUsage } from './usage-invariants.ts'
 
 /** What the world outside of the table knows, for the rules that span both. */

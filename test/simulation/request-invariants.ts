@@ -1,8 +1,8 @@
 import { unnamedRest } from '#adapters/store/money/hold-item.ts'
 import type { RelayedRequest } from './relayed-request.ts'
 import { repeated, rule, sum } from './rule.ts'
-import type { Item } from './simulated-table.ts'
 import { amount, type Snapshot } from './snapshot.ts'
+import type { Item } from './table-mirror.ts'
 
 /** No function lives for so long: what is older may be given back (docs/architecture.md). */
 const LIFETIME_MILLISECONDS = 16 * 60 * 1000
@@ -82,11 +82,6 @@ function checkRequest(request: RelayedRequest, { rows, open }: Places, nowMillis
     ...rule(request.resolved.length <= 1, `${name} was resolved more than once`),
     ...rule(told === undefined || isSame(told, row), `${name} was said to be resolved otherwise than it is`),
   ]
-}
-
-/** Whether the request may be one that its hold has no room to name. */
-function hasUnnamed({ unnamed }: Snapshot, { reservation }: RelayedRequest): boolean {
-  return unnamed.some(({ tenantId, requests }) => tenantId === reservation.tenantId && requests > 0)
 }
 
 function isAsked({ asked }: RelayedRequest, row: Item | undefined): boolean {

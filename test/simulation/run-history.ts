@@ -8,6 +8,7 @@ import { probeGuards } from './probe-guards.ts'
 import { RelayClients } from './relay-clients.ts'
 import { NOTHING_RELAYED, type RelayedSums } from './relayed-request.ts'
 import { rule } from './rule.ts'
+import type { Item } from './table-mirror.ts'
 import { World, type WorldOptions } from './world.ts'
 
 /** Steps in which things still happen; afterwards everything works and whatever is open must come to its end. */
@@ -139,8 +140,8 @@ class History {
     return await this.#look()
   }
 
-  async #look(): Promise<string[]> {
-    return this.#invariants.check(await this.#world.table.everything(), {
+  async #look(items?: readonly Item[]): Promise<string[]> {
+    return this.#invariants.check(items ?? (await this.#world.table.everything()), {
       submitted: [...this.#world.upstream.tasks.values()].map(({ prompt }) => prompt),
       received: this.#world.outside.received,
       promptsWithKey: this.#clients.promptsWithKey,
@@ -169,7 +170,7 @@ class History {
       }
     }
     return [
-      ...(await this.#look()),
+      ...(await this.#look(await this.#world.table.everythingAgain())),
       ...this.#leftovers(),
       ...(this.#options.probesGuards ? await probeGuards(this.#world.table, this.#options.missing) : []),
     ]

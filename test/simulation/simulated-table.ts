@@ -1,13 +1,13 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
-import { ScanCommand, TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
+import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
 import { type TableWithClient, tableWithClient } from '../engines/table-with-client.ts'
 import type { Faults } from './faults.ts'
 import { type Guard, withoutGuards } from './guards.ts'
 import { RequestTokens } from './request-tokens.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { Storms } from './storms.ts'
+import { type Item, TableMirror } from './table-mirror.ts'
 
-export type Item = Readonly<Record<string, unknown>>
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
 
 /** A transaction that was carried out. */
@@ -41,6 +41,7 @@ export class SimulatedTable {
   /** Writes carried out so far. */
   writes = 0
   readonly #plain: TableWithClient
+  readonly #mirror: TableMirror
   readonly #claims: Claim[] = []
   /** Unix milliseconds, by channel. */
   readonly #disabledSince = new Map<string, number>()
@@ -48,6 +49,7 @@ export class SimulatedTable {
 
   constructor(plain: TableWithClient, { scheduler, faults, storms, missing }: Options) {
     this.#plain = plain
+    this.#mirror = new TableMirror(plain)
     this.#nowMilliseconds = scheduler.nowMilliseconds
     const tokens = new RequestTokens(scheduler.nowMilliseconds)
     const send = async (command: Command): Promise<unknown> => {
@@ -76,16 +78,14 @@ export class SimulatedTable {
   }
 
   /** Everything in the table, at this very moment. */
-  async everything(): Promise<Item[]> {
-    const items: Item[] = []
-    let startKey: Item | undefined
-    do {
-      const scan = new ScanCommand({ TableName: this.#plain.name, ConsistentRead: true, ExclusiveStartKey: startKey })
-      const page = await this.#plain.client.send(scan)
-      items.push(...(page.Items ?? []))
-      startKey = page.LastEvaluatedKey
-    } while (startKey !== undefined)
-    return items
+  async everything(): Promise<readonly Item[]> {
+    return await this.#mirror.read()
+  }
+
+  /** Everything in the table, read again item by item: for a look after writes that did not pass this door. */
+  async everythingAgain(): Promise<readonly Item[]> {
+    this.#mirror.forget()
+    return await this.#mirror.read()
   }
 
   /** Slots of channels that were taken since this was asked last. */
@@ -110,6 +110,7 @@ export class SimulatedTable {
   #note({ isWrite, isRepeat, input }: { isWrite: boolean; isRepeat: boolean; input: object }): void {
     if (isWrite) {
       this.writes += 1
+      this.#mirror.note(input)
     }
     if ('TransactItems' in input && !isRepeat) {
       const items = input.TransactItems as TransactItem[]

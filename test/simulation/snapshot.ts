@@ -4,39 +4,36 @@ import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { readUsageCounter } from '#adapters/store/money/usage-counters.ts'
 import { counterIdOf } from '#core/quota/usage-counter.ts'
-import type { Item } from './simulated-table.ts'
+import type { Item } from './table-mirror.ts'
 
 /** Everything in the table at one moment, by what it is. */
 export type Snapshot = ReturnType<typeof readSnapshot>
 
 /** @throws ZodError for an item of another form than the product reads. */
 export function readSnapshot(items: readonly Item[]) {
-  const keyed = items.map((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
+  const keyed = items.map(keyedItem)
   const of = (isMeant: (pk: string, sk: string) => boolean) => keyed.filter(({ pk, sk }) => isMeant(pk, sk))
   return {
     balances: of((pk) => pk.startsWith('BAL#')).map(({ pk, item }) => [pk.slice(4), readBalance(item)] as const),
     jobs: new Map(
-      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [
-        sk.slice(4),
-        readVideoJobItem(item),
-      ]),
+      of((pk, sk) => pk.startsWith('T#') && sk.startsWith('JOB#')).map(({ sk, item }) => [sk.slice(4), jobOf(item)]),
     ),
     reservations: new Map(
       of((pk, sk) => pk.startsWith('T#') && sk.startsWith('HOLD#')).map(({ pk, sk, item }) => [
         sk.slice(5),
-        { tenantId: pk.slice(2), jobId: sk.slice(5), ...readReservationItem(item) },
+        { tenantId: pk.slice(2), jobId: sk.slice(5), ...reservationOf(item) },
       ]),
     ),
     /** Open reservations of relayed requests as version 0.2.0 wrote them. */
     earlier: new Map(
       of((pk, sk) => pk.startsWith('T#') && sk.startsWith('REQ#')).map(({ sk, item }) => [
         sk.slice(4),
-        readEarlierReservation(item),
+        earlierOf(item),
       ]),
     ),
-    holds: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#')).map(({ item }) => readHoldItem(item)),
+    holds: of((pk, sk) => pk.startsWith('T#') && sk.startsWith('PROC#')).map(({ item }) => holdOf(item)),
     counters: of((pk) => pk.startsWith('U#')).map(({ pk, item }) => {
-      const counter = readUsageCounter(item)
+      const counter = counterOf(item)
       return { tenantId: pk.slice(2), id: counterIdOf(counter), ...counter }
     }),
     ledger: new Map(of((pk) => pk.startsWith('L#')).map(({ pk, sk, item }) => [`${pk}/${sk}`, textOf(item)])),
@@ -56,11 +53,34 @@ function keyState({ state, suspended }: Item): string {
   return suspended === true ? 'suspended' : String(state)
 }
 
-function textOf(item: Item): string {
-  return Object.keys(item)
-    .toSorted()
-    .map((name) => `${name}=${item[name]}`)
-    .join()
+/** Reads an item once: the snapshots of a history share the items that did not change. */
+function once<Value>(read: (item: Item) => Value): (item: Item) => Value {
+  const known = new WeakMap<Item, { readonly value: Value }>()
+  return (item) => {
+    const { value } = known.get(item) ?? { value: read(item) }
+    known.set(item, { value })
+    return value
+  }
+}
+
+const jobOf = once(readVideoJobItem)
+const reservationOf = once(readReservationItem)
+const earlierOf = once(readEarlierReservation)
+const holdOf = once(readHoldItem)
+const counterOf = once(readUsageCounter)
+const keyedItem = once((item) => ({ item, pk: String(item.PK), sk: String(item.SK) }))
+
+/** A row as it must stay; the mark of a counted settlement may come later. */
+const textOf = once(({ counted, ...row }) => textOfValue(row))
+
+/** The same for equal values: the table returns the attributes of an item in any order. */
+function textOfValue(value: unknown): string {
+  return typeof value === 'object' && value !== null
+    ? `{${Object.entries(value)
+        .map(([name, part]) => `${name}=${textOfValue(part)}`)
+        .toSorted()
+        .join()}}`
+    : String(value)
 }
 
 /** A stored amount, in microcredits; nothing is zero. */

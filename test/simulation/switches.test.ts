@@ -5,6 +5,8 @@ import { describeFailure, openSimulation, type Simulation } from './open-simulat
 const HISTORIES = 4
 /** Instances that never read the switches again are noticed within so many. */
 const HISTORIES_TO_NOTICE = 40
+/** The first history that noticed them when this was written: where the search begins. */
+const NOTICED_IN = 7
 
 let simulation: Simulation
 beforeAll(async () => {
@@ -28,7 +30,7 @@ describe('random histories of jobs while operators switch channels', () => {
 
   it('break that rule where instances never read the switches again', async () => {
     const broken = new Set<string>()
-    for (let seed = 1; seed <= HISTORIES_TO_NOTICE && broken.size === 0; seed += 1) {
+    for (let seed = NOTICED_IN; seed < NOTICED_IN + HISTORIES_TO_NOTICE && broken.size === 0; seed += 1) {
       const outcome = await simulation.run({ seed, switching: 'forgotten', probesGuards: false })
       for (const sentence of outcome.broken) {
         broken.add(sentence)

@@ -1,7 +1,7 @@
 import type { RelayedRequest } from './relayed-request.ts'
 import { rule } from './rule.ts'
-import type { Item } from './simulated-table.ts'
 import { amount, type Snapshot } from './snapshot.ts'
+import type { Item } from './table-mirror.ts'
 
 /** Names of the sums of a counter that rows have as their usage. */
 const USAGE = [
@@ -54,7 +54,8 @@ export function checkUsage({ requests }: Known, now: Snapshot): string[] {
   ]
 }
 
-function counterOf(tenantId: string, { at, keyId, operation, model }: Item): string {
+function counterOf(tenantId: string, { at, ...row }: Item): string {
+  const [keyId, operation, model] = [row.keyId, row.operation, row.model].map((name) => name ?? 'unknown')
   const day = new Date(Number(at)).toISOString().slice(0, 10)
   return `${tenantId} ${day}#${keyId}#${operation}#${model}`
 }
