@@ -45,7 +45,7 @@ export const tenantAlerts: Command = {
         actor: await context.actor(),
         action: 'tenant alerts',
         target: { kind: 'tenant', id },
-        before: audited({ ...before, thresholds: [...before.thresholds] }),
+        before: audited(valuesBefore(change, before)),
         after: audited(change),
         at,
       } as const
@@ -55,20 +55,23 @@ export const tenantAlerts: Command = {
   },
 }
 
+type View = Awaited<ReturnType<typeof readAlertView>>
+
 /** The part of a change that has an effect. */
-function differing(
-  { url, thresholds, lowBalance }: AlertSettingsChange,
-  before: Awaited<ReturnType<typeof readAlertView>>,
-): AlertSettingsChange {
-  const isOther = {
-    url: (url ?? undefined) !== before.url,
-    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() !== before.thresholds.join(),
-    lowBalance: (lowBalance ?? undefined) !== before.lowBalance,
-  }
+function differing({ url, thresholds, lowBalance }: AlertSettingsChange, before: View): AlertSettingsChange {
   return {
-    url: isOther.url ? url : undefined,
-    thresholds: isOther.thresholds ? thresholds : undefined,
-    lowBalance: isOther.lowBalance ? lowBalance : undefined,
+    url: (url ?? undefined) === before.url ? undefined : url,
+    thresholds: (thresholds ?? ALERT_THRESHOLDS).join() === before.thresholds.join() ? undefined : thresholds,
+    lowBalance: (lowBalance ?? undefined) === before.lowBalance ? undefined : lowBalance,
+  }
+}
+
+/** The fields of a change as they were. */
+function valuesBefore(change: AlertSettingsChange, { url, thresholds, lowBalance }: View): AlertSettingsChange {
+  return {
+    url: change.url === undefined ? undefined : (url ?? null),
+    thresholds: change.thresholds === undefined ? undefined : thresholds,
+    lowBalance: change.lowBalance === undefined ? undefined : (lowBalance ?? null),
   }
 }
 

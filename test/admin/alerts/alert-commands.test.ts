@@ -41,7 +41,7 @@ describe('tenant alerts', () => {
         actor: 'tester@test',
         action: 'tenant alerts',
         target: tenant,
-        before: { thresholds: ['50', '80', '100'] },
+        before: { alertOrigin: null, thresholds: ['50', '80', '100'], lowBalance: null },
         after: { alertOrigin: 'https://hooks.example.com', thresholds: ['75', '90'], lowBalance: '5' },
       },
     ])
@@ -51,6 +51,14 @@ describe('tenant alerts', () => {
       thresholds: [50, 80, 100],
       low_balance: null,
     })
+  })
+
+  it('records only the settings that change', async () => {
+    await set({ url: 'https://hooks.example.com/secret-path' })
+    await set({ 'low-balance': '5' })
+    const [entry] = await entriesOfAlerts()
+    expect(entry).toMatchObject({ before: { lowBalance: null }, after: { lowBalance: '5' } })
+    expect(Object.keys({ ...entry?.before })).toEqual(['lowBalance'])
   })
 
   it.each([

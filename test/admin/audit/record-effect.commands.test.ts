@@ -1,101 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { readAudit } from '#adapters/store/audit/read-audit.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { NamedWrites, Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { audit } from '../../../lib/admin/audit/audit-command.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
-import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
-import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { readPartition } from '../../engines/audit.ts'
+import { REQUEST } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
+import { ACCOUNT_EFFECTS } from './audited-account-effects.ts'
+import { type AuditedStage, SECRET_VALUE, startAuditedStages } from './audited-stage.ts'
+import { STAGE_EFFECTS } from './audited-stage-effects.ts'
 
-let engine: TestTable
-let table: Table
-let tenant: TestTenant
+let stages: Awaited<ReturnType<typeof startAuditedStages>>
+let stage: AuditedStage
 beforeAll(async () => {
-  engine = await startTestTable()
+  stages = await startAuditedStages()
 })
 beforeEach(async () => {
-  table = await engine.fresh()
-  tenant = await openTenant(table)
+  stage = await stages.open()
 })
-afterAll(() => engine.close())
+afterAll(() => stages.close())
 
-type Options = Readonly<Record<string, string | true>>
-
-/** Commands that change the table, with options; `isRepeatable` where the same command line has no effect the second time. */
-const EFFECTS: readonly (readonly [string, (tenant: TestTenant) => Options, { readonly isRepeatable: boolean }])[] = [
-  ['tenant create', () => ({ name: 'New', credits: '1' }), { isRepeatable: false }],
-  ['tenant grant', ofTenant({ credits: '1' }), { isRepeatable: false }],
-  ['tenant grant', ofTenant({ credits: '1', id: 'invoice-1' }), { isRepeatable: true }],
-  ['tenant adjust', ofTenant({ amount: '-1', reason: 'why' }), { isRepeatable: false }],
-  ['tenant adjust', ofTenant({ amount: '-1', reason: 'why', id: 'ticket-1' }), { isRepeatable: true }],
-  ['tenant suspend', ofTenant({}), { isRepeatable: true }],
-  ['tenant limit', ofTenant({ 'open-jobs': '5' }), { isRepeatable: true }],
-  ['tenant budget', ofTenant({ amount: '5', period: 'month' }), { isRepeatable: true }],
-  ['tenant alerts', ofTenant({ 'low-balance': '5' }), { isRepeatable: true }],
-  ['key create', ofTenant({}), { isRepeatable: false }],
-  ['key create', ofTenant({ budget: '5/day' }), { isRepeatable: false }],
-  ['key set', ofKey({ rate: '30' }), { isRepeatable: true }],
-  ['key set', ofKey({ budget: '5/month' }), { isRepeatable: true }],
-  ['key rotate', ofKey({}), { isRepeatable: false }],
-  ['key revoke', ofKey({}), { isRepeatable: true }],
-  ['callback-secret rotate', ofTenant({}), { isRepeatable: false }],
+/** Commands without an effect. A command that is in neither list fails the first test. */
+const READING = [
+  ...['tenant show', 'tenant list', 'alert list', 'key list', 'callback-secret show', 'secret list', 'cdn-key list'],
+  ...['job find', 'job show', 'job timeline', 'job list', 'ledger', 'ledger export', 'ledger verify', 'usage'],
+  ...['audit', 'catalogue check', 'catalogue diff', 'channel list', 'model list', 'health', 'stack-trace'],
 ]
 
-function ofTenant(options: Options): (of: TestTenant) => Options {
-  return ({ tenantId }) => ({ tenant: tenantId, ...options })
-}
-
-function ofKey(options: Options): (of: TestTenant) => Options {
-  return ({ keyDigest }) => ({ key: keyDigest.slice(0, 8), ...options })
-}
-
-function run(name: string, options: Options): Promise<unknown> {
-  const command = COMMANDS.find((each) => each.name === name)
-  if (command === undefined) {
-    throw new Error(`no command ${name}`)
+/** A table that cannot store an entry of the audit log, alone or with other writes. */
+function withoutAudit(table: Table): Table {
+  const { PK } = tableKeys.auditEntry('')
+  const transact = async (writes: NamedWrites) => {
+    if (Object.values(writes).some((write) => write !== undefined && 'Put' in write && write.Put.Item.PK === PK)) {
+      throw new Error('no room for an entry')
+    }
+    await table.transact(writes)
   }
-  return runCommand(command, { table, local: true, options })
+  return { ...table, transact }
 }
 
-const entries = async () => (await readAudit(table, { limit: 50 })).entries
+const AUDITED_EFFECTS = [...ACCOUNT_EFFECTS, ...STAGE_EFFECTS]
 
-describe('the entries of a command', () => {
-  it.each(EFFECTS)(
-    '%s writes exactly one, and none for a repeat without an effect: %#',
-    async (name, optionsOf, { isRepeatable }) => {
-      const before = await entries()
-      await run(name, optionsOf(tenant))
-      const after = await entries()
-      expect(after).toHaveLength(before.length + 1)
-      expect(after[0]).toMatchObject({ action: name, actor: 'tester@test', role: 'operator' })
-      await run(name, optionsOf(tenant)).catch(() => undefined)
-      expect(await entries()).toHaveLength(after.length + (isRepeatable ? 0 : 1))
+const CASES = AUDITED_EFFECTS.map((effect) => ({ ...effect, with: effect.repeat === 'nothing' ? 'once' : 'each time' }))
+
+describe('the audit log', () => {
+  it('has an entry of every command, but for those without an effect', () => {
+    const covered = [...READING, ...AUDITED_EFFECTS.map(({ command }) => command)]
+    expect(new Set(covered)).toEqual(new Set(COMMANDS.map(({ name }) => name)))
+  })
+
+  it.each(CASES)('has one entry of $command, with the actor and the change, $with', async (effect) => {
+    const options = await effect.options(stage)
+    const before = await stage.entries()
+    await stage.run(effect.command, options)
+    const [entry, ...others] = await stage.entries()
+    expect(others).toEqual(before)
+    expect(entry).toMatchObject({ actor: 'tester@test', role: 'operator', action: effect.command, ...effect.entry })
+    await stage.run(effect.command, options).catch(() => undefined)
+    expect(await stage.entries()).toHaveLength(before.length + (effect.repeat === 'nothing' ? 1 : 2))
+  })
+
+  it.each(CASES.filter(({ refused }) => Object.keys(refused).length > 0))(
+    'has no entry of $command when the command is refused',
+    async ({ command, options: optionsOf, refused }) => {
+      const options = await optionsOf(stage)
+      const before = await stage.entries()
+      await expect(stage.run(command, { ...options, ...refused })).rejects.toThrow()
+      expect(await stage.entries()).toEqual(before)
     },
   )
 
-  it('have no callback secret and no digest of a key', async () => {
-    for (const [name, optionsOf] of EFFECTS) {
-      await run(name, optionsOf(tenant)).catch(() => undefined)
+  it.each(CASES)('has no entry of $command when a person declines', async ({ command, options: optionsOf }) => {
+    const options = await optionsOf(stage)
+    const before = await stage.everything()
+    let isAsked = false
+    const confirm = async () => {
+      isAsked = true
+      throw new Error('declined')
     }
-    const text = JSON.stringify(await entries())
-    expect(text).not.toMatch(/whsec_|rg_live_/)
-    expect(text).not.toContain(tenant.keyDigest)
+    await stage.run(command, options, { confirm }).catch(() => undefined)
+    expect(isDeepStrictEqual(await stage.everything(), before)).toBe(isAsked)
   })
 
-  it('are written by every command whose name says that it changes something', () => {
-    const changes = COMMANDS.map(({ name }) => name).filter((name) => !READING.test(name))
-    const tested = new Set([...EFFECTS.map(([name]) => name), ...TESTED_ELSEWHERE])
-    expect(changes.filter((name) => !tested.has(name))).toEqual([])
+  it.each(CASES.filter(({ isRecorded }) => isRecorded !== 'after'))(
+    'is part of $command: without the entry nothing changes',
+    async ({ command, options: optionsOf }) => {
+      const options = await optionsOf(stage)
+      const before = await stage.everything()
+      const table = withoutAudit(stage.table)
+      await expect(stage.run(command, options, { table })).rejects.toThrow('no room for an entry')
+      expect(await stage.everything()).toEqual(before)
+    },
+  )
+
+  it('has one entry of a grant or an adjustment that runs several times at once under one id', async () => {
+    const tenant = stage.tenant.tenantId
+    const before = await stage.entries()
+    const grant = () => stage.run('tenant grant', { tenant, credits: '1', id: 'one' })
+    const adjust = () => stage.run('tenant adjust', { tenant, amount: '-1', reason: 'why', id: 'one' })
+    await Promise.all([grant(), grant(), grant(), adjust(), adjust(), adjust()])
+    expect(await stage.entries()).toHaveLength(before.length + 2)
+  })
+
+  it.each(CASES)('holds no key, secret, digest, prompt or url after $command', async ({ command, options }) => {
+    await stage.run(command, await options(stage))
+    const stored = JSON.stringify(await readPartition(stage.table, tableKeys.auditEntry('').PK))
+    expect(stored).toContain(command)
+    expect(stored).not.toMatch(/whsec_|rg_live_|PRIVATE KEY|secret-path|[?&]/)
+    for (const secret of [SECRET_VALUE, stage.tenant.keyDigest, stage.tenant.webhookSecret, REQUEST.prompt]) {
+      expect(stored).not.toContain(secret)
+    }
+  })
+
+  it('is shown by `admin audit`, by the target of each entry', async () => {
+    await stage.run('key set', { key: stage.tenant.keyDigest.slice(0, 8), rate: '30' })
+    const [{ target } = { target: '' }] = await stage.entries()
+    const { text } = await runCommand(audit, { table: stage.table, options: { target } })
+    expect(text.split('\n')[1]).toMatch(new RegExp(`Z {2}tester@test +key set +${target} +rate none -> 30$`))
   })
 })
-
-/** Commands that change nothing. */
-const READING =
-  /( (show|list|find|timeline|verify|export|check|diff)|^(ledger|audit|usage|health|stack-trace|tenant alerts))$/
-
-/** Commands whose own tests show their entries. */
-const TESTED_ELSEWHERE = [
-  ...['tenant resume', 'job cancel', 'job redrive', 'usage backfill'],
-  ...['secret set', 'secret remove', 'cdn-key rotate', 'cdn-key remove', 'cdn-key import'],
-  ...['channel disable', 'channel enable', 'channel weight', 'channel priority', 'channel clear'],
-  ...['model disable', 'model enable', 'model clear'],
-]

@@ -1,0 +1,171 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
+import { ScanCommand } from '@aws-sdk/lib-dynamodb'
+import { mockClient } from 'aws-sdk-client-mock'
+import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { LOCAL_STATE_MACHINE_ARN } from '#local/aws-front.ts'
+import type { Answer } from '../../../lib/admin/command-line/answer.ts'
+import type { Command } from '../../../lib/admin/command-line/command.ts'
+import { OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
+import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { createSecretSet } from '../../../lib/admin/secrets/channel-secret-commands.ts'
+import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
+import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
+import { captureTelemetry } from '../../engines/counted-facts.ts'
+import { startTestTable } from '../../engines/start-test-table.ts'
+import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+/** The value that `secret set` stores. */
+export const SECRET_VALUE = 'sk-a-secret-of-a-channel'
+
+/** Options by name; a parameter by its name in capitals. */
+export type Options = Readonly<Record<string, string | true>>
+
+/** A stage on which every command with an effect can run: a table with one tenant, and fakes of what is outside of the table. */
+export type AuditedStage = {
+  readonly table: TableWithClient
+  readonly tenant: TestTenant
+  /** The channel secret, which is the secret of the signing keys too. */
+  readonly secret: FakeSecret
+  /** A private key of the team, and the id of its public half. */
+  readonly brought: { readonly file: string; readonly keyPairId: string }
+  /** Runs a command by its name. */
+  run(name: string, options: Options, surroundings?: Surroundings): Promise<Answer>
+  /** The audit log, newest first. */
+  entries(): Promise<readonly AuditEntry[]>
+  /** All that a command can change: items of the table, the secret, calls of the function of signing keys, started executions. */
+  everything(): Promise<unknown>
+}
+
+/** Another table than that of the stage; a person who may decline. */
+type Surroundings = { readonly table?: Table; readonly confirm?: () => Promise<void> }
+
+/** Starts the engine once; each stage has a table of its own. */
+export async function startAuditedStages(): Promise<{ open(): Promise<AuditedStage>; close(): Promise<void> }> {
+  const engine = await startTestTable()
+  const directory = mkdtempSync(join(tmpdir(), 'reelgate-audited-'))
+  const environment = { ...process.env }
+  Object.assign(process.env, { AWS_REGION: 'us-east-1', P1_BASE_URL: 'https://p1.example.com' })
+  captureTelemetry()
+  writeFileSync(join(directory, 'gateway.json'), JSON.stringify(testCatalogue().config))
+  const file = join(directory, 'brought.pem')
+  const EncodedKey = writeKey(file)
+  const services = fakeServices()
+
+  async function open(): Promise<AuditedStage> {
+    const table = await engine.fresh()
+    services.reset()
+    const [secret, cloudFront] = [new FakeSecret(), new FakeCloudFront()]
+    return {
+      table,
+      secret,
+      tenant: await openTenant(table),
+      brought: { file, keyPairId: cloudFront.addPublicKey({ EncodedKey }) },
+      run: (name, options, surroundings) =>
+        runCommand(onStage(name), {
+          table,
+          options,
+          dataDirectory: directory,
+          local: !isDeployed(name),
+          ...surroundings,
+        }),
+      entries: async () => (await readAudit(table, { limit: 50 })).entries,
+      everything: async () => ({ items: await readItems(table), secret: secret.text, ...services.calls() }),
+    }
+  }
+  async function close() {
+    process.env = environment
+    rmSync(directory, { recursive: true })
+    await engine.close()
+  }
+  return { open, close }
+}
+
+/** Commands that a local host does not have. */
+function isDeployed(name: string): boolean {
+  return /^(secret|cdn-key) /.test(name)
+}
+
+/** The command of this name, with the outputs of its stage; the value of a secret comes from a pipe. */
+function onStage(name: string): Command {
+  const command = name === 'secret set' ? createSecretSet(pipedSecret) : COMMANDS.find((each) => each.name === name)
+  if (command === undefined) {
+    throw new Error(`no command ${name}`)
+  }
+  const outputs: Readonly<Record<string, string>> = {
+    BaseUrl: 'http://127.0.0.1:1',
+    StateMachineArn: LOCAL_STATE_MACHINE_ARN,
+    BucketName: 'videos',
+    ChannelSecretArn: 'arn:secret',
+    CdnSigningKeySecretArn: 'arn:secret',
+    // A stage whose team brings its keys has no function that makes keys.
+    ...(name === 'cdn-key import' ? {} : { CdnSigningKeyFunctionName: 'maker' }),
+  }
+  const output = async (wanted: string) => {
+    const value = outputs[wanted]
+    if (value === undefined) {
+      throw new OutputNotFoundError(`no output ${wanted}`)
+    }
+    return value
+  }
+  return { ...command, run: (context, values) => command.run({ ...context, output }, values) }
+}
+
+function pipedSecret(): PassThrough {
+  const input = new PassThrough()
+  input.end(SECRET_VALUE)
+  return input
+}
+
+/** Writes a private key, and returns its public half in PEM. */
+function writeKey(file: string): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString()
+}
+
+/** A stage whose channel `main` needs MAIN_KEY, whose function knows one signing key, and none of whose executions exists. */
+function fakeServices() {
+  const { config } = testCatalogue({}, { main: { api_key: `\${${'MAIN_KEY'}}` } })
+  const [templates, functions, machines] = [
+    mockClient(CloudFormationClient),
+    mockClient(LambdaClient),
+    mockClient(SFNClient),
+  ]
+  const keys = [{ keyPairId: 'K1', createdAt: 1, state: 'signs', signsFrom: 1, neededUntil: null }]
+  return {
+    reset() {
+      templates.reset()
+      templates
+        .on(GetTemplateCommand)
+        .resolves({ TemplateBody: JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: config } }) })
+      functions.reset()
+      functions.on(InvokeCommand).callsFake(({ Payload }) => {
+        const { keyPairId } = JSON.parse(String(Payload))
+        return { Payload: Buffer.from(JSON.stringify(keyPairId === 'K1' ? { refused: 'K1 signs' } : { keys })) }
+      })
+      machines.reset()
+      machines.on(DescribeExecutionCommand).rejects(new ExecutionDoesNotExist({ message: '', $metadata: {} }))
+      machines.on(StartExecutionCommand).resolves({})
+    },
+    calls: () => ({
+      functions: functions.commandCalls(InvokeCommand).length,
+      executions: machines.commandCalls(StartExecutionCommand).length,
+    }),
+  }
+}
+
+async function readItems({ client, name }: TableWithClient) {
+  const { Items = [] } = await client.send(new ScanCommand({ TableName: name }))
+  return Items.toSorted((left, right) => `${left.PK} ${left.SK}`.localeCompare(`${right.PK} ${right.SK}`))
+}
