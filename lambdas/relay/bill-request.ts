@@ -28,7 +28,7 @@ export type Bill = {
 /** The part of an exchange that billing needs. */
 type BilledExchange = Pick<
   RelayExchange,
-  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'renewCaller' | 'note' | 'tellFailure'
+  'operation' | 'requestId' | 'caller' | 'confirmCaller' | 'renewCaller' | 'note' | 'tellFailure' | 'channelId'
 >
 
 type Billed = {
@@ -105,7 +105,7 @@ export async function billRequest(
     throw error
   } finally {
     // A failure to resolve is logged by the ledger and repaired by Reconcile; the request itself has not failed.
-    const outcome = await context.ledger.resolve(reservation, resolutionOf(settlement)).catch(() => undefined)
+    const outcome = await context.ledger.resolve(reservation, resolutionOf(settlement, exchange)).catch(() => undefined)
     if (settlement !== undefined) {
       if (outcome === 'resolved') {
         exchange.note({ billedCredits: creditsForGraphs(settlement.amount) })
@@ -134,10 +134,15 @@ async function requireChannel(
 
 type Settlement = Charge & { readonly estimated: boolean }
 
-function resolutionOf(settlement: Settlement | undefined): RelayResolution {
-  return settlement === undefined
-    ? { kind: 'release' }
-    : { kind: 'settle', actual: settlement.amount, estimated: settlement.estimated, usage: settlement.usage }
+function resolutionOf(
+  settlement: Settlement | undefined,
+  { channelId }: Pick<BilledExchange, 'channelId'>,
+): RelayResolution {
+  if (settlement === undefined) {
+    return { kind: 'release' }
+  }
+  const { amount: actual, estimated, usage } = settlement
+  return { kind: 'settle', actual, estimated, usage, ...(channelId === undefined ? {} : { channel: channelId }) }
 }
 
 /** A key that was changed since it was read is refused like a revoked one; only a read can tell them apart. */

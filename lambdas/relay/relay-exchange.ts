@@ -5,7 +5,7 @@ import { type ApiEvent, type Handling, headerOf, MiddlewareOrderError } from '#m
 import { handlingHeaders } from '#middleware/strict-handling.ts'
 import type { ClientResponse, ResponseHeaders } from './client-response.ts'
 import { sendError } from './send-response.ts'
-import type { UpstreamReply } from './upstream-reply.ts'
+import { isSuccess, type UpstreamReply } from './upstream-reply.ts'
 
 /** The body of a relayed request. */
 export type RelayBody = {
@@ -64,6 +64,8 @@ export class RelayExchange {
   readonly headers: ResponseHeaders
   /** What the log line says besides operation, status and duration; never prompts, replies or keys. */
   readonly facts: Record<string, unknown>
+  /** The channel that served the request; of several, the one that did so last. Undefined before the first reply. */
+  channelId: string | undefined
   #caller: Caller | undefined
   #readCaller: (() => Promise<Caller>) | undefined
   #isCurrent = true
@@ -147,8 +149,12 @@ export class RelayExchange {
     Object.assign(this.facts, facts)
   }
 
-  /** Notes the upstream that replied. */
-  noteReply({ channel, upstreamRequestId, attempts }: UpstreamReply): void {
+  /** Notes the upstream that replied. A refusal of a later call leaves the channel that served an earlier one. */
+  noteReply(reply: Pick<UpstreamReply, 'channel' | 'status' | 'upstreamRequestId' | 'attempts'>): void {
+    const { channel, upstreamRequestId, attempts } = reply
+    if (this.channelId === undefined || isSuccess(reply)) {
+      this.channelId = channel.id
+    }
     this.note({ channelId: channel.id, upstreamRequestId, attempts })
   }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { ROLE_CHOICES, roleEvent } from '../core/relay/role-chunks.ts'
-import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
   DONE,
@@ -79,7 +79,24 @@ describe('failover before the first byte', () => {
       expect(text).toBe(`${word('Hi')}${FINISH}${DONE}`.replaceAll('upstream-chat', CHAT))
     })
     expect(calls).toStrictEqual([1, 1])
-    expect((await rig.rows(tenant.id)).filter(({ kind }) => kind === 'settle')).toMatchObject([{ actual: 15_000n }])
+    expect((await rig.rows(tenant.id)).filter(({ kind }) => kind === 'settle')).toMatchObject([
+      { actual: 15_000n, channel: 'channel-1' },
+    ])
+  })
+
+  const DATA = [{ object: 'embedding', index: 0, embedding: [1], url: 'https://images.example.com/1.png' }]
+
+  it.each<[RelayOperation, object, object]>([
+    ['create-chat-completion', BODY, chatAnswer()],
+    ['create-completion', { model: CHAT, prompt: ['a', 'b'], max_tokens: 5 }, chatAnswer()],
+    ['create-embedding', { model: 'text-embedding-3-small', input: 'a' }, { object: 'list', data: DATA }],
+    ['create-image', { model: 'image-v2', prompt: 'a cat' }, { created: 1, data: DATA }],
+  ])('the ledger names the channel that served the request: %s', async (operation, body, reply) => {
+    upstream(0).answerWith((response) => sendJson(response, '{}', 503))
+    upstream(1).answerWith((response) => sendJson(response, reply))
+    expect((await rig.send(body, { key: tenant.key, operation })).statusCode).toBe(200)
+    const [settlement] = await rig.rows(tenant.id)
+    expect(settlement).toMatchObject({ kind: 'settle', operation, channel: 'channel-1' })
   })
 
   it('a refused request is not sent to another channel', async () => {

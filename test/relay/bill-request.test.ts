@@ -3,8 +3,11 @@ import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts
 import { microcredits } from '#core/money/money.ts'
 import { type Charge, countedUsage } from '#core/quota/counted-usage.ts'
 import { type Bill, billRequest } from '#lambdas/relay/bill-request.ts'
+import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
 import { fakeExchange } from './fake-exchange.ts'
+import { fakeReply } from './fake-reply.ts'
+import { relayChannel } from './relay-channel.ts'
 
 const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
 
@@ -14,7 +17,7 @@ const charge = (amount: number): Charge => ({
 })
 
 /** Bills a request that fails as given, and tells what its client and its ledger heard. */
-async function failing(run: (bill: Bill) => void, estimate = charge(100)) {
+async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estimate = charge(100)) {
   if (model === undefined) {
     throw new TypeError('there is no chat model')
   }
@@ -31,12 +34,36 @@ async function failing(run: (bill: Bill) => void, estimate = charge(100)) {
   }
   const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
   const failed = billRequest(context, { exchange, model, estimate }, async (bill) => {
-    run(bill)
+    run(bill, exchange)
     throw new TypeError('after all')
   })
   await expect(failed).rejects.toThrow('after all')
   return { told, resolved }
 }
+
+function noteReply(exchange: RelayExchange, channel: string, status: number): void {
+  exchange.noteReply(fakeReply({ channel: relayChannel(channel), status }).reply)
+}
+
+describe('a settlement', () => {
+  it('names the channel that served the request, also after a later call was refused', async () => {
+    const { resolved } = await failing((bill, exchange) => {
+      noteReply(exchange, 'main', 200)
+      noteReply(exchange, 'spare', 404)
+      bill.settle(charge(7))
+    })
+    expect(resolved).toMatchObject([{ kind: 'settle', channel: 'main' }])
+  })
+
+  it('names the last of several channels that served parts of the request', async () => {
+    const { resolved } = await failing((bill, exchange) => {
+      noteReply(exchange, 'main', 200)
+      noteReply(exchange, 'spare', 200)
+      bill.settle(charge(7))
+    })
+    expect(resolved).toMatchObject([{ kind: 'settle', channel: 'spare' }])
+  })
+})
 
 describe('a request that fails', () => {
   it.each<[string, (bill: Bill) => void, number, boolean]>([

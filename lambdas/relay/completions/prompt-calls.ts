@@ -162,17 +162,15 @@ export class PromptCalls {
   }
 
   /** Notes the upstreams' ids of all calls, and the number of attempts. */
-  #note({ channel, upstreamRequestId, attempts }: UpstreamReply): void {
-    this.#attempts += attempts
+  #note(reply: UpstreamReply): void {
+    const { upstreamRequestId } = reply
+    this.#attempts += reply.attempts
     if (upstreamRequestId !== undefined && this.#upstreamRequestIds.length < NOTED_IDS_MAX) {
       this.#upstreamRequestIds.push(upstreamRequestId)
     }
-    this.#run.exchange.note({
-      channelId: channel.id,
-      // No id contains a blank.
-      upstreamRequestIds: this.#upstreamRequestIds.join(' ') || undefined,
-      attempts: this.#attempts,
-    })
+    this.#run.exchange.noteReply({ ...reply, upstreamRequestId: undefined, attempts: this.#attempts })
+    // No id contains a blank.
+    this.#run.exchange.note({ upstreamRequestIds: this.#upstreamRequestIds.join(' ') || undefined })
   }
 
   #leave(): void {

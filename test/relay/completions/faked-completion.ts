@@ -47,12 +47,12 @@ type FakeCall = {
   readonly reports: readonly string[]
 }
 
-/** A resolution without the usage, which `completion-cost.test.ts` covers. */
-function withoutUsage(resolution: RelayResolution): Settled {
+/** A resolution without the usage and the channel, which `completion-cost.test.ts` and `bill-request.test.ts` cover. */
+function withoutDetails(resolution: RelayResolution): Settled {
   if (resolution.kind === 'release') {
     return resolution
   }
-  const { usage: _, ...settled } = resolution
+  const { usage: _, channel: __, ...settled } = resolution
   return settled
 }
 
@@ -95,7 +95,7 @@ export function startCompletion(members: object): FakedCompletion {
         reserved.push(amount)
       },
       resolve: async (_, resolution) => {
-        resolved.push(withoutUsage(resolution))
+        resolved.push(withoutDetails(resolution))
         return 'resolved'
       },
     },
