@@ -4,6 +4,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs } from '#adapters/telemetry/measure.ts'
 import type { RelayModel } from '#core/catalogue/model.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, NoChannelAvailableError } from '#core/errors.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { type Microcredits, ZERO } from '#core/money/money.ts'
 import type { Charge } from '#core/quota/counted-usage.ts'
 import type { RelayContext } from './relay-context.ts'
@@ -36,7 +37,7 @@ type Billed = {
   readonly model: RelayModel
   /** An upper bound of the price. */
   readonly estimate: Charge
-  /** Advises which smaller request the balance would cover; undefined if no smaller request is possible. */
+  /** Advises which smaller request this amount would cover; undefined if no smaller request is possible. */
   readonly adviseFor?: (available: Microcredits) => string | undefined
 }
 
@@ -152,13 +153,19 @@ async function renewRefusedKey(exchange: BilledExchange, error: unknown): Promis
   }
 }
 
-/** Adds advice to an error about the balance: what the balance would have covered. @throws always */
+/**
+ * Adds advice to an error about the balance or a budget: what would have been covered. A budget with nothing left covers no request, however
+ * small.
+ * @throws always
+ */
 function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
-  const shortfall = error instanceof InsufficientQuotaError ? error.shortfall : undefined
-  if (shortfall === undefined || adviseFor === undefined) {
-    throw error
+  if (error instanceof BudgetExceededError && error.shortfall !== undefined && error.shortfall.left > ZERO) {
+    throw new BudgetExceededError({ ...error.shortfall, advice: adviseFor?.(error.shortfall.left) })
   }
-  throw new InsufficientQuotaError('request', { ...shortfall, advice: adviseFor(shortfall.available) })
+  if (error instanceof InsufficientQuotaError && error.shortfall !== undefined && adviseFor !== undefined) {
+    throw new InsufficientQuotaError('request', { ...error.shortfall, advice: adviseFor(error.shortfall.available) })
+  }
+  throw error
 }
 
 function report({ amount, estimated }: Settlement, { exchange, model, estimate }: Billed): void {

@@ -11,6 +11,8 @@ export type BudgetShortfall = {
   /** Left in the period; negative after an overdraft or a lowered amount. */
   readonly left: Microcredits
   readonly period: BudgetPeriod
+  /** What the client can do, such as `set max_tokens to at most 12`. */
+  readonly advice?: string | undefined
 }
 
 /** The reservation exceeds what the budget of the key or of its tenant has left in this period. Nothing was reserved. */
@@ -29,9 +31,10 @@ export class BudgetExceededError extends HttpError {
 const ADJECTIVES = { day: 'daily ', month: 'monthly ', total: '' } as const
 
 /** Explains a shortfall to a person. */
-export function budgetShortfallMessage({ of, needed, left, period }: BudgetShortfall): string {
+export function budgetShortfallMessage({ of, needed, left, period, advice }: BudgetShortfall): string {
   const budget = `${ADJECTIVES[period.kind]}budget of this ${of}`
   const amounts = `${formatCredits(needed)} credits are needed, but ${formatCredits(left)} are left in the ${budget}`
   const end = periodEnd(period)
-  return end === null ? amounts : `${amounts} until ${new Date(end * 1000).toISOString().replace('.000Z', 'Z')}`
+  const until = end === null ? '' : ` until ${new Date(end * 1000).toISOString().replace('.000Z', 'Z')}`
+  return `${amounts}${until}${advice === undefined ? '' : `; ${advice}`}`
 }

@@ -33,6 +33,12 @@ describe('budgetShortfallMessage', () => {
     )
   })
 
+  it('ends with advice, if there is any', () => {
+    expect(budgetShortfallMessage({ ...shortfall, advice: 'set n to at most 2' })).toMatch(
+      /00:00Z; set n to at most 2$/,
+    )
+  })
+
   it('names no end of a total', () => {
     expect(budgetShortfallMessage({ ...shortfall, period: { kind: 'total', id: 'total' } })).toBe(
       '0.5 credits are needed, but 0.2 are left in the budget of this api key',

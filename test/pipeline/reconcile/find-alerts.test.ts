@@ -1,9 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
+import { planKeyBudget } from '#adapters/store/money/key-budget.ts'
+import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { parseBudgetLimit } from '#core/money/budget-limit.ts'
 import { findAlerts } from '#lambdas/pipeline/reconcile/find-alerts.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { settledJob } from '../../engines/settled-job.ts'
 import { type Engines, startEngines } from '../../engines/start-engines.ts'
+import { TESTER } from '../../engines/tester.ts'
 import { putKeyBudget, watchBalance } from '../../engines/watched-items.ts'
 
 let engines: Engines
@@ -70,6 +76,34 @@ describe('find-alerts', () => {
     await spend('10')
     await Promise.all([run(), run(), run(), run()])
     expect(await alerts()).toHaveLength(1)
+  })
+
+  it('finds the budgets that commands have set, of a key and of a tenant, with what jobs have spent in them', async () => {
+    const { table } = pipeline.context
+    const now = Date.now()
+    pipeline.clock.milliseconds = now
+    const { keyDigest } = pipeline.tenant
+    const keyId = keyDigest.slice(0, 8)
+    const budget = planKeyBudget(table, parseBudgetLimit('1/total'))
+    await setApiKey(table, { keyId, settings: { budget }, actor: TESTER })
+    await setTenantBudget(table, { tenantId, limit: parseBudgetLimit('1/month'), actor: TESTER })
+    await run()
+    expect(await alerts()).toEqual([])
+    await settledJob(table, pipeline.tenant, {
+      ...{ bill: '0.6', createdAt: Math.trunc(now / 1000), keyRevision: 1 },
+      budget: { id: keyId, kind: 'total' },
+    })
+    await run()
+    const found = (await alerts()).map(({ data: { budget_of, key, spent, crossed } }) => [
+      budget_of,
+      key,
+      spent,
+      crossed,
+    ])
+    expect(found.toSorted()).toEqual([
+      ['key', keyId, '0.6', [50]],
+      ['tenant', null, '0.6', [50]],
+    ])
   })
 
   it('watches the budget of a tenant, by the thresholds of the tenant', async () => {

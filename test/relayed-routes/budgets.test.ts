@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import { parseBudgetLimit } from '#core/money/budget-limit.ts'
+import { keyBudgetOf, tenantBudgetOf } from '../engines/budgets.ts'
+import { CHAT, FREE, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
+import { TESTER } from '../engines/tester.ts'
+
+const BODY = { model: CHAT, messages: [{ role: 'user', content: 'Say hi' }] }
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig({ chat: { default_max_output_tokens: 20 } })
+})
+afterAll(() => rig.close())
+
+function answer(status = 200): void {
+  rig.upstreams[0]?.answerWith((response) =>
+    sendJson(response, status === 200 ? chatAnswer() : { error: { message: 'no' } }, status),
+  )
+}
+
+/** A tenant with 100 credits and a key with a budget. */
+async function newKey(budget: string) {
+  const { id: tenantId } = await rig.tenant('100')
+  const key = generateApiKey()
+  const budgetLimit = parseBudgetLimit(budget)
+  const keyId = await storeApiKey(rig.table, { key, tenantId, models: null, budgetLimit }, TESTER)
+  return { tenantId, key, keyId, budgetOf: async () => (await keyBudgetOf(rig.table, keyId))?.slice(1) }
+}
+
+const ROUTES: readonly (readonly [RelayOperation, object, string])[] = [
+  ['create-chat-completion', { ...BODY, max_tokens: 1000 }, 'set max_tokens to at most \\d+'],
+  ['create-completion', { model: CHAT, prompt: 'Once', max_tokens: 1000 }, 'set max_tokens to at most \\d+'],
+  ['create-embedding', { model: 'text-embedding-3-small', input: 'a'.repeat(300) }, 'send fewer or shorter inputs'],
+  ['create-image', { model: 'image-v2', prompt: 'a fox', n: 10 }, 'set n to at most \\d+'],
+]
+
+describe('a request above the budget of its key', () => {
+  it.each(ROUTES)(
+    'to %s is a 402 that says what is needed, left, until when, and what would fit',
+    async (operation, body, advice) => {
+      const { key, tenantId, budgetOf } = await newKey('0.1/day')
+      const { statusCode, text } = await rig.send(body, { key, operation })
+      expect([statusCode, JSON.parse(text)]).toEqual([
+        402,
+        {
+          error: {
+            message: expect.stringMatching(
+              new RegExp(
+                `^budget exceeded: [\\d.]+ credits are needed, but 0\\.1 are left in the daily budget of this api key until \\S+T00:00:00Z; ${advice}$`,
+              ),
+            ),
+            type: 'insufficient_quota',
+            param: null,
+            code: 'budget_exceeded',
+          },
+        },
+      ])
+      expect(await budgetOf()).toEqual(['0', '0', '0.1', '0.1'])
+      expect(await rig.balance(tenantId)).toEqual({ available: '100', held: '0', spent: '0' })
+    },
+  )
+
+  it('passes with the advised limit', async () => {
+    const { key, budgetOf } = await newKey('0.5/total')
+    const { text } = await rig.send({ ...BODY, max_tokens: 1000 }, { key })
+    const [, advised] = /set max_tokens to at most (\d+)/.exec(text) ?? []
+    answer()
+    expect((await rig.send({ ...BODY, max_tokens: Number(advised) }, { key })).statusCode).toBe(200)
+    const [spent = '0', held, left] = (await budgetOf()) ?? []
+    expect([Number(spent) > 0, held, Number(left)]).toEqual([true, '0', Number((0.5 - Number(spent)).toFixed(6))])
+  })
+
+  it('gets no advice when nothing is left', async () => {
+    const { key } = await newKey('0/total')
+    const { text } = await rig.send(BODY, { key })
+    expect(JSON.parse(text).error.message).toMatch(/but 0 are left in the budget of this api key$/)
+  })
+
+  it('is served by a model without a price', async () => {
+    const { key } = await newKey('0/day')
+    answer()
+    expect((await rig.send({ ...BODY, model: FREE }, { key })).statusCode).toBe(200)
+  })
+})
+
+describe('a request within its budgets', () => {
+  it('frees what it held in both when it fails', async () => {
+    const { key, tenantId, budgetOf } = await newKey('5/month')
+    await setTenantBudget(rig.table, { tenantId, limit: parseBudgetLimit('5/day'), actor: TESTER })
+    answer(400)
+    expect((await rig.send(BODY, { key })).statusCode).toBe(400)
+    expect(await budgetOf()).toEqual(['0', '0', '5', '5'])
+    expect((await tenantBudgetOf(rig.table, tenantId))?.slice(1)).toEqual(['0', '0', '5', '5'])
+  })
+
+  it('is refused by the budget of its tenant, which says so', async () => {
+    const { key, tenantId, budgetOf } = await newKey('5/month')
+    await setTenantBudget(rig.table, { tenantId, limit: parseBudgetLimit('0.01/total'), actor: TESTER })
+    const { statusCode, text } = await rig.send(BODY, { key })
+    expect(statusCode).toBe(402)
+    expect(JSON.parse(text).error).toMatchObject({
+      code: 'budget_exceeded',
+      message: expect.stringContaining('but 0.01 are left in the budget of this tenant; shorten the prompt'),
+    })
+    expect(await budgetOf()).toEqual(['0', '0', '5', '5'])
+  })
+})
