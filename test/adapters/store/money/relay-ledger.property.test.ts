@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import type { BudgetOfKey } from '#adapters/store/accounts/api-key-record.ts'
+import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
@@ -9,17 +12,21 @@ import type { RelayReservation, RelayResolution } from '#adapters/store/money/re
 import { releaseHold } from '#adapters/store/money/release-hold.ts'
 import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import type { Budget } from '#core/money/budget.ts'
 import { microcredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
+import { storeKeyBudget, storeTenantBudget } from '../../../engines/budgets.ts'
 import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { seededRandom } from '../../../engines/seeded-random.ts'
+import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
 import { openRelayingTenant, outcome, type RelayingTenant } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
 captureTelemetry()
 let engine: RelayTable
-let table: Table
+let table: TableWithClient
 let lean: Table
 beforeAll(async () => {
   engine = await startRelayTable()
@@ -59,9 +66,10 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 )
 
 /** Errors that tell a client or a log what happened; anything else would be a fault of ours. */
-const EXPECTED = /^(InvalidApiKeyError|InsufficientQuotaError|ServiceUnavailableError|ConditionsNotMetError)$/
+const EXPECTED =
+  /^(InvalidApiKeyError|InsufficientQuotaError|BudgetExceededError|ServiceUnavailableError|ConditionsNotMetError)$/
 
-type Key = { readonly keyDigest: string; readonly keyId: string }
+type Key = { readonly keyDigest: string; readonly keyId: string; readonly budget?: BudgetOfKey }
 
 /** One history of one tenant, written by two processes. */
 class History {
@@ -154,6 +162,33 @@ async function auditAtRest({ tenantId }: RelayingTenant): Promise<string[]> {
   return findings
 }
 
+const BUDGET = { credits: '4', kind: 'total', atMilliseconds: 0 } as const
+
+/** What is wrong with the budgets: their sums, what is held in them, and what was spent. */
+async function budgetsAtRest({ tenantId }: RelayingTenant, budgetId: string): Promise<string[]> {
+  let findings: string[] = []
+  for (let read = 0; read < 20; read += 1) {
+    const ofKey = readKeyBudget((await table.readItem(tableKeys.keyBudget(budgetId))) ?? {})
+    const ofTenant = readTenantBudget((await table.readItem(tableKeys.balance(tenantId))) ?? {})
+    const { balance } = await getTenant(table, tenantId)
+    const holds = (await readPartition(table, `T#${tenantId}`)).filter(({ SK }) => String(SK).startsWith('PROC#'))
+    const held = holds.reduce((sum, item) => sum + (readHoldItem(item).budgets[budgetId] ?? 0n), 0n)
+    const broken = (name: string, budget: Budget | undefined, expected: { held: bigint; spent?: bigint }) =>
+      budget !== undefined &&
+      budget.left === budget.amount - budget.spent - budget.held &&
+      budget.free === budget.amount - budget.held &&
+      budget.held === expected.held &&
+      (expected.spent === undefined || budget.spent === expected.spent)
+        ? []
+        : [`the budget of the ${name} does not add up`]
+    findings = [...broken('key', ofKey, { held }), ...broken('tenant', ofTenant, balance)]
+    if (findings.length === 0) {
+      break
+    }
+  }
+  return findings
+}
+
 /** The sum of the tenant's usage counters, in microcredits. */
 async function countedCost({ tenantId }: RelayingTenant): Promise<bigint> {
   let sum = 0n
@@ -183,7 +218,9 @@ describe('the books of a tenant whose requests are relayed', () => {
       fc.asyncProperty(batches, fc.integer(), async (history, seed) => {
         engine.faults.fate = () => 'pass'
         const tenant = await openRelayingTenant(table, '5')
-        const books = new History(tenant, [await tenant.anotherKey(), await tenant.anotherKey()])
+        const budget = await storeKeyBudget(table, randomUUID(), BUDGET)
+        await storeTenantBudget(table, tenant.tenantId, BUDGET)
+        const books = new History(tenant, [await tenant.anotherKey(), { ...(await tenant.anotherKey()), budget }])
         let lastSpent = 0n
         loseAtRandom(seed)
         for (const batch of history) {
@@ -191,6 +228,7 @@ describe('the books of a tenant whose requests are relayed', () => {
             expect(result.status === 'fulfilled' ? 'InvalidApiKeyError' : result.reason.name).toMatch(EXPECTED)
           }
           expect(await auditAtRest(tenant)).toEqual([])
+          expect(await budgetsAtRest(tenant, budget.id)).toEqual([])
           const { spent, held } = (await getTenant(table, tenant.tenantId)).balance
           expect(held).toBeGreaterThanOrEqual(0n)
           expect(spent).toBeGreaterThanOrEqual(lastSpent)

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '#adapters/clock.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -123,5 +124,53 @@ describe('a settlement', () => {
     await ledger.reserve(tenant.request('1'))
     expect(await tenant.balance()).toEqual(['98.9', '1', '0.1'])
     expect(engine.transactions).toHaveLength(1)
+  })
+})
+
+describe('by the clock of the system', () => {
+  /** The pauses of the ledger that are over, in milliseconds. */
+  let paused: readonly number[]
+  beforeEach(() => {
+    const over: number[] = []
+    paused = over
+    const pause = async (milliseconds: number) => {
+      const start = performance.now()
+      await systemClock.pause(milliseconds)
+      over.push(performance.now() - start)
+    }
+    ledger = new RelayLedger(lean, { clock: { ...systemClock, pause } })
+  })
+
+  it('requests one after the other, as a function serves them, never wait', async () => {
+    for (let request = 0; request < 5; request += 1) {
+      const [reservation = tenant.request('1')] = await open(1)
+      await ledger.resolve(reservation, settle('0.1'))
+    }
+    expect(paused).toEqual([])
+    expect(await tenant.balance()).toEqual(['99.5', '0', '0.5'])
+  })
+
+  it('a reservation beside many open requests never waits, nor does the settlement that goes with it', async () => {
+    const [first = tenant.request('1')] = await open(5)
+    const settled = ledger.resolve(first, settle('0.1'))
+    await ledger.reserve(tenant.request('1'))
+    await settled
+    expect(engine.transactions).toHaveLength(1)
+    expect(paused).toEqual([])
+  })
+
+  it('a settlement beside an open request waits 250 ms, once, and is then written without the other', async () => {
+    const [first = tenant.request('1')] = await open(2)
+    await ledger.resolve(first, settle('0.1'))
+    expect(paused).toEqual([expect.any(Number)])
+    expect(paused[0]).toBeGreaterThan(240)
+    expect(await tenant.balance()).toEqual(['99.8', '0.1', '0.1'])
+  })
+
+  it('settlements of one quarter of a second share a transaction, however many they are', async () => {
+    const requests = await open(40)
+    await settleAll(requests.slice(0, 39))
+    expect(engine.transactions.map(({ kinds }) => kinds.length)).toEqual([2 + 39 + 1])
+    expect(paused).toHaveLength(1)
   })
 })
