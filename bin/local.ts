@@ -45,7 +45,9 @@ async function main(): Promise<void> {
     console.log(`configuration   ${configFile}`)
   }
   console.log(`demo key        ${host.key}`)
-  console.log(`webhook secret  ${host.tenant.webhookSecret}`)
+  if (host.isTenantNew) {
+    console.log(`webhook secret  ${host.tenant.webhookSecret}`)
+  }
   console.log(`\ncurl -s ${host.url}/v1/video/generations -H 'Authorization: Bearer ${host.key}' \\`)
   console.log(
     `  -H 'Content-Type: application/json' -d '{"model":"famB-1.1-t2v","prompt":"a paper city lights up at night"}'\n`,

@@ -17,25 +17,31 @@ class InvalidLocalKeyError extends Error {
 /** The tenant of every local host. */
 const DEMO_TENANT_ID = 'demo'
 
-/** The demo tenant with a valid key. */
-export type DemoAccess = { readonly tenant: Tenant; readonly key: string }
+/** The demo tenant with a valid key, and whether this start created the tenant. */
+export type DemoAccess = { readonly tenant: Tenant; readonly key: string; readonly isTenantNew: boolean }
 
 /** Creates the demo tenant at the first start, with the given key, or with one that stays the same over restarts. */
 export async function openDemoTenant(
   table: Table,
   { credits, apiKey, data }: { credits: Microcredits; apiKey: string | undefined; data: DataDirectory },
 ): Promise<DemoAccess> {
-  try {
-    await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits }, localActor())
-  } catch (error) {
-    if (!(error instanceof TenantExistsError)) {
-      throw error
-    }
-  }
+  const isTenantNew = await createDemoTenant(table, credits)
   const key = apiKey ?? keptKey(data.file('demo-key'))
   requireUsable(key)
   await storeApiKey(table, { key, tenantId: DEMO_TENANT_ID, models: null }, localActor())
-  return { tenant: await getTenant(table, DEMO_TENANT_ID), key }
+  return { tenant: await getTenant(table, DEMO_TENANT_ID), key, isTenantNew }
+}
+
+async function createDemoTenant(table: Table, credits: Microcredits): Promise<boolean> {
+  try {
+    await makeTenant(table, { id: DEMO_TENANT_ID, name: 'Demo', credits }, localActor())
+    return true
+  } catch (error) {
+    if (error instanceof TenantExistsError) {
+      return false
+    }
+    throw error
+  }
 }
 
 /** A key with a wrong checksum, or with characters that a header cannot carry, would be refused in every request. */

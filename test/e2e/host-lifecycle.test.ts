@@ -75,6 +75,21 @@ describe('the local host as an operator meets it', () => {
     expect(await gateway.stop()).toBe(0)
   })
 
+  it('prints the webhook secret of its tenant at the first start only', async () => {
+    const printed = async (gateway: Gateway) => {
+      await eventually(
+        async () => gateway.output(),
+        (output) => output.includes('curl -s'),
+      )
+      await gateway.stop()
+      return gateway.output()
+    }
+    const first = await start()
+    expect(await printed(first)).toMatch(/^webhook secret {2}whsec_/m)
+    const { dataDirectory, configFile } = first
+    expect(await printed(await start({ dataDirectory, configFile }))).not.toContain('whsec_')
+  })
+
   it('records a running submit before it stops, so that the job continues after the restart', async () => {
     const first = await start()
     const creating = first.api.create({ ...GOOD, prompt: '[late:3] a cat' }).catch(() => undefined)
