@@ -10,6 +10,11 @@ export function readCredits(values: CommandValues): Microcredits {
 /** The amount of `--amount`, which may be negative, such as `-5`. @throws UsageError if it is zero or not an amount. */
 export function readSignedCredits(values: CommandValues): Microcredits {
   const text = values.required('amount')
+  if (!/^-?\d+(\.\d{1,6})?$/.test(text)) {
+    throw new UsageError(
+      `--amount "${text}" is not an amount: write digits with at most six decimal places, such as "0.14" or "-5"`,
+    )
+  }
   const isNegative = text.startsWith('-')
   const amount = parse('amount', isNegative ? text.slice(1) : text)
   if (amount === ZERO) {

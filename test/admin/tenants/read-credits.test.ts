@@ -22,7 +22,13 @@ describe('read-credits', () => {
     expect(() => readSignedCredits(values('amount', text))).toThrow(`--amount ${text}: use an amount other than zero`)
   })
 
-  it.each(['', '-', '--5', '+5', '-5e3', '1,5'])('refuses --amount %j, which is no amount', (text) => {
-    expect(() => readSignedCredits(values('amount', text))).toThrow('is not an amount')
+  it.each(['-', '--5', '+5', '-5e3', '1,5'])('refuses --amount %j, which is no amount', (text) => {
+    expect(() => readSignedCredits(values('amount', text))).toThrow(
+      `--amount "${text}" is not an amount: write digits with at most six decimal places, such as "0.14" or "-5"`,
+    )
+  })
+
+  it.each(['1000000000.000001', '-1000000001'])('refuses --amount %s, and says what the most is', (text) => {
+    expect(() => readSignedCredits(values('amount', text))).toThrow('is too large: the most is 1000000000')
   })
 })
