@@ -1,5 +1,8 @@
+import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import { listTenantNames } from '#adapters/store/accounts/tenant-store.ts'
 import { type AuditEntry, type AuditWish, readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { UsageError } from '../../terminal/usage-error.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
@@ -25,7 +28,7 @@ deleted, and hold no key and no secret.`,
     since: { value: '24h|DATE', summary: 'entries since then, such as 24h, 7d or 2026-11-01' },
     actor: { value: 'NAME', summary: 'entries whose actor contains this, such as the end of an ARN' },
     target: {
-      value: 'ID',
+      value: 'ID|NAME',
       summary: 'entries of this tenant, its keys and jobs, or of this key, job, secret, channel or model',
     },
     csv: { summary: `write CSV, all entries unless --limit is given: ${COLUMNS.join(', ')}` },
@@ -39,20 +42,34 @@ deleted, and hold no key and no secret.`,
   ],
   async run(context, values) {
     const table = await context.table()
-    const wish = readWish(values, Date.now())
+    const wish = await readWish(table, values)
     return values.has('csv')
       ? await exportEntries(context, table, { ...wish, limit: values.count('limit') ?? Number.POSITIVE_INFINITY })
       : await listEntries(context, table, { ...wish, limit: values.count('limit') ?? LIMIT_DEFAULT })
   },
 }
 
-function readWish(values: CommandValues, nowMilliseconds: number): Omit<AuditWish, 'limit'> {
+async function readWish(table: Table, values: CommandValues): Promise<Omit<AuditWish, 'limit'>> {
   const [since, actor, target] = [values.text('since'), values.text('actor'), values.text('target')]
   return {
-    since: since === undefined ? undefined : readStart('since', since, nowMilliseconds),
+    since: since === undefined ? undefined : readStart('since', since, Date.now()),
     actor,
-    targets: target === undefined ? undefined : [target],
+    targets: target === undefined ? undefined : await findTargets(table, target),
   }
+}
+
+/** Fits into the condition of one query. */
+const TARGETS_MAX = 50
+
+/** An id, or the ids of every tenant and key with a name: a search may find more than one target. @throws UsageError for too many. */
+async function findTargets(table: Table, idOrName: string): Promise<readonly string[]> {
+  const tenants = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
+  const keys = (await listApiKeys(table)).filter(({ name }) => name === idOrName)
+  const targets = [...new Set([idOrName, ...tenants.map(({ id }) => id), ...keys.map(({ keyId }) => keyId)])]
+  if (targets.length > TARGETS_MAX) {
+    throw new UsageError(`--target ${idOrName}: ${targets.length - 1} tenants and keys have this name; use an id`)
+  }
+  return targets
 }
 
 async function listEntries(context: AdminContext, table: Table, wish: AuditWish): Promise<Answer> {
@@ -60,12 +77,12 @@ async function listEntries(context: AdminContext, table: Table, wish: AuditWish)
   if (next !== undefined && entries.length < wish.limit) {
     context.warn('not every entry was searched: name a shorter time with --since, or use --csv, which reads everything')
   }
-  const rows = entries.map(({ at, actor, action, target, before, after }) => [
-    new Date(at).toISOString(),
-    actor,
-    action,
-    target,
-    describeChange(before, after),
+  const rows = entries.map((entry) => [
+    new Date(entry.at).toISOString(),
+    entry.actor,
+    entry.action,
+    entry.target,
+    describeChange(entry),
   ])
   return {
     json: { entries: entries.map(toJson) },

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { audit } from '../../../lib/admin/audit/audit-command.ts'
+import { keySet } from '../../../lib/admin/keys/key-set-command.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
 let engine: TestTable
@@ -29,7 +31,7 @@ describe('audit', () => {
   it('shows who changed what, newest first', async () => {
     const { json, text } = await runCommand(audit, { table })
     expect(targets(json)).toEqual(['k2', 'k1', 'k0'])
-    expect(text.split('\n')[1]).toMatch(/Z {2}alice +key set {2}k2 +models none -> chat\+video$/)
+    expect(text.split('\n')[1]).toMatch(/Z {2}alice +key set {2}k2 +models all -> chat\+video$/)
     expect(Object(json).entries[1]).toEqual({
       at: expect.stringMatching(/Z$/),
       actor: 'bob',
@@ -51,6 +53,27 @@ describe('audit', () => {
     [{ target: 'acme', limit: '2' }, ['k2', 'k1']],
   ])('with %j shows %j', async (options, expected) => {
     expect(targets((await runCommand(audit, { table, options })).json)).toEqual(expected)
+  })
+
+  it('finds a tenant or a key by name, and everything of that name where the name is not unique', async () => {
+    const own = await engine.fresh()
+    const { tenantId, keyDigest } = await openTenant(own)
+    const { tenantId: twinId } = await openTenant(own)
+    const options = { target: 'Test' }
+    expect(new Set(targets((await runCommand(audit, { table: own, options })).json))).toEqual(
+      new Set([tenantId, twinId, keyDigest.slice(0, 8), expect.any(String)]),
+    )
+    await runCommand(keySet, { table: own, options: { key: keyDigest.slice(0, 8), name: 'web shop' } })
+    const { json } = await runCommand(audit, { table: own, options: { target: 'web shop' } })
+    expect(targets(json)).toEqual([keyDigest.slice(0, 8), keyDigest.slice(0, 8)])
+  })
+
+  it('refuses a name of more targets than one search takes', async () => {
+    const own = await engine.fresh()
+    await Promise.all(Array.from({ length: 51 }, () => openTenant(own)))
+    await expect(runCommand(audit, { table: own, options: { target: 'Test' } })).rejects.toThrow(
+      '--target Test: 51 tenants and keys have this name; use an id',
+    )
   })
 
   it('writes every entry as CSV', async () => {

@@ -1,7 +1,8 @@
 const LABEL = '[redacted]'
 
-/** API keys, keys of the console, callback secrets, private keys, and SHA-256 digests. */
-const SECRETS = /rg_[a-z]+_[0-9A-Za-z]{8}_[0-9A-Za-z]+|whsec_[0-9A-Za-z+/=_-]+|-----BEGIN.*|\b[0-9a-f]{64}\b/gs
+/** API keys, keys of the console, callback secrets, private keys, SHA-256 digests, and signatures of urls. */
+const SECRETS =
+  /rg_[a-z]+_[0-9A-Za-z]{8}_[0-9A-Za-z]+|whsec_[0-9A-Za-z+/=_-]+|-----BEGIN.*|\b[0-9a-f]{64}\b|(?<=[?&](?:X-Amz-)?Signature=)[^&\s]+/gs
 
 /** A string without what looks like a secret of this service: an operator may paste one into a name or a reason by mistake. */
 export function withoutSecrets(text: string): string {

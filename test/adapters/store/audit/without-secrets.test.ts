@@ -14,6 +14,12 @@ describe('without-secrets', () => {
     expect(withoutSecrets(`before ${secret}`)).toBe('before [redacted]')
   })
 
+  it.each(['?X-Amz-Signature=', '&Signature='])('removes the signature of a url after %s', (before) => {
+    expect(withoutSecrets(`https://cdn.example.com/v.mp4${before}ab~cd- end`)).toBe(
+      `https://cdn.example.com/v.mp4${before}[redacted] end`,
+    )
+  })
+
   it('leaves names, ids and ARNs as they are', () => {
     const harmless = 'arn:aws:sts::123456789012:assumed-role/Admin/alice 0193f1c0-8f3e-7cc0-9a53-6d1b6a1f2b3c 8fK2mQ0z'
     expect(withoutSecrets(harmless)).toBe(harmless)
