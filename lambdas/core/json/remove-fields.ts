@@ -86,7 +86,11 @@ export function removalEdits(
   return removal
 }
 
+/** What may come before an object: a byte order mark, decoded or as bytes, and white space. */
+const BEFORE_OBJECT = /^(?:\xef\xbb\xbf)?\s*(?=\{)/
+
 /** A JSON object without the fields of a tree. Any other text stays as it is. */
 export function withoutHidden(json: string, hidden: FieldTree): string {
-  return json.trimStart().startsWith('{') ? applyTextEdits(json, removalEdits(json, 0, hidden).edits) : json
+  const before = BEFORE_OBJECT.exec(json)
+  return before === null ? json : applyTextEdits(json, removalEdits(json, before[0].length, hidden).edits)
 }

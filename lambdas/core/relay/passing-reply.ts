@@ -15,13 +15,16 @@ export type PassingForm = ReplyRules & {
   readonly costOf?: (read: { readonly usage: unknown; readonly entries: number }) => Microcredits | undefined
 }
 
-/** More than the name or the usage of any reply. What is longer passes unchanged. */
-const HELD_BYTES_MAX = 16 * 1024
+/** Far more than the name or the usage of any reply. */
+const HELD_BYTES_MAX = 1024 * 1024
+
+/** Stands for a value that cannot be shown, because what is hidden in it was not found in time. */
+const NULL = new TextEncoder().encode('null')
 
 /**
  * A JSON reply that is relayed while it arrives, because it is too large to be held whole. Every top-level `model` gets the
  * public id, wherever it stands, and what is hidden is left out; all other bytes stay as they are, and what the bill needs is read
- * on the way. It holds a few kilobytes however large the reply is, and checks no value: bytes that were sent cannot be taken back.
+ * on the way. It holds a megabyte at most however large the reply is, and checks no value: bytes that were sent cannot be taken back.
  */
 export class PassingReply {
   readonly #form: PassingForm
@@ -78,15 +81,26 @@ export class PassingReply {
   }
 
   #take(bytes: Uint8Array): void {
-    if (this.#way === 'hold' && this.#heldBytes + bytes.length > HELD_BYTES_MAX) {
-      this.#pieces.push(...this.#release())
-      this.#way = 'pass'
-    }
     if (this.#way === 'hold') {
       this.#held.push(bytes)
       this.#heldBytes += bytes.length
+      if (this.#heldBytes > HELD_BYTES_MAX) {
+        this.#giveUpHolding()
+      }
     } else if (this.#way === 'pass') {
       this.#pieces.push(bytes)
+    }
+  }
+
+  /** An object with hidden fields is not shown at all, and white space that long passes. */
+  #giveUpHolding(): void {
+    const held = this.#release()
+    if (this.#part === 'value') {
+      this.#pieces.push(NULL)
+      this.#way = 'drop'
+    } else {
+      this.#pieces.push(...this.#withNeededComma(held))
+      this.#way = 'pass'
     }
   }
 
@@ -121,16 +135,24 @@ export class PassingReply {
       this.#way = 'drop'
       return
     }
-    const before = this.#release()
-    this.#pieces.push(...(this.#hasRemoved && !this.#hasKept ? withoutComma(before) : before))
+    this.#pieces.push(...this.#withNeededComma(this.#release()))
     this.#hasKept = true
-    if (name === 'model') {
-      this.#pieces.push(this.#model)
+    if (hidden === 'whole' || name === 'model') {
+      this.#pieces.push(hidden === 'whole' ? NULL : this.#model)
       this.#way = 'drop'
     } else {
-      this.#inner = hidden === 'whole' || byte !== OPEN_BRACE ? undefined : hidden
+      this.#inner = byte === OPEN_BRACE ? hidden : undefined
       this.#way = this.#inner === undefined ? 'pass' : 'hold'
     }
+  }
+
+  /** Where only removed fields were before, the comma goes, and the white space before it. */
+  #withNeededComma(before: readonly Uint8Array[]): readonly Uint8Array[] {
+    if (!this.#hasRemoved || this.#hasKept) {
+      return before
+    }
+    const bytes = joined(before)
+    return [bytes.subarray(bytes.indexOf(COMMA) + 1)]
   }
 
   /** An object with hidden fields is held until its end, unless it is longer than any. */
@@ -145,12 +167,6 @@ export class PassingReply {
     const all = cost === undefined ? edits : [...edits, costAddition(additionPlace, cost)]
     this.#pieces.push(...applyEdits(bytes, all.map(byteEdit)).pieces)
   }
-}
-
-/** Only removed fields were before: the comma goes, and the white space before it. */
-function withoutComma(before: readonly Uint8Array[]): Uint8Array[] {
-  const bytes = joined(before)
-  return [bytes.subarray(bytes.indexOf(COMMA) + 1)]
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

@@ -19,6 +19,8 @@ describe('withoutHidden', () => {
     ['{"\\u0078":1,"c":"x"}', '{"c":"x"}'],
     ['{"\\\\u0078":1}', '{"\\\\u0078":1}'],
     ['  {"x":1}', '  {}'],
+    ['\ufeff{"x":1}', '\ufeff{}'],
+    ['\xef\xbb\xbf\n{"x":1}', '\xef\xbb\xbf\n{}'],
     ['{}', '{}'],
   ])('makes %s to %s', (json, left) => {
     expect(withoutHidden(json, hidden)).toBe(left)

@@ -84,6 +84,18 @@ describe('an answer that passes through', () => {
     expect(pass(`{"usage":{"a":"${'x'.repeat(100_000)}"},"b":1}`)).toMatchObject({ usage: undefined, isComplete: true })
   })
 
+  it.each([1_000, 10_000_000])(
+    'shows nothing hidden where more than a megabyte is in the way (pieces of %d bytes)',
+    (size) => {
+      const long = 'x'.repeat(1_100_000)
+      const space = ' '.repeat(1_100_000)
+      expect(pass(`{"usage":{"a":"${long}","cost":1},"b":1}`, size).text).toBe('{"usage":null,"b":1}')
+      expect(pass(`{"b":1,${space}"provider":"x"}`, size).text).toBe(`{"b":1,${space}"provider":null}`)
+      const removedBefore = pass(`{"provider":1,${space}"b":{"provider":1}}`, size).text
+      expect(JSON.parse(removedBefore)).toStrictEqual({ b: { provider: 1 } })
+    },
+  )
+
   it.each(['', '{', '{"a":[', '{"a":"}', '{"a":{}', '[]', '"{}"', '7'])('is not complete: %s', (text) => {
     expect(pass(text).isComplete).toBe(false)
   })
