@@ -37,7 +37,7 @@ type Billed = {
   readonly model: RelayModel
   /** An upper bound of the price. */
   readonly estimate: Charge
-  /** Advises which smaller request this amount would cover; undefined if no smaller request is possible. */
+  /** Advises which smaller request an amount above zero would cover; undefined if no smaller request is possible. */
   readonly adviseFor?: (available: Microcredits) => string | undefined
 }
 
@@ -153,17 +153,15 @@ async function renewRefusedKey(exchange: BilledExchange, error: unknown): Promis
   }
 }
 
-/**
- * Adds advice to an error about the balance or a budget: what would have been covered. A budget with nothing left covers no request, however
- * small.
- * @throws always
- */
+/** Adds advice to an error about the balance or a budget: what it would have covered, if anything. @throws always */
 function throwAdvised(error: unknown, adviseFor: Billed['adviseFor']): never {
-  if (error instanceof BudgetExceededError && error.shortfall !== undefined && error.shortfall.left > ZERO) {
-    throw new BudgetExceededError({ ...error.shortfall, advice: adviseFor?.(error.shortfall.left) })
+  const advice = (amount: Microcredits) => (amount > ZERO ? adviseFor?.(amount) : undefined)
+  if (error instanceof InsufficientQuotaError && error.shortfall !== undefined) {
+    const { shortfall } = error
+    throw new InsufficientQuotaError('request', { ...shortfall, advice: advice(shortfall.available) })
   }
-  if (error instanceof InsufficientQuotaError && error.shortfall !== undefined && adviseFor !== undefined) {
-    throw new InsufficientQuotaError('request', { ...error.shortfall, advice: adviseFor(error.shortfall.available) })
+  if (error instanceof BudgetExceededError && error.shortfall !== undefined) {
+    throw new BudgetExceededError({ ...error.shortfall, advice: advice(error.shortfall.left) })
   }
   throw error
 }

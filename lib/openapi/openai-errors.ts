@@ -49,7 +49,7 @@ export const OPENAI_ERRORS = {
   402: {
     name: 'PaymentRequired',
     description:
-      'The bound of the price exceeds the balance, or what a budget has left. `message` says what is needed and what is there, and, for the balance, what would fit.',
+      'The bound of the price exceeds the balance, or what a budget has left. `message` says what is needed, what is there and what would fit.',
     examples: {
       quota: openai('Too little quota', {
         message:
@@ -59,7 +59,7 @@ export const OPENAI_ERRORS = {
       }),
       budget: openai('Too little left of a budget', {
         message:
-          'budget exceeded: 0.009842 credits are needed, but 0.004 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z',
+          'budget exceeded: 0.009842 credits are needed, but 0.004 are left in the monthly budget of this api key until 2026-12-01T00:00:00Z; set max_tokens to at most 6648',
         type: 'insufficient_quota',
         code: 'budget_exceeded',
       }),

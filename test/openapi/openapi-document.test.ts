@@ -8,6 +8,7 @@ import { parseImageRequest } from '#core/contract/image-request.ts'
 import { declaredStatuses, ROUTES, type Route } from '#core/contract/routes.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import * as errors from '#core/errors.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { VERSION } from '#core/version.ts'
 import { errorResult } from '#middleware/error-response.ts'
@@ -181,6 +182,12 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
       needed: parseCredits('0.7'),
       available: parseCredits('0.69'),
     }),
+    new BudgetExceededError({
+      of: 'api key',
+      needed: parseCredits('0.7'),
+      left: parseCredits('0.2'),
+      period: { kind: 'day', id: '2026-11-22' },
+    }),
   ],
   VideoNotFound: [new errors.VideoJobNotFoundError()],
   VideoConflict: [new errors.IdempotencyKeyReusedError()],
@@ -198,6 +205,13 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new errors.InsufficientQuotaError('request', {
       needed: parseCredits('0.009842'),
       available: parseCredits('0.004'),
+      advice: 'set max_tokens to at most 6648',
+    }),
+    new BudgetExceededError({
+      of: 'api key',
+      needed: parseCredits('0.009842'),
+      left: parseCredits('0.004'),
+      period: { kind: 'month', id: '2026-11' },
       advice: 'set max_tokens to at most 6648',
     }),
   ],

@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
-import { microcredits } from '#core/money/money.ts'
+import { InsufficientQuotaError } from '#core/errors.ts'
+import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
+import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { type Charge, countedUsage } from '#core/quota/counted-usage.ts'
 import { type Bill, billRequest } from '#lambdas/relay/bill-request.ts'
 import type { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
@@ -9,7 +11,14 @@ import { fakeExchange } from './fake-exchange.ts'
 import { fakeReply } from './fake-reply.ts'
 import { relayChannel } from './relay-channel.ts'
 
-const model = shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null })
+const model = requireModel(shippedCatalogue.findRelayModel('chat-default', { kind: 'chat', allowed: null }))
+
+function requireModel<Model>(found: Model | undefined): Model {
+  if (found === undefined) {
+    throw new TypeError('there is no chat model')
+  }
+  return found
+}
 
 const charge = (amount: number): Charge => ({
   amount: microcredits(amount),
@@ -18,9 +27,6 @@ const charge = (amount: number): Charge => ({
 
 /** Bills a request that fails as given, and tells what its client and its ledger heard. */
 async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estimate = charge(100)) {
-  if (model === undefined) {
-    throw new TypeError('there is no chat model')
-  }
   const told: boolean[] = []
   const resolved: RelayResolution[] = []
   const exchange = fakeExchange({ operation: 'create-completion' })
@@ -62,6 +68,41 @@ describe('a settlement', () => {
       bill.settle(charge(7))
     })
     expect(resolved).toMatchObject([{ kind: 'settle', channel: 'spare' }])
+  })
+})
+
+describe('a refused reservation', () => {
+  const period = { kind: 'day', id: '2026-11-22' } as const
+  const asked: Microcredits[] = []
+  const refused = async (error: Error) => {
+    asked.length = 0
+    const adviseFor = (amount: Microcredits) => {
+      asked.push(amount)
+      return 'set n to at most 1'
+    }
+    const run = async () => undefined
+    const ledger = { reserve: () => Promise.reject(error), resolve: async () => 'resolved' as const }
+    const context = { catalogue: shippedCatalogue, ledger, nowMilliseconds: () => 0 }
+    return await billRequest(context, { exchange: fakeExchange(), model, estimate: charge(100), adviseFor }, run).catch(
+      (thrown) => thrown,
+    )
+  }
+  const needed = microcredits(100)
+
+  it.each([
+    ['the balance', (left: Microcredits) => new InsufficientQuotaError('request', { needed, available: left })],
+    ['a budget', (left: Microcredits) => new BudgetExceededError({ of: 'api key', needed, left, period })],
+  ])('has advice for what %s has left, and none where nothing is left', async (_, errorFor) => {
+    expect(await refused(errorFor(microcredits(7)))).toMatchObject({
+      shortfall: { needed, advice: 'set n to at most 1' },
+    })
+    expect(asked).toStrictEqual([7n])
+    expect((await refused(errorFor(microcredits(-7)))).shortfall.advice).toBeUndefined()
+    expect(asked).toStrictEqual([])
+  })
+
+  it('of a budget that is gone from the table has no advice', async () => {
+    expect((await refused(new BudgetExceededError())).shortfall).toBeUndefined()
   })
 })
 

@@ -103,7 +103,9 @@ describe('a request within its budgets', () => {
     expect(statusCode).toBe(402)
     expect(JSON.parse(text).error).toMatchObject({
       code: 'budget_exceeded',
-      message: expect.stringContaining('but 0.01 are left in the budget of this tenant; shorten the prompt'),
+      message: expect.stringContaining(
+        'but 0.01 are left in the budget of this tenant; no output tokens are affordable:',
+      ),
     })
     expect(await budgetOf()).toEqual(['0', '0', '5', '5'])
   })

@@ -52,5 +52,7 @@ export function adviseOnOutput(available: Microcredits, { model, name, most, cos
     return undefined
   }
   const tokens = affordableCount(available, { most, costOf })
-  return tokens > 0 ? `set ${name} to at most ${tokens}` : 'shorten the prompt or request fewer completions'
+  return tokens > 0
+    ? `set ${name} to at most ${tokens}`
+    : 'no output tokens are affordable: shorten the prompt or request fewer completions'
 }
