@@ -1,4 +1,9 @@
-import { type ApiKeyListing, ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import {
+  type ApiKeyListing,
+  ApiKeyNotFoundError,
+  getApiKey,
+  listApiKeys,
+} from '#adapters/store/accounts/api-key-listing.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandOption } from '../command-line/command.ts'
@@ -12,22 +17,35 @@ export const KEY = {
 } as const satisfies CommandOption
 
 /**
- * A key by its public id or its name. An id counts before a name. A successor has the name of the key that it replaced, so of several keys
- * with a name, the one that can still be used is meant.
+ * A key by its public id, with one read, or by its name, with a query of all keys. An id counts before a name. A successor has the name of
+ * the key that it replaced, so of several keys with a name, the one that can still be used is meant.
  * @throws ApiKeyNotFoundError; UsageError for a name of several keys, with their ids.
  */
 export async function findKey(table: Table, idOrName: string): Promise<ApiKeyListing> {
-  const keys = await listApiKeys(table)
-  const named = keys.filter(({ name }) => name === idOrName)
+  const withId = await readKey(table, idOrName)
+  if (withId !== undefined) {
+    return withId
+  }
+  const named = (await listApiKeys(table)).filter(({ name }) => name === idOrName)
   const usable = named.filter((key) => ['active', 'suspended'].includes(stateOf(key, Date.now())))
-  const candidates = usable.length > 0 ? usable : named
-  const found = keys.find(({ keyId }) => keyId === idOrName) ?? candidates[0]
+  const [found, ...others] = usable.length > 0 ? usable : named
   if (found === undefined) {
     throw new ApiKeyNotFoundError(`no key ${idOrName}`)
   }
-  if (found.keyId !== idOrName && candidates.length > 1) {
-    const ids = candidates.map(({ keyId, tenantId }) => `${keyId} of tenant ${tenantId}`).join(', ')
-    throw new UsageError(`--key ${idOrName}: ${candidates.length} keys have this name; use the id: ${ids}`)
+  if (others.length > 0) {
+    const ids = [found, ...others].map(({ keyId, tenantId }) => `${keyId} of tenant ${tenantId}`).join(', ')
+    throw new UsageError(`--key ${idOrName}: ${others.length + 1} keys have this name; use the id: ${ids}`)
   }
   return found
+}
+
+async function readKey(table: Table, keyId: string): Promise<ApiKeyListing | undefined> {
+  try {
+    return (await getApiKey(table, keyId)).listing
+  } catch (error) {
+    if (error instanceof ApiKeyNotFoundError) {
+      return undefined
+    }
+    throw error
+  }
 }

@@ -1,4 +1,9 @@
-import { listTenantNames, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
+import {
+  listTenantNames,
+  readTenantName,
+  type Tenant,
+  TenantNotFoundError,
+} from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { AdminContext, CommandOption } from '../command-line/command.ts'
@@ -25,19 +30,21 @@ export async function readTenantIdIfGiven(
 }
 
 /**
- * A tenant by its id or its name, by one query of all tenants. An id counts before a name.
+ * A tenant by its id, with one read, or by its name, with a query of all tenants. An id counts before a name.
  * @throws TenantNotFoundError; UsageError for a name of several tenants, with their ids.
  */
 export async function findTenant(table: Table, idOrName: string): Promise<Pick<Tenant, 'id' | 'name'>> {
-  const tenants = await listTenantNames(table)
-  const named = tenants.filter(({ name }) => name === idOrName)
-  const found = tenants.find(({ id }) => id === idOrName) ?? named[0]
+  const withId = await readTenantName(table, idOrName)
+  if (withId !== undefined) {
+    return withId
+  }
+  const [found, ...others] = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
   if (found === undefined) {
     throw new TenantNotFoundError(`no tenant ${idOrName}`)
   }
-  if (found.id !== idOrName && named.length > 1) {
-    const ids = named.map(({ id }) => id).join(', ')
-    throw new UsageError(`--tenant ${idOrName}: ${named.length} tenants have this name; use the id: ${ids}`)
+  if (others.length > 0) {
+    const ids = [found, ...others].map(({ id }) => id).join(', ')
+    throw new UsageError(`--tenant ${idOrName}: ${others.length + 1} tenants have this name; use the id: ${ids}`)
   }
   return found
 }

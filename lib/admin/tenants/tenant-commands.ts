@@ -1,6 +1,6 @@
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
-import { getTenant, listTenants } from '#adapters/store/accounts/tenant-store.ts'
+import { getTenant, listTenantNames, listTenants } from '#adapters/store/accounts/tenant-store.ts'
 import { formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { requireName } from '../command-line/read-name.ts'
@@ -29,7 +29,11 @@ export const tenantCreate: Command = {
   async run(context, values) {
     const openJobsMax = readOpenJobs(values.text('open-jobs') ?? String(OPEN_JOBS_DEFAULT))
     const tenant = { name: requireName(values), credits: readCredits(values), openJobsMax }
-    return describeTenant(await makeTenant(await context.table(), tenant, await context.actor()), { withSecret: true })
+    const table = await context.table()
+    if ((await listTenantNames(table)).some(({ name }) => name === tenant.name)) {
+      context.warn(`another tenant has the name ${tenant.name}: commands find both by their ids only`)
+    }
+    return describeTenant(await makeTenant(table, tenant, await context.actor()), { withSecret: true })
   },
 }
 

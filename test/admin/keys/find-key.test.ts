@@ -37,6 +37,11 @@ describe('find-key', () => {
     expect(await findKey(table, text)).toMatchObject({ keyId })
   })
 
+  it('an id needs one read, however many keys there are', async () => {
+    const queryPage = () => Promise.reject(new Error('all keys are read'))
+    expect(await findKey({ ...table, queryPage }, 'k-2')).toMatchObject({ keyId: 'k-2', name: 'twin' })
+  })
+
   it('a name of several keys in use is refused with their ids', async () => {
     await expect(findKey(table, 'twin')).rejects.toThrow(
       '--key twin: 2 keys have this name; use the id: k-2 of tenant acme, k-3 of tenant acme',

@@ -32,6 +32,11 @@ describe('read-tenant', () => {
     expect(await findTenant(table, text)).toMatchObject({ id })
   })
 
+  it('an id needs one read, however many tenants there are', async () => {
+    const queryPage = () => Promise.reject(new Error('all tenants are read'))
+    expect(await findTenant({ ...table, queryPage }, 't-2')).toEqual({ id: 't-2', name: 'Twin' })
+  })
+
   it('a name of several tenants is refused with their ids', async () => {
     await expect(findTenant(table, 'Twin')).rejects.toThrow(
       '--tenant Twin: 2 tenants have this name; use the id: t-2, t-3',

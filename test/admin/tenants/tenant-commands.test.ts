@@ -117,6 +117,20 @@ describe('a tenant', () => {
     }
   })
 
+  it('warns when another tenant has the name, because the name then finds neither', async () => {
+    const warnings: string[] = []
+    const create = () =>
+      runCommand(tenantCreate, {
+        table,
+        options: { name: 'Namesake', credits: '1' },
+        warn: (sentence) => void warnings.push(sentence),
+      })
+    await create()
+    expect(warnings).toEqual([])
+    await create()
+    expect(warnings).toEqual(['another tenant has the name Namesake: commands find both by their ids only'])
+  })
+
   it.each([
     [undefined, '0 of 10'],
     ['3', '0 of 3'],

@@ -102,6 +102,12 @@ export async function listTenants(table: Table): Promise<TenantListing[]> {
   return tenants
 }
 
+/** Id and name of a tenant by its id; undefined if there is no such tenant. */
+export async function readTenantName(table: Table, tenantId: string): Promise<Pick<Tenant, 'id' | 'name'> | undefined> {
+  const item = await table.readItem(tableKeys.tenant(tenantId))
+  return item === undefined ? undefined : { id: tenantId, name: tenantItem.parse(item).name }
+}
+
 /** Ids of all tenants. */
 export async function listTenantIds(table: Table): Promise<string[]> {
   return (await listTenantNames(table)).map(({ id }) => id)
