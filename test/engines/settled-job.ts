@@ -12,6 +12,12 @@ export async function settledJob(
   { bill, ...changes }: Partial<NewVideoJob> & { readonly bill: string },
 ): Promise<NewVideoJob> {
   const made = await reserveJob(table, tenant, changes)
+  await settleJob(table, made, bill)
+  return made
+}
+
+/** Lets the upstream accept an open job, and settles it in the second of its creation. `bill` in credits. */
+export async function settleJob(table: Table, made: NewVideoJob, bill: string): Promise<void> {
   const channel = { id: `ch-${made.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
   await claimSubmit(table, { job: made, channel, nowSeconds: made.createdAt })
   await recordAccepted(table, made, { taskId: 'task', submitText: { inline: '{}' } })
@@ -22,5 +28,4 @@ export async function settledJob(
   const reservation = await requireReservation(table, made)
   const at = made.createdAt * 1000
   await resolveReservation(table, { job, reservation, resolution: settle(bill), nowMilliseconds: at })
-  return made
 }

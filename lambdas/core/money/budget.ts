@@ -67,7 +67,7 @@ export function periodEnd({ kind, id }: BudgetPeriod): number | null {
 }
 
 /** Unix milliseconds at which a period begins; 0 for a budget that never starts again. */
-function periodStart({ kind, id }: BudgetPeriod): number {
+export function periodStart({ kind, id }: BudgetPeriod): number {
   return kind === 'total' ? 0 : Date.parse(id)
 }
 

@@ -29,7 +29,8 @@ export const keySet: Command = {
   summary: 'change the name, models, rate, expiry or budget of a key; the change holds from the next request on',
   details: `Options that are left out stay as they are. A revoked key cannot be changed. A key that has expired works again with a later
 expiry. Requests that run finish as they began. A new budget begins with what the usage counters of its period say; requests that are open at
-that moment never count in it. A key and its successors share one budget, which changes for all of them; \`none\` takes this key alone out.`,
+that moment never count in it. A key and its successors share one budget, which changes for all of them; \`none\` takes this key alone out. The
+limit that a budget has counts it again.`,
   options: { key: KEY, ...SETTINGS },
   examples: [
     'key set --key 8fK2mQ0z --models chat-default --rate 30 --local',

@@ -1,27 +1,43 @@
+import { keyBudgetChangedAt, readKeyBudget } from '#adapters/store/accounts/budget-items.ts'
 import type { Tenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { StoredHold } from '#adapters/store/money/hold-item.ts'
-import { readKeyBudgets } from '#adapters/store/money/key-budget.ts'
+import { spentInPeriod } from '#adapters/store/money/period-spending.ts'
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Budget } from '#core/money/budget.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { type Budget, type BudgetPeriod, periodStart } from '#core/money/budget.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 
-type Held = {
+type KeyBudgets = {
   /** Open reservations of jobs. */
   readonly reservations: readonly Pick<Reservation, 'amount' | 'budget'>[]
   readonly holds: readonly Pick<StoredHold, 'budgets'>[]
-  /** Ids of budgets that keys of the tenant name. */
-  readonly named: ReadonlySet<string>
+  /** The keys of the tenant that name a budget, by the id of the budget. */
+  readonly named: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** The sums in a tenant's budget, which conditions use, are those of its amounts. */
-export function checkTenantBudget({ budget }: Pick<Tenant, 'budget'>): string[] {
-  return budget === null ? [] : checkSums('its budget', budget)
+/**
+ * The sums in a tenant's budget, which conditions use, are those of its amounts, and it has spent what the usage counters of its period
+ * say.
+ */
+export async function checkTenantBudget(
+  table: Table,
+  { id, budget }: Pick<Tenant, 'id' | 'budget'>,
+): Promise<string[]> {
+  if (budget === null) {
+    return []
+  }
+  const counted = await spentInPeriod(table, id, { period: budget.period })
+  return [...checkSums('its budget', budget), ...equal('its budget has spent', budget.spent, COUNTERS, counted)]
 }
 
 /** The same for the budgets of its keys, each of which also holds what open jobs and requests hold in it. */
-export async function checkKeyBudgets(table: Table, { reservations, holds, named }: Held): Promise<string[]> {
-  const held = new Map([...named].map((id) => [id, 0n]))
+export async function checkKeyBudgets(
+  table: Table,
+  tenantId: string,
+  { reservations, holds, named }: KeyBudgets,
+): Promise<string[]> {
+  const held = new Map([...named.keys()].map((id) => [id, 0n]))
   const add = (id: string, amount: bigint) => held.set(id, (held.get(id) ?? 0n) + amount)
   for (const { budget, amount } of reservations) {
     if (budget !== undefined) {
@@ -31,15 +47,33 @@ export async function checkKeyBudgets(table: Table, { reservations, holds, named
   for (const [id, amount] of holds.flatMap(({ budgets }) => Object.entries(budgets))) {
     add(id, amount)
   }
-  const keys = [...held.keys()].map((id) => ({ budget: { id, kind: 'total' as const } }))
-  const budgets = await readKeyBudgets(table, keys)
-  return [...held].flatMap(([id, sum]) => {
-    const budget = budgets.get(id)
+  const broken: string[] = []
+  for (const [id, sum] of held) {
+    const item = await table.readItem(tableKeys.keyBudget(id))
     const name = `budget ${id}`
-    return budget === undefined
-      ? [`${name} is missing`]
-      : [...checkSums(name, budget), ...equal(`${name} holds`, budget.held, 'open reservations in it', sum)]
-  })
+    if (item === undefined) {
+      broken.push(`${name} is missing`)
+      continue
+    }
+    const budget = readKeyBudget(item)
+    broken.push(...checkSums(name, budget), ...equal(`${name} holds`, budget.held, 'open reservations in it', sum))
+    const keyIds = named.get(id)
+    if (keyIds !== undefined && isWholly(budget.period, keyBudgetChangedAt(item))) {
+      const counted = await spentInPeriod(table, tenantId, { period: budget.period, keyIds })
+      broken.push(...equal(`${name} has spent`, budget.spent, COUNTERS, counted))
+    }
+  }
+  return broken
+}
+
+const COUNTERS = 'the sum of its usage counters'
+
+/** Longer than any job or request is open. */
+const OPEN_MILLISECONDS_MAX = 2 * 24 * 60 * 60 * 1000
+
+/** Whether a period has nothing of requests that were open when a budget began late, or when a key left it. */
+function isWholly(period: BudgetPeriod, changedAt: number | undefined): boolean {
+  return changedAt === undefined || periodStart(period) > changedAt + OPEN_MILLISECONDS_MAX
 }
 
 function checkSums(name: string, { amount, spent, held, left, free }: Budget): string[] {

@@ -63,7 +63,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
       : [
           ...checkBalance(tenant.balance, [...held, ...requests, ...holds], rows),
           ...checkOpenJobs(tenant.openJobs, held),
-          ...checkTenantBudget(tenant),
+          ...(await checkTenantBudget(table, tenant)),
         ]),
     ...malformed.map((sortKey) => `the row ${sortKey} of its ledger is malformed`),
     ...rows.filter(isKind('grant')).flatMap((row) => checkRow('a grant', row)),
@@ -71,7 +71,11 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
     ...checkHolds(holds),
     ...checkRequests([...requests, ...holds.flatMap(namedRequests)], rows),
     ...(await checkCounters(table, tenantId)),
-    ...(await checkKeyBudgets(table, { reservations: held, holds, named: await namedBudgets(table, tenantId) })),
+    ...(await checkKeyBudgets(table, tenantId, {
+      reservations: held,
+      holds,
+      named: await namedBudgets(table, tenantId),
+    })),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
     ...[...rowsByJob].flatMap(([jobId, rowsOfJob]) =>
@@ -80,9 +84,15 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
   ]
 }
 
-async function namedBudgets(table: Table, tenantId: string): Promise<ReadonlySet<string>> {
-  const keys = (await listApiKeys(table)).filter((key) => key.tenantId === tenantId)
-  return new Set(keys.flatMap(({ budget }) => (budget === null ? [] : [budget.id])))
+/** Ids of the tenant's keys by the budgets that they name. */
+async function namedBudgets(table: Table, tenantId: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const named = new Map<string, Set<string>>()
+  for (const { keyId, budget, tenantId: owner } of await listApiKeys(table)) {
+    if (owner === tenantId && budget !== null) {
+      named.set(budget.id, (named.get(budget.id) ?? new Set()).add(keyId))
+    }
+  }
+  return named
 }
 
 /** A tenant without a balance is a finding; the other checks go on. */

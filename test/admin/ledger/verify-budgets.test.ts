@@ -1,11 +1,14 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { leaveKeyBudget } from '#adapters/store/money/key-budget-updates.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { checkKeyBudgets, checkTenantBudget } from '../../../lib/admin/ledger/verify-budgets.ts'
 import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
 import { storeKeyBudget, storeTenantBudget } from '../../engines/budgets.ts'
+import { settledJob } from '../../engines/settled-job.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { openTenant, reserveJob } from '../../engines/video-jobs.ts'
@@ -22,8 +25,8 @@ const BEGUN = { credits: '5', kind: 'total', atMilliseconds: 0 } as const
 
 describe('verify-budgets: checkKeyBudgets', () => {
   const check = (id: string, { video = '0', relay = '0' } = {}) =>
-    checkKeyBudgets(table, {
-      named: new Set([id]),
+    checkKeyBudgets(table, 'acme', {
+      named: new Map([[id, new Set(['k1'])]]),
       reservations: [{ amount: parseCredits(video), budget: { id, kind: 'total' } }],
       holds: [{ budgets: { [id]: parseCredits(relay) } }],
     })
@@ -48,6 +51,7 @@ describe('verify-budgets: checkKeyBudgets', () => {
     expect(await check(id)).toEqual([
       `budget ${id} has left 0.000008 and amount - spent - held is 0.000007`,
       `budget ${id} has free 0.000009 and amount - held is 0.00001`,
+      `budget ${id} has spent 0.000003 and the sum of its usage counters is 0`,
     ])
   })
 
@@ -57,8 +61,48 @@ describe('verify-budgets: checkKeyBudgets', () => {
 })
 
 describe('verify-budgets: checkTenantBudget', () => {
-  it('is in order without a budget', () => {
-    expect(checkTenantBudget({ budget: null })).toEqual([])
+  it('is in order without a budget', async () => {
+    expect(await checkTenantBudget(table, { id: 'acme', budget: null })).toEqual([])
+  })
+})
+
+describe('verify-budgets: what a budget has spent', () => {
+  const NOW = Date.UTC(2026, 10, 22)
+  const DAY = { credits: '5', kind: 'day', atMilliseconds: NOW } as const
+
+  /** A tenant whose key has settled 0.5 credits, and a budget of the key that says otherwise. */
+  async function settledTenant(changedAt?: number) {
+    const tenant = await openTenant(table)
+    const keyId = tenant.keyDigest.slice(0, 8)
+    await settledJob(table, tenant, { keyId, createdAt: NOW / 1000, bill: '0.5' })
+    const { id } = await storeKeyBudget(table, uuidv7(), { ...DAY, spent: '0.4' })
+    if (changedAt !== undefined) {
+      await table.transact({ left: leaveKeyBudget(id, changedAt) })
+    }
+    const named = new Map([[id, new Set([keyId])]])
+    return { tenant, id, check: () => checkKeyBudgets(table, tenant.tenantId, { named, reservations: [], holds: [] }) }
+  }
+
+  it('is what the usage counters of its keys say, in its period', async () => {
+    const { id, check } = await settledTenant()
+    expect(await check()).toEqual([`budget ${id} has spent 0.4 and the sum of its usage counters is 0.5`])
+  })
+
+  it('is not compared while requests may count that were open when the budget began, or when a key left it', async () => {
+    const HOUR = 3_600_000
+    expect(await (await settledTenant(NOW - HOUR)).check()).toEqual([])
+    expect(await (await settledTenant(NOW - 49 * HOUR)).check()).toHaveLength(1)
+  })
+
+  it('is what all counters of a tenant say', async () => {
+    const { tenant } = await settledTenant()
+    await storeTenantBudget(table, tenant.tenantId, { ...DAY, spent: '0.4' })
+    const stored = await getTenant(table, tenant.tenantId)
+    expect(await checkTenantBudget(table, stored)).toEqual([
+      'its budget has spent 0.4 and the sum of its usage counters is 0.5',
+    ])
+    await storeTenantBudget(table, tenant.tenantId, { ...DAY, spent: '0.5' })
+    expect(await checkTenantBudget(table, await getTenant(table, tenant.tenantId))).toEqual([])
   })
 })
 

@@ -50,14 +50,26 @@ export function readTenantBudget(balance: Item): Budget | undefined {
   }
 }
 
+/**
+ * When a key's budget last began to count in the middle of something, or lost a key, in Unix milliseconds. Undefined for a budget that
+ * began with its key and has all keys that ever shared it: its spending is what their usage counters say.
+ */
+export function keyBudgetChangedAt(item: Item): number | undefined {
+  return z.object({ changedAt: z.optional(z.number()) }).parse(item).changedAt
+}
+
 /** The write that stores the budget of a key; refused if there is one with this id. */
-export function putKeyBudget(tenantId: string, id: string, { period, ...amounts }: Budget): TableWrite {
+export function putKeyBudget(
+  tenantId: string,
+  id: string,
+  { period, ...attributes }: Budget & { readonly changedAt?: number },
+): TableWrite {
   return {
     Put: {
       Item: {
         ...tableKeys.keyBudget(id),
         tenantId,
-        ...amounts,
+        ...attributes,
         period: period.kind,
         periodId: period.id,
         GSI1PK: BUDGETS_PARTITION,

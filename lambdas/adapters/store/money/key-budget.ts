@@ -1,14 +1,22 @@
-import { type Budget, type BudgetPeriod, movingPeriod, periodAt } from '#core/money/budget.ts'
+import { type Budget, type BudgetPeriod, budgetAt, movingPeriod, periodAt } from '#core/money/budget.ts'
 import type { BudgetLimit } from '#core/money/budget-limit.ts'
-import { type Microcredits, ZERO } from '#core/money/money.ts'
+import type { Microcredits } from '#core/money/money.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type ApiKeyListing, listApiKeys } from '../accounts/api-key-listing.ts'
 import type { BudgetOfKey } from '../accounts/api-key-record.ts'
-import { putKeyBudget, readKeyBudget } from '../accounts/budget-items.ts'
+import { readKeyBudget } from '../accounts/budget-items.ts'
 import type { PlanKeyBudget, PlannedKeyBudget } from '../accounts/key-settings.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { readSnapshot, spentInPeriod } from './period-spending.ts'
+import { heldInBudget } from './held-in-budget.ts'
+import {
+  beginKeyBudget,
+  type CountedBudget,
+  changeKeyBudgetAmount,
+  leaveKeyBudget,
+  recountKeyBudget,
+} from './key-budget-updates.ts'
+import { readSnapshot, type Snapshot, spentInPeriod } from './period-spending.ts'
 
 /** Reads the budget of a key; undefined if it is not in the table. */
 export async function readBudgetOfKey(
@@ -44,8 +52,9 @@ export async function readKeyBudgets(
 
 /**
  * Plans that a key gets this limit, or none. A key without a budget begins one with what its counters of this period say; requests
- * that are open at that moment never count in it. A key with a budget changes it for all keys that share it. Without a limit, the key leaves
- * its budget, which stays for the others and for open requests.
+ * that are open at that moment never count in it. A key with a budget changes it for all keys that share it; the same limit counts
+ * again what is spent and held, and a budget that is missing from the table is made anew. Without a limit, the key leaves its budget,
+ * which stays for the others and for open requests.
  */
 export function planKeyBudget(
   table: Table,
@@ -53,13 +62,14 @@ export function planKeyBudget(
   clock: Pick<Clock, 'nowMilliseconds'> = systemClock,
 ): PlanKeyBudget {
   return async (key) => {
+    const now = clock.nowMilliseconds()
     const stored = key.budget === null ? undefined : await readBudgetOfKey(table, key.budget)
     const before = stored === undefined ? null : { amount: stored.amount, kind: stored.period.kind }
-    if (limit === null) {
-      return { budget: null, write: undefined, before, after: null }
-    }
     const id = key.budget?.id ?? key.keyId
-    const write = await planWrite(table, { key, id, limit, stored, now: clock.nowMilliseconds() })
+    if (limit === null) {
+      return { budget: null, write: stored && leaveKeyBudget(id, now), before, after: null }
+    }
+    const write = await planWrite(table, { key, id, limit, stored, now })
     return { budget: { id, kind: limit.kind }, write, before, after: limit } satisfies PlannedKeyBudget
   }
 }
@@ -75,24 +85,66 @@ type Wanted = {
 
 async function planWrite(table: Table, wanted: Wanted): Promise<TableWrite | undefined> {
   const { key, id, limit, stored, now } = wanted
-  if (stored !== undefined && stored.period.kind === limit.kind) {
-    return stored.amount === limit.amount ? undefined : changeAmount(id, { stored, amount: limit.amount })
+  const isSameKind = stored?.period.kind === limit.kind
+  if (stored !== undefined && isSameKind && stored.amount !== limit.amount) {
+    return changeKeyBudgetAmount(id, { stored, amount: limit.amount })
   }
+  const { item, ...counted } = await count(table, wanted)
+  if (item === undefined) {
+    return beginKeyBudget(key.tenantId, id, counted)
+  }
+  return isSameKind && agrees(budgetAt(item, now), counted) ? undefined : recountKeyBudget(id, item, counted)
+}
+
+/** What the counters and the open reservations say of a budget, and its item at that moment. */
+async function count(table: Table, wanted: Wanted): Promise<CountedBudget & { readonly item: Budget | undefined }> {
+  const { key, id, limit, stored, now } = wanted
+  const { tenantId } = key
   const keyIds = await keysOf(table, wanted)
-  const read = async () => ({
-    item: await readBudgetOfKey(table, { id, kind: limit.kind }),
-    everSpent: (await table.readItem(tableKeys.balance(key.tenantId)))?.spent,
+  const readItem = () => readBudgetOfKey(table, { id, kind: limit.kind })
+  const holding = await readSnapshot({
+    read: readItem,
+    count: () => heldInBudget(table, tenantId, id),
+    sameAt: isUnmoved,
   })
-  const snapshot = await readSnapshot({
-    read,
-    count: ({ item }) => spentInPeriod(table, key.tenantId, { period: periodOf(item, limit, now), keyIds }),
+  const spending = await readSnapshot({
+    read: async () => ({
+      item: await readItem(),
+      everSpent: (await table.readItem(tableKeys.balance(tenantId)))?.spent,
+    }),
+    count: ({ item }) => spentInPeriod(table, tenantId, { period: periodOf(item, limit, now), keyIds }),
     sameAt: (one, other) => one.everSpent === other.everSpent && one.item?.period.id === other.item?.period.id,
   })
-  const { item } = snapshot.read
-  const period = periodOf(item, limit, now)
-  return item === undefined
-    ? putKeyBudget(key.tenantId, id, begin(limit, period, snapshot.spent))
-    : beginAgain(id, { item, limit, period, spent: snapshot.spent })
+  const { item } = spending.read
+  const isRecount = item !== undefined && stored?.period.kind === limit.kind
+  return {
+    item,
+    limit,
+    period: periodOf(item, limit, now),
+    // A sum that moved while it was read says nothing about a budget that counts already.
+    spent: isRecount && !spending.isExact ? budgetAt(item, now).spent : spending.sum,
+    held: item === undefined ? holding.sum : heldNow(item, holding),
+    changedAt: now,
+  }
+}
+
+/** The difference between a budget and its open reservations stays the same, because both move in the same transactions. */
+function heldNow({ held }: Budget, { read, sum, isExact }: Snapshot<Budget | undefined>): Microcredits {
+  return (isExact && read !== undefined ? held + sum - read.held : held) as Microcredits
+}
+
+function isUnmoved(one: Budget | undefined, other: Budget | undefined): boolean {
+  return (
+    one?.held === other?.held &&
+    one?.left === other?.left &&
+    one?.spent === other?.spent &&
+    one?.period.id === other?.period.id
+  )
+}
+
+function agrees({ amount, spent, held, left, free }: Budget, counted: CountedBudget): boolean {
+  const isCounted = spent === counted.spent && held === counted.held
+  return isCounted && left === amount - spent - held && free === amount - held
 }
 
 /** Keys whose counters the budget has to begin with: the key, and others that share the budget. */
@@ -103,72 +155,4 @@ async function keysOf(table: Table, { key, id }: Wanted): Promise<ReadonlySet<st
 
 function periodOf(item: Budget | undefined, { kind }: BudgetLimit, now: number): BudgetPeriod {
   return item?.period.kind === kind ? movingPeriod(item.period, now) : periodAt(kind, now)
-}
-
-function begin({ amount }: BudgetLimit, period: BudgetPeriod, spent: Microcredits): Budget {
-  return { amount, period, spent, held: ZERO, left: (amount - spent) as Microcredits, free: amount }
-}
-
-/** A change of the amount alone is right whatever moves at the same time. */
-function changeAmount(
-  id: string,
-  { stored, amount }: { readonly stored: Budget; readonly amount: Microcredits },
-): TableWrite {
-  return {
-    Update: {
-      Key: tableKeys.keyBudget(id),
-      UpdateExpression: 'SET amount = :amount, #left = #left + :more, #free = #free + :more',
-      ConditionExpression: 'amount = :was AND #period = :kind',
-      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
-      ExpressionAttributeValues: {
-        ':amount': amount,
-        ':more': amount - stored.amount,
-        ':was': stored.amount,
-        ':kind': stored.period.kind,
-      },
-    },
-  }
-}
-
-type Beginning = {
-  readonly item: Budget
-  readonly limit: BudgetLimit
-  readonly period: BudgetPeriod
-  /** As counted for the period. */
-  readonly spent: Microcredits
-}
-
-/**
- * Begins another period in an item that exists. The item and the counters move in the same transactions, so the difference between them
- * stays the same, and the write is right whatever is reserved and settled until then.
- */
-function beginAgain(id: string, { item, limit, period, spent }: Beginning): TableWrite {
-  const moreSpent = spent - item.spent
-  const more = limit.amount - item.amount
-  return {
-    Update: {
-      Key: tableKeys.keyBudget(id),
-      UpdateExpression: `SET ${[
-        'amount = :amount',
-        '#period = :kind',
-        'periodId = :periodId',
-        'spent = spent + :spent',
-        '#left = #left + :left',
-        '#free = #free + :free',
-      ].join(', ')}`,
-      ConditionExpression: 'amount = :was AND #period = :wasKind AND periodId = :wasId',
-      ExpressionAttributeNames: { '#left': 'left', '#free': 'free', '#period': 'period' },
-      ExpressionAttributeValues: {
-        ':amount': limit.amount,
-        ':kind': period.kind,
-        ':periodId': period.id,
-        ':spent': moreSpent,
-        ':left': more - moreSpent,
-        ':free': more,
-        ':was': item.amount,
-        ':wasKind': item.period.kind,
-        ':wasId': item.period.id,
-      },
-    },
-  }
 }

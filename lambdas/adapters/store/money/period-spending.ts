@@ -36,17 +36,17 @@ function daysOf({ kind, id }: BudgetPeriod): DayRange | undefined {
 /** Readings while the tenant settles requests; each takes milliseconds. */
 const READINGS_MAX = 10
 
-/** Amounts that were read together with the sum of a period's counters. */
+/** Amounts that were read together with a sum of other items, such as the counters of a period. */
 export type Snapshot<Read> = {
-  /** As read before the counters. */
+  /** As read before the other items. */
   readonly read: Read
-  readonly spent: Microcredits
-  /** Whether nothing was settled between the two readings. Otherwise `spent` may include settlements that `read` does not. */
+  readonly sum: Microcredits
+  /** Whether nothing moved between the two readings. Otherwise `sum` may include what `read` does not. */
   readonly isExact: boolean
 }
 
 /**
- * Reads amounts and counters at one moment: again while `sameAt` finds that the amounts moved while the counters were read.
+ * Reads amounts and a sum at one moment: again while `sameAt` finds that the amounts moved while the sum was read.
  * @returns the last reading if the amounts never stood still.
  */
 export async function readSnapshot<Read>({
@@ -60,10 +60,10 @@ export async function readSnapshot<Read>({
 }): Promise<Snapshot<Read>> {
   for (let reading = 1; ; reading += 1) {
     const before = await read()
-    const spent = await count(before)
+    const sum = await count(before)
     const isExact = sameAt(before, await read())
     if (isExact || reading === READINGS_MAX) {
-      return { read: before, spent, isExact }
+      return { read: before, sum, isExact }
     }
   }
 }

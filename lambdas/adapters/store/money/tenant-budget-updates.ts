@@ -59,7 +59,7 @@ type Beginning = {
  */
 export function beginBudget(tenantId: string, { limit, period, snapshot, stored }: Beginning): ItemUpdate {
   const { spent: everSpent, granted } = readBalance(snapshot.read).balance
-  const before = everSpent - snapshot.spent
+  const before = everSpent - snapshot.sum
   const { condition, values } = isAsRead(stored)
   const isInSamePeriod = 'budgetPeriodId = :wasPeriod'
   return {

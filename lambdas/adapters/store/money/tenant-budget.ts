@@ -121,7 +121,7 @@ async function planChange(table: Table, wanted: Wanted): Promise<Planned | undef
 }
 
 /** Whether a budget is what a new one with its limit would be. */
-function counts({ read, spent }: Snapshot<Item>, budget: Budget): boolean {
+function counts({ read, sum: spent }: Snapshot<Item>, budget: Budget): boolean {
   const { held } = readBalance(read).balance
   const [left, free] = [budget.amount - spent - held, budget.amount - held]
   return budget.spent === spent && budget.left === left && budget.free === free

@@ -6,10 +6,11 @@ import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { planKeyBudget, readBudgetOfKey, readKeyBudgets } from '#adapters/store/money/key-budget.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'
-import { auditTenant } from '../../../engines/audit.ts'
-import { keyBudgetOf } from '../../../engines/budgets.ts'
-import { settledJob } from '../../../engines/settled-job.ts'
+import { verifyLedger } from '../../../../lib/admin/ledger/verify-ledger.ts'
+import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
+import { settledJob, settleJob } from '../../../engines/settled-job.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { TESTER } from '../../../engines/tester.ts'
@@ -49,6 +50,7 @@ async function requestOf({ keyDigest, keyId }: TestKey) {
   return { keyDigest, keyId, keyRevision: caller?.revision, budget: caller?.budget, createdAt: EVE }
 }
 
+const brokenOf = async ({ tenantId }: TestTenant) => (await verifyLedger(table, tenantId)).map(({ message }) => message)
 const settled = async (key: TestKey, bill: string) => settledJob(table, key, { ...(await requestOf(key)), bill })
 const reserved = async (key: TestKey) => reserveJob(table, key, await requestOf(key))
 
@@ -106,6 +108,7 @@ describe('planKeyBudget', () => {
     expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '0.5', '0', '1.5', '2'])
     await set(key.keyId, '3/month')
     expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '1.1', '0', '1.9', '3'])
+    expect(await brokenOf(key)).toEqual([])
   })
 
   it('is shared with the successor of a key, which does not begin afresh', async () => {
@@ -122,13 +125,49 @@ describe('planKeyBudget', () => {
     await set(next.keyId, '3/month')
     expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '1.1', '0.7', '1.2', '2.3'])
     await reserved(key)
-    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
+    expect(await brokenOf(tenant)).toEqual([])
   })
 
   it('writes nothing where nothing changes', async () => {
     const key = await newKey(await openTenant(table), '2/month')
     expect(await set(key.keyId, '2/month')).toMatchObject({ isChanged: false })
     expect(await set((await newKey(await openTenant(table))).keyId, null)).toMatchObject({ isChanged: false })
+  })
+
+  it('counts again what is spent and held when the same limit is set again', async () => {
+    const key = await newKey(await openTenant(table), '5/month')
+    await settled(key, '0.5')
+    await reserved(key)
+    // As after a version that does not move budgets, or after an old copy of the item was put back.
+    await storeKeyBudget(table, key.keyId, { credits: '5', spent: '0.1', kind: 'month', atMilliseconds: EVE * 1000 })
+    expect(await brokenOf(key)).toHaveLength(2)
+    expect(await set(key.keyId, '5/month')).toMatchObject({ isChanged: true })
+    expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '0.5', '0.7', '3.8', '4.3'])
+    expect(await brokenOf(key)).toEqual([])
+    expect(await set(key.keyId, '5/month')).toMatchObject({ isChanged: false })
+  })
+
+  it('makes a budget anew that is missing, with what is spent and held, so that no key is locked for ever', async () => {
+    const key = await newKey(await openTenant(table), '5/month')
+    await settled(key, '0.5')
+    const open = await reserved(key)
+    await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(key.keyId) } } })
+    await expect(reserved(key)).rejects.toMatchObject({ name: 'BudgetExceededError' })
+    expect(await brokenOf(key)).toEqual([`budget ${key.keyId} is missing`])
+    await set(key.keyId, '5/month')
+    expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '0.5', '0.7', '3.8', '4.3'])
+    await reserved(key)
+    await settleJob(table, open, '0.6')
+    expect(await keyBudgetOf(table, key.keyId)).toEqual(['2026-11', '1.1', '0.7', '3.2', '4.3'])
+    expect(await brokenOf(key)).toEqual([])
+  })
+
+  it('leaves a missing budget', async () => {
+    const key = await newKey(await openTenant(table), '5/month')
+    await table.transact({ gone: { Delete: { Key: tableKeys.keyBudget(key.keyId) } } })
+    await set(key.keyId, null)
+    await reserved(key)
+    expect(await brokenOf(key)).toEqual([])
   })
 
   it('of two operators, each finds the change of the other', async () => {

@@ -47,8 +47,8 @@ describe('readSnapshot', () => {
     }
   }
 
-  it('reads again until nothing moved while the counters were read', async () => {
-    expect(await readSnapshot(reading([1, 2, 3, 3]))).toEqual({ read: 3, spent: 30n, isExact: true })
+  it('reads again until nothing moved while the sum was read', async () => {
+    expect(await readSnapshot(reading([1, 2, 3, 3]))).toEqual({ read: 3, sum: 30n, isExact: true })
   })
 
   it('says so if nothing ever stood still', async () => {

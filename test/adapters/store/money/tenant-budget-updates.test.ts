@@ -16,7 +16,7 @@ const PERIOD = { kind: 'month', id: '2026-11' } as const
 const BEGINNING = {
   limit: { amount: microcredits(200), kind: 'month' },
   period: PERIOD,
-  snapshot: { read: READ, spent: microcredits(80), isExact: true },
+  snapshot: { read: READ, sum: microcredits(80), isExact: true },
 } as const
 
 describe('beginBudget', () => {
