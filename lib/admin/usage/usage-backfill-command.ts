@@ -21,11 +21,7 @@ the command may be interrupted and run again, also beside live traffic. What a r
     const only = await readTenantIdIfGiven(context, values)
     const tenants: { tenant: string; counted: number }[] = []
     for (const tenant of only === undefined ? await listTenantIds(table) : [only]) {
-      const counted = await countTenant(context, table, tenant)
-      if (counted > 0) {
-        await recordBackfill(context, tenant, counted)
-      }
-      tenants.push({ tenant, counted })
+      tenants.push({ tenant, counted: await countTenant(context, table, tenant) })
     }
     const total = tenants.reduce((sum, { counted }) => sum + counted, 0)
     const lines = tenants.filter(({ counted }) => counted > 0).map(({ tenant, counted }) => `${tenant}: ${counted}`)
@@ -36,17 +32,26 @@ the command may be interrupted and run again, also beside live traffic. What a r
 async function countTenant(context: AdminContext, table: Table, tenant: string): Promise<number> {
   let counted = 0
   let told = 0
-  for await (const rows of backfillUsage(table, tenant)) {
-    counted += rows
-    if (!context.json && counted - told >= PROGRESS_ROWS) {
-      told = counted
-      await context.write(`${tenant}: ${counted} so far\n`)
+  try {
+    for await (const rows of backfillUsage(table, tenant)) {
+      counted += rows
+      if (!context.json && counted - told >= PROGRESS_ROWS) {
+        told = counted
+        await context.write(`${tenant}: ${counted} so far\n`)
+      }
+    }
+    return counted
+  } finally {
+    if (counted > 0) {
+      await recordBackfill(context, tenant, counted)
     }
   }
-  return counted
 }
 
-/** One entry for many transactions, written after them: only then the number is known, and each row carries its own mark. */
+/**
+ * One entry for many transactions, written after them: only then the number is known, and each row carries its own mark. A count that an
+ * error ended is recorded too.
+ */
 async function recordBackfill(context: AdminContext, tenantId: string, settlements: number): Promise<void> {
   const target = { kind: 'tenant', id: tenantId } as const
   await recordEffect(context, { action: 'usage backfill', target, before: null, after: { settlements } })
