@@ -21,7 +21,10 @@ export const tenantSuspend: Command = {
     const tenantId = await readTenantId(context, values)
     const given = values.text('reason')
     const reason = given === undefined ? undefined : readLine('reason', given)
-    const { name } = await getTenant(table, tenantId)
+    const { name, state } = await getTenant(table, tenantId)
+    if (state === 'suspended') {
+      context.warn(`tenant ${tenantId} is suspended already: since when, by whom and why stay as they are`)
+    }
     await context.confirm(`Every key of ${name} (${tenantId}) will be refused from the next request on`)
     await suspendTenant(table, tenantId, { actor: await context.actor(), reason })
     return await describeChangedTenant(table, tenantId)
@@ -36,7 +39,12 @@ export const tenantResume: Command = {
   examples: ['tenant resume --tenant demo --local'],
   async run(context, values) {
     const tenantId = await readTenantId(context, values)
-    await resumeTenant(await context.table(), tenantId, { actor: await context.actor() })
-    return await describeChangedTenant(await context.table(), tenantId)
+    const table = await context.table()
+    const { state } = await getTenant(table, tenantId)
+    if (state === 'active') {
+      context.warn(`tenant ${tenantId} is not suspended: nothing was changed`)
+    }
+    await resumeTenant(table, tenantId, { actor: await context.actor() })
+    return await describeChangedTenant(table, tenantId)
   },
 }

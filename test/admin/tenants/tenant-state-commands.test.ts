@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'
 import { tenantResume, tenantSuspend } from '../../../lib/admin/tenants/tenant-state-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -38,6 +39,22 @@ describe('tenant-state-commands', () => {
     const answer = await runCommand(tenantSuspend, { table: fresh, confirm, options: { tenant: 'Test' } })
     expect(answer).toMatchObject({ json: { id: tenantId, state: 'suspended' } })
     expect(asked).toEqual([`Every key of Test (${tenantId}) will be refused from the next request on`])
+  })
+
+  it('say when the tenant is in that state already, and leave who did it as it is', async () => {
+    const { tenantId } = await openTenant(table)
+    const warnings: string[] = []
+    const warn = (sentence: string) => void warnings.push(sentence)
+    const run = (command: Command, reason?: string) =>
+      runCommand(command, { table, warn, options: { tenant: tenantId, reason } })
+    await run(tenantResume)
+    await run(tenantSuspend, 'unpaid')
+    const { json } = await run(tenantSuspend, 'fraud')
+    expect(json).toMatchObject({ suspension: { reason: 'unpaid' } })
+    expect(warnings).toEqual([
+      `tenant ${tenantId} is not suspended: nothing was changed`,
+      `tenant ${tenantId} is suspended already: since when, by whom and why stay as they are`,
+    ])
   })
 
   it.each(['', ' ', 'a\nb', 'x'.repeat(501)])('refuse the reason %j', async (reason) => {
