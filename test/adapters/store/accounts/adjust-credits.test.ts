@@ -53,6 +53,18 @@ describe('adjust-credits', () => {
     await inOrder(tenantId)
   })
 
+  it('is exact above what a number of JavaScript can hold', async () => {
+    const { tenantId } = await openTenant(table, '1000000000')
+    for (let index = 0; index < 9; index += 1) {
+      await adjustTenant(table, tenantId, adjustment('1000000000'))
+    }
+    await adjustTenant(table, tenantId, adjustment('0.000001'))
+    expect(await money(tenantId)).toEqual(['10000000000.000001', '10000000000.000001'])
+    await adjustTenant(table, tenantId, adjustment('-0.000003'))
+    expect(await money(tenantId)).toEqual(['9999999999.999998', '9999999999.999998'])
+    await inOrder(tenantId)
+  })
+
   it('takes no held credits, and nothing at all where too little is available', async () => {
     const tenant = await openTenant(table, '1')
     await reserveJob(table, tenant)
