@@ -49,12 +49,12 @@ export class SseEventReader {
   #pendingBytes = 0
   /** The last bytes of it: a blank line may begin in one chunk and end in the next. */
   #tail = ''
-  #isBegun = false
+  /** Bytes at the begin of the stream that may become a byte order mark; undefined once that is decided. */
+  #mark: string | undefined = ''
 
   /** The events that this chunk completes. @throws EndlessEventError */
   push(chunk: string): SseEvent[] {
-    const bytes = this.#isBegun || !chunk.startsWith(BYTE_ORDER_MARK) ? chunk : chunk.slice(BYTE_ORDER_MARK.length)
-    this.#isBegun = true
+    const bytes = this.#withoutMark(chunk)
     BLANK_LINE.lastIndex = 0
     const seam = this.#tail + bytes
     if (!BLANK_LINE.test(seam)) {
@@ -69,9 +69,24 @@ export class SseEventReader {
 
   /** The bytes after the last blank line, which upstreams may leave out; undefined when there are none. */
   end(): SseEvent | undefined {
-    const rest = this.#pending.join('')
+    const rest = (this.#mark ?? '') + this.#pending.join('')
+    this.#mark = undefined
     this.#forget()
     return rest === '' ? undefined : toEvent(rest)
+  }
+
+  /** A chunk may end inside of the mark, which is then held until the next one. */
+  #withoutMark(chunk: string): string {
+    if (this.#mark === undefined) {
+      return chunk
+    }
+    const bytes = this.#mark + chunk
+    if (bytes.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(bytes)) {
+      this.#mark = bytes
+      return ''
+    }
+    this.#mark = undefined
+    return bytes.startsWith(BYTE_ORDER_MARK) ? bytes.slice(BYTE_ORDER_MARK.length) : bytes
   }
 
   #cut(text: string, searchedBytes: number): SseEvent[] {

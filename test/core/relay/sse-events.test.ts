@@ -45,6 +45,16 @@ describe('SseEventReader', () => {
     )
   })
 
+  it('leaves out the byte order mark of a stream, wherever the first chunks are cut', () => {
+    const text = '\xef\xbb\xbfdata: 1\n\ndata: \xef\xbb\xbf2\n\n'
+    for (const chunks of [[text], [...text], [text.slice(0, 2), text.slice(2)]]) {
+      expect(read(...chunks).map(({ data }) => data)).toStrictEqual(['1', '\xef\xbb\xbf2'])
+    }
+    const half = read('', '\xef', '\xbbdata: 1\n\n', '\xef')
+    expect(half.map(({ raw }) => raw)).toStrictEqual(['\xef\xbbdata: 1\n\n', '\xef'])
+    expect(read('\xef\xbb').map(({ raw }) => raw)).toStrictEqual(['\xef\xbb'])
+  })
+
   it('gives an event as soon as its blank line has begun', () => {
     const reader = new SseEventReader()
     expect(reader.push('data: 1\r\n\r')).toHaveLength(1)
