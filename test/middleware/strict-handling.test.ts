@@ -58,6 +58,7 @@ describe('strictHandling', () => {
   it.each([
     ['{"a":1,"b":{"c":1}}', false, 400],
     [Buffer.from(' {"a":1}').toString('base64'), true, 400],
+    ['{"a\\q":1}', false, 400],
     ['{}', false, 200],
     ['not JSON', false, 200],
     ['{', false, 200],

@@ -42,7 +42,7 @@ export class JsonScan {
     }
   }
 
-  /** Moves from the name of a field to its value. @returns the decoded name. */
+  /** Moves from the name of a field to its value. @returns the decoded name; a name that no parser could decode stays as it is. */
   readName(): string {
     this.#nextCode()
     const start = this.index
@@ -51,7 +51,7 @@ export class JsonScan {
     this.#nextCode()
     this.index += 1
     this.#nextCode()
-    return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1)
+    return quoted.includes('\\') ? decodedName(quoted) : quoted.slice(1, -1)
   }
 
   /** Moves past the value that begins here. */
@@ -104,6 +104,14 @@ export class JsonScan {
       this.index += 1
       code = this.text.charCodeAt(this.index)
     }
+  }
+}
+
+function decodedName(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    return quoted.slice(1, -1)
   }
 }
 

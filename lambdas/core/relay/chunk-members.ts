@@ -2,11 +2,7 @@ import { type ReplyMembers, readReplyMembers, type WrittenRules } from './reply-
 
 /** The fields of a chunk of a stream. Undefined for data that is not a JSON object, which is relayed unchanged. */
 export function chunkMembers(data: string, rules: WrittenRules): ReplyMembers | undefined {
-  try {
-    return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data, rules) : undefined
-  } catch {
-    return undefined
-  }
+  return data.startsWith('{') || data.trimStart().startsWith('{') ? readReplyMembers(data, rules) : undefined
 }
 
 /** The value of a field; undefined for none, for null, and for one that is not JSON. */

@@ -22,6 +22,13 @@ describe('JsonScan', () => {
     expect(scan.text.slice(scan.index)).toBe(' rest')
   })
 
+  it.each(['"a\\q"', '"\\u00"', '"a\\', 'a"\\"'])('walks past the name %s, which no parser could decode', (name) => {
+    const scan = new JsonScan(`{${name}:1}`)
+    scan.index += 1
+    expect(() => scan.readName()).not.toThrow()
+    expect(scan.index).toBeGreaterThan(1)
+  })
+
   it.each([
     ['[]', 'list'],
     ['\n\t{}', 'object'],
