@@ -47,7 +47,7 @@ export async function deliverAlerts(context: Context, hasTime: () => boolean): P
 async function deliver(alert: Alert, context: Context): Promise<void> {
   const [operators, tenant] = await Promise.all([
     alert.operators === 'due' ? publish(alert, context) : alert.operators,
-    alert.tenant === 'due' ? send(alert, context) : alert.tenant,
+    alert.tenant === 'due' ? trySend(alert, context) : alert.tenant,
   ])
   const isDone = operators !== 'due' && tenant !== 'due'
   const tries = isDone ? alert.tries : alert.tries + 1
@@ -97,6 +97,16 @@ function subjectOf({ type, tenantId, data }: Alert): string {
   return type === 'balance.low'
     ? `Reelgate: balance of ${tenantId} is ${String(data.available)}`
     : `Reelgate: ${String(data.threshold)} % of a budget of ${tenantId} is spent`
+}
+
+/** A try that fails counts as one, whatever the reason: otherwise the operators would get the alert again with every run. */
+async function trySend(alert: Alert, context: Context): Promise<DeliveryState> {
+  try {
+    return await send(alert, context)
+  } catch (error) {
+    logger.warn('alert not sent', { alertId: alert.id, error: error instanceof Error ? error : undefined })
+    return 'due'
+  }
 }
 
 async function send(alert: Alert, context: Context): Promise<DeliveryState> {

@@ -104,6 +104,20 @@ describe('deliver-alerts', () => {
     expect(engines.counted()).toEqual([])
   })
 
+  it('a tenant that cannot be read costs three tries, and the operators get one message', async () => {
+    await setUrl(receiver.url)
+    await pipeline.context.table.updateItem({
+      Key: tableKeys.tenant(pipeline.tenant.tenantId),
+      UpdateExpression: 'REMOVE webhookSecret',
+    })
+    for (const seconds of [0, 60, 300, 86_400]) {
+      await runAfter(seconds)
+    }
+    expect(published).toHaveLength(1)
+    expect(await alert()).toMatchObject({ operators: 'delivered', tenant: 'failed', tries: 3 })
+    expect(engines.counted()).toEqual(['alert_undelivered'])
+  })
+
   it('a process that dies after a delivery and before its record leaves the alert due, under the same id', async () => {
     await setUrl(receiver.url)
     const { table } = pipeline.context
