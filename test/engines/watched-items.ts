@@ -39,13 +39,19 @@ export async function putKeyBudget(
 export async function watchBalance(
   table: Table,
   tenantId: string,
-  { budget, lowBalance, available }: { budget?: BudgetItem; lowBalance?: string; available?: string },
+  {
+    budget,
+    lowBalance,
+    available,
+    held,
+  }: { budget?: BudgetItem; lowBalance?: string; available?: string; held?: string },
 ): Promise<void> {
   const { amount, period, periodId, spent, left, free } = amounts(budget ?? { spent: '0', periodId: 'total' })
   const values = {
     GSI1PK: BUDGETS_PARTITION,
     GSI1SK: tenantId,
     ...(available === undefined ? {} : { available: parseCredits(available) }),
+    ...(held === undefined ? {} : { held: parseCredits(held) }),
     ...(lowBalance === undefined ? {} : { lowBalance: parseCredits(lowBalance) }),
     ...(budget === undefined
       ? {}

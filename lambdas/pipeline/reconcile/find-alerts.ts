@@ -87,8 +87,9 @@ async function examineBudget(key: MarkKey, { budget: stored, key: keyId }: Watch
   }
 }
 
+/** Held credits count as well: otherwise each large reservation would fall below the mark and arm it again a moment later. */
 async function examineBalance(
-  { tenantId, available, lowBalance }: WatchedItem & { readonly of: 'tenant' },
+  { tenantId, available, held, lowBalance }: WatchedItem & { readonly of: 'tenant' },
   context: Context,
 ): Promise<void> {
   if (lowBalance === undefined) {
@@ -96,7 +97,7 @@ async function examineBalance(
   }
   const key: MarkKey = { tenantId, subject: 'balance' }
   const mark = await readAlertMark(context.table, key)
-  const isLow = available < lowBalance
+  const isLow = available + held < lowBalance
   if (isLow !== mark.isArmed) {
     return
   }

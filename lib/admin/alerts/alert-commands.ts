@@ -26,7 +26,10 @@ export const tenantAlerts: Command = {
       value: 'PERCENT,...|default',
       summary: `percentages of every budget of the tenant; default: ${ALERT_THRESHOLDS.join(',')}`,
     },
-    'low-balance': { value: 'CREDITS|none', summary: 'alert when the available balance falls below this' },
+    'low-balance': {
+      value: 'CREDITS|none',
+      summary: 'alert when the balance, held credits included, falls below this',
+    },
   },
   examples: [
     'tenant alerts --tenant demo --local',

@@ -60,6 +60,7 @@ describe('find-alerts', () => {
   it('records each further threshold once, and begins again with the next period', async () => {
     await spend('5')
     await run()
+    pipeline.clock.advance(60)
     await spend('10')
     await run()
     await run()
@@ -123,6 +124,7 @@ describe('find-alerts', () => {
   it('tells of a low balance once, and again only after the balance has been above its mark', async () => {
     const { table } = pipeline.context
     for (const available of ['4.999999', '3', '5', '4', '3']) {
+      pipeline.clock.advance(60)
       await watchBalance(table, tenantId, { lowBalance: '5', available })
       await run()
     }
@@ -130,6 +132,22 @@ describe('find-alerts', () => {
       ['balance.low', { tenant: tenantId, available: '4', threshold: '5' }],
       ['balance.low', { tenant: tenantId, available: '4.999999', threshold: '5' }],
     ])
+  })
+
+  it('reservations that come and go tell nothing of a balance, however often they take all that is available', async () => {
+    const { table } = pipeline.context
+    for (const [available, held] of [
+      ['0', '6'],
+      ['6', '0'],
+      ['1', '5'],
+      ['6', '0'],
+      ['0', '4'],
+      ['4', '0'],
+    ] as const) {
+      await watchBalance(table, tenantId, { lowBalance: '5', available, held })
+      await run()
+    }
+    expect((await alerts()).map(({ data }) => data)).toEqual([{ tenant: tenantId, available: '0', threshold: '5' }])
   })
 
   it('goes on with the others when one item cannot be examined', async () => {

@@ -15,7 +15,9 @@ export type WatchedItem =
       readonly tenantId: string
       readonly budget: Budget | undefined
       readonly available: Microcredits
-      /** The balance below which the tenant and the operators are alerted. */
+      /** Reserved by open requests: comes back where they cost less. */
+      readonly held: Microcredits
+      /** The balance, held credits included, below which the tenant and the operators are alerted. */
       readonly lowBalance: Microcredits | undefined
     }
 
@@ -50,15 +52,15 @@ async function readBatch(table: Table, keys: readonly TableKey[]): Promise<Watch
 
 const keyItem = z.object({ PK: z.string(), tenantId: z.string() })
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
-const balanceItem = z.object({ PK: z.string(), available: amount, lowBalance: z.optional(amount) })
+const balanceItem = z.object({ PK: z.string(), available: amount, held: amount, lowBalance: z.optional(amount) })
 
 function readWatched(item: Item): WatchedItem {
   if (String(item.PK).startsWith('BUDGET#')) {
     const { PK, tenantId } = keyItem.parse(item)
     return { of: 'key', tenantId, budgetId: idOf(PK), budget: readKeyBudget(item) }
   }
-  const { PK, available, lowBalance } = balanceItem.parse(item)
-  return { of: 'tenant', tenantId: idOf(PK), budget: readTenantBudget(item), available, lowBalance }
+  const { PK, ...balance } = balanceItem.parse(item)
+  return { of: 'tenant', tenantId: idOf(PK), budget: readTenantBudget(item), lowBalance: undefined, ...balance }
 }
 
 function idOf(partition: string): string {

@@ -35,6 +35,7 @@ describe('watched-item', () => {
       of: 'tenant',
       tenantId,
       available: 7_000_000n,
+      held: 0n,
       lowBalance: 5_000_000n,
       budget: expect.objectContaining({ spent: 1_000_000n, period: { kind: 'day', id: '2026-11-22' } }),
     })
