@@ -18,3 +18,11 @@ export function printableLines(text: string): string {
 export function isPrintable(text: string): boolean {
   return printable(text) === text
 }
+
+/** JSON on one line that is safe on a terminal: the same characters are escaped, so that a program reads the exact value. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    CONTROL,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -5,7 +5,7 @@ import type { AdminContext, Command } from './command.ts'
 import { readCommandLine } from './command-line.ts'
 import type { CommandValues } from './command-values.ts'
 import { explainFailure } from './explain-failure.ts'
-import { printableLines } from './printable.ts'
+import { printableJson, printableLines } from './printable.ts'
 
 /** 0: done. 1: the command failed, or found something wrong. 2: the command line is invalid. */
 export type ExitCode = 0 | 1 | 2
@@ -27,7 +27,7 @@ export async function runCommandLine(parameters: readonly string[], surroundings
   } catch (error) {
     const { terminal } = surroundings
     if (parameters.includes('--json')) {
-      terminal.writeError(`${JSON.stringify({ error: explainFailure(error) ?? String(error) })}\n`)
+      terminal.writeError(`${printableJson({ error: explainFailure(error) ?? String(error) })}\n`)
     } else if (error instanceof UsageError) {
       const command = error instanceof CommandLineError ? error.command : undefined
       terminal.writeError(`${printableLines(error.message)}\n\n${usage(command)}\n`)
@@ -49,7 +49,7 @@ async function run(parameters: readonly string[], surroundings: Surroundings): P
   try {
     const { json, text, isOk = true } = await command.run(createContext(values, terminal), values)
     if (json !== undefined) {
-      await terminal.write(`${values.has('json') ? JSON.stringify(json) : printableLines(text)}\n`)
+      await terminal.write(`${values.has('json') ? printableJson(json) : printableLines(text)}\n`)
     }
     return isOk ? 0 : 1
   } catch (error) {

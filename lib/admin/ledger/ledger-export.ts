@@ -5,6 +5,7 @@ import { UsageError } from '../../terminal/usage-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
+import { printableJson } from '../command-line/printable.ts'
 import { readTime } from '../command-line/read-time.ts'
 import { readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { csvLine } from './csv.ts'
@@ -99,7 +100,7 @@ async function exportTenant(table: Table, tenantId: string, { from, to, output, 
       const about = { tenant: tenantId, tenant_name: name }
       const entry = toLedgerEntry(row)
       await output.add(
-        asJson ? `${JSON.stringify({ ...about, ...jsonFields(entry) })}\n` : csvLine(cellsOf(about, entry)),
+        asJson ? `${printableJson({ ...about, ...jsonFields(entry) })}\n` : csvLine(cellsOf(about, entry)),
       )
     }
   }

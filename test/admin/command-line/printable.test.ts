@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { isPrintable, printable, printableLines } from '../../../lib/admin/command-line/printable.ts'
+import { isPrintable, printable, printableJson, printableLines } from '../../../lib/admin/command-line/printable.ts'
 
 describe('printable', () => {
   it.each([
@@ -18,6 +18,12 @@ describe('printable', () => {
   it.each(['plain', 'Zürich 東京', 'שלום', '👩‍🚀'])('leaves %j as it is', (text) => {
     expect(printable(text)).toBe(text)
     expect(isPrintable(text)).toBe(true)
+  })
+
+  it('printableJson escapes the same, and a program reads the exact value', () => {
+    const value = { 'a\u009b': ['\u001b[2J\u202e', '\n\u007f', '東京'] }
+    expect(isPrintable(printableJson(value))).toBe(true)
+    expect(JSON.parse(printableJson(value))).toEqual(value)
   })
 
   it('printableLines keeps lines apart, and escapes each', () => {

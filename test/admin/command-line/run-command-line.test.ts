@@ -76,6 +76,7 @@ describe('run-command-line', () => {
     })
     const { out } = await typeLine('box open --box 1 --json', { run: answering })
     expect(JSON.parse(out)).toEqual({ hostile })
+    expect(out).toMatch(/^[ -~]*\n$/)
     const run: Run = () => Promise.reject(new CommandFailedError(hostile))
     expect(await typeLine('box open --box 1', { run })).toMatchObject({ error: `${shown}\n` })
     const asking: Run = async (context) => {
