@@ -10,8 +10,8 @@ const rowName = ({ id }: NamedRequest) => `row ${id}`
 /** Budgets of keys in one transaction, which takes a hundred items. */
 const BUDGETS_MAX = 80
 
-/** A hold with this version is being released: its process, which does not know it, has lost it. */
-const RELEASING_VERSION = -1
+/** Versions below zero are those of a hold that is being released: its process, which does not know them, has lost it. */
+const RELEASING_VERSION_MAX = -1
 
 /**
  * Gives back all that a hold holds, unless its process wrote it meanwhile: deletes the hold, and writes a ledger row for each request
@@ -24,7 +24,9 @@ const RELEASING_VERSION = -1
 export async function releaseHold(table: Table, hold: StoredHold, nowMilliseconds: number): Promise<boolean> {
   const budgets = Object.entries(hold.budgets)
   if (budgets.length > BUDGETS_MAX) {
-    const left = { ...hold, version: RELEASING_VERSION, budgets: Object.fromEntries(budgets.slice(BUDGETS_MAX)) }
+    // Another version for each transaction, so that of two runs only one sends it.
+    const version = Math.min(hold.version - 1, RELEASING_VERSION_MAX)
+    const left = { ...hold, version, budgets: Object.fromEntries(budgets.slice(BUDGETS_MAX)) }
     const isWritten = await transactUnlessMoved(table, {
       hold: keepBudgets(hold, left),
       ...(await giveBackToKeys(table, budgets.slice(0, BUDGETS_MAX), nowMilliseconds)),

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { releaseHold } from '#adapters/store/money/release-hold.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { auditTenant, readPartition } from '../../../engines/audit.ts'
+import { keyBudgetOf, storeKeyBudget } from '../../../engines/budgets.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openRelayingTenant, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
@@ -35,6 +37,21 @@ async function theHold(): Promise<StoredHold> {
 
 const rows = async () => (await readPartition(table, `L#${tenant.tenantId}`)).filter(({ kind }) => kind !== 'grant')
 const holds = () => readPartition(table, `T#${tenant.tenantId}`)
+
+/** The table of a run that ends after so many transactions. */
+function endsAfter(transactions: number): Table {
+  let sent = 0
+  return {
+    ...table,
+    transact: async (writes) => {
+      sent += 1
+      if (sent > transactions) {
+        throw new Error('the run has ended')
+      }
+      await table.transact(writes)
+    },
+  }
+}
 
 describe('the release of a hold', () => {
   it('gives everything back at once, with a row for each request that says what it was for', async () => {
@@ -105,6 +122,24 @@ describe('the release of a hold', () => {
     expect(await releaseHold(table, hold, 5)).toBe(true)
     expect(await tenant.balance()).toEqual(['10', '0', '0'])
     expect((await rows()).find(({ job }) => job === hold.holdId)).toMatchObject({ amount: 1_000_000, requests: 1 })
+  })
+
+  it('of more budgets than go into two transactions gives each back once, though two runs go on from the same one', async () => {
+    const budgets = await Promise.all(
+      Array.from({ length: 170 }, (_, index) =>
+        storeKeyBudget(table, `b${index}`, { credits: '3', kind: 'total', atMilliseconds: 0 }),
+      ),
+    )
+    await Promise.all(budgets.map((budget) => ledger.reserve(tenant.request('0.01', { budget }))))
+    await expect(releaseHold(endsAfter(1), await theHold(), 5)).rejects.toThrow('the run has ended')
+    const continued = await theHold()
+    await expect(releaseHold(endsAfter(1), continued, 5)).rejects.toThrow('the run has ended')
+    expect(await releaseHold(table, continued, 5)).toBe(false)
+    expect(await releaseHold(table, await theHold(), 5)).toBe(true)
+    for (const { id } of budgets) {
+      expect(await keyBudgetOf(table, id)).toEqual(['total', '0', '0', '3', '3'])
+    }
+    expect(await tenant.balance()).toEqual(['10', '0', '0'])
   })
 
   it('of more than the balance holds is an error, and the hold stays', async () => {
