@@ -82,15 +82,15 @@ function billedQuantity({ snapshot, requested, result, durationSeconds }: Settle
 type Bounds = { readonly most: number; readonly faultAbove: number }
 
 /** The first usage above zero, up to the bound. An invalid value before it sets `usageRefused`. */
-function firstBelievable(texts: readonly (string | undefined)[], { most, faultAbove }: Bounds): BilledQuantity {
+function firstBelievable(reported: readonly (string | undefined)[], { most, faultAbove }: Bounds): BilledQuantity {
   let usageRefused = false
-  for (const text of texts) {
-    const quantity = parseQuantity(text)
+  for (const value of reported) {
+    const quantity = parseQuantity(value)
     if (quantity !== undefined && quantity.numerator > 0n) {
       const bounded = isAbove(quantity, most) ? wholeQuantity(most) : quantity
       return { quantity: bounded, usageRefused, usageAboveBound: isAbove(quantity, faultAbove) }
     }
-    usageRefused ||= !isLeftOut(text, quantity)
+    usageRefused ||= !isLeftOut(value, quantity)
   }
   return { quantity: undefined, usageRefused, usageAboveBound: false }
 }
@@ -100,8 +100,8 @@ function isAbove({ numerator, denominator }: DecimalQuantity, most: number): boo
 }
 
 /** Zero and the empty string mean that the upstream left the number out. */
-function isLeftOut(text: string | undefined, quantity: DecimalQuantity | undefined): boolean {
-  return text === undefined || text === '' || quantity?.numerator === 0n
+function isLeftOut(value: string | undefined, quantity: DecimalQuantity | undefined): boolean {
+  return value === undefined || value === '' || quantity?.numerator === 0n
 }
 
 /** A reported tier without a price is billed as the requested tier. */

@@ -12,7 +12,7 @@ class AdjustmentIdTakenError extends Error {
   override readonly name = 'AdjustmentIdTakenError'
 }
 
-/** The adjustment would leave less than nothing available. Nothing was written. */
+/** The adjustment would take the available balance below zero. Nothing was written. */
 class AdjustmentBelowZeroError extends Error {
   override readonly name = 'AdjustmentBelowZeroError'
 }

@@ -16,7 +16,10 @@ export type DueReservation = JobKey | (RequestKey & { readonly reservedAtMillise
 
 const indexedItem = z.object({ PK: z.string(), SK: z.string(), GSI1SK: z.string() })
 
-/** Open reservations that are due for a look. The index lags behind the table by moments, so a look may come late; a recount counts twice. */
+/**
+ * Open reservations that are due for a look. The index lags behind the table by moments: a look may come late, and whoever counts
+ * has to count twice.
+ */
 export async function* dueReservations(table: Table, nowMilliseconds: number): AsyncGenerator<DueReservation> {
   for (let shard = 0; shard < OPEN_SHARDS; shard += 1) {
     for await (const { kind, tenantId, id, dueAt } of queryDue(table, `OPEN#${shard}`, nowMilliseconds)) {

@@ -7,8 +7,8 @@ import { moveKeyBudget, moveTenantBudget } from './budget-writes.ts'
 type Returned = { readonly tenantId: string; readonly amount: bigint; readonly nowMilliseconds: number }
 
 /**
- * The write that moves what was held back to what is available, in the tenant's balance and in its budget as they are now. Refused if the
- * budget begins another period, or is set or cleared, before it is written.
+ * The write that moves a released amount from `held` to `available`, in the tenant's balance and in its budget as they are now. Refused
+ * if the budget begins another period, or is set or cleared, before it is written.
  */
 export async function giveBack(table: Table, { tenantId, amount, nowMilliseconds }: Returned): Promise<TableWrite> {
   const balance = await table.readItem(tableKeys.balance(tenantId))

@@ -73,7 +73,10 @@ export class GroupBudgets {
     }
   }
 
-  /** Takes over what the items of a refused group show. @returns whether a budget has moved on, so that nobody may be at fault. */
+  /**
+   * Takes over what the items of a refused group show.
+   * @returns whether a budget was not as known. The group is then composed again before any order is judged.
+   */
   correct(orders: readonly Order[], { failed, oldItems }: ConditionsNotMetError, nowMilliseconds: number): boolean {
     const balance = oldItems.get(GROUP_WRITES.balance)
     let isCorrected = false

@@ -32,10 +32,10 @@ export const GROUP_WRITES = {
   budget: (budgetId: string) => `budget ${budgetId}`,
 } as const
 
-/** More orders would help nobody: each costs a row by then, and hardly a share of what the group writes once. */
+/** A larger group would save almost nothing: the writes that it shares cost each order of this one little already. */
 const ORDERS_MAX = 90
 
-/** What DynamoDB takes in a transaction. The 4 MB that it takes too are out of reach: none of these items has a kilobyte. */
+/** The most items of a transaction of DynamoDB. Its other bound, 4 MB, is out of reach: these items have about a kilobyte or less. */
 const WRITES_MAX = 100
 
 /**

@@ -80,7 +80,10 @@ export class GroupWriter {
     return isWhole ? await this.#send(orders) : { written, refused, groups: left.length === 0 ? [] : [left] }
   }
 
-  /** The callers of a group in doubt got an error: its resolutions may come again, its reservations are not wanted any more. */
+  /**
+   * Finds out whether the group in doubt was written. Its callers got an error: they may order its resolutions again, and its
+   * reservations are released.
+   */
   async #clearEarlierDoubt(): Promise<void> {
     const cleared = await this.#keeper.clearDoubt()
     for (const order of cleared?.clearance === 'written' ? cleared.orders : []) {
@@ -91,7 +94,7 @@ export class GroupWriter {
     }
   }
 
-  /** Tells the orders apart whose fate is known without a write. */
+  /** Separates the orders whose outcome is known without a write. */
   #sort(orders: readonly Order[]): { written: Order[]; refused: Map<Order, unknown>; left: Order[] } {
     const written: Order[] = []
     const refused = new Map<Order, unknown>()

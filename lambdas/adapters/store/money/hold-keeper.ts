@@ -13,12 +13,13 @@ export type HoldKeeperOptions = {
   readonly nowMilliseconds: () => number
 }
 
-/** What became of a group in doubt. After `lost` nobody knows: Reconcile has released the hold, with the group or without. */
+/** What became of a group in doubt. `lost`: Reconcile has released the hold, and whether it had the group by then is unknown. */
 export type Clearance = 'written' | 'not written' | 'lost'
 
 /**
- * Knows what the hold of this process has in the table, whatever the outcome of a write. At most one group is in doubt: before the
- * next one is sent, a conditional write of the hold alone finds out whether the group was written, and keeps it from arriving later.
+ * Knows what the table has of the hold of this process, also when the outcome of a write is unknown. At most one group is in doubt:
+ * before the next one is sent, a conditional write of the hold alone finds out whether the group was written, and keeps it from
+ * arriving later.
  */
 export class HoldKeeper {
   readonly #table: Table

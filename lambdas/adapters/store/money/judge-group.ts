@@ -18,8 +18,8 @@ export type Verdict = {
 }
 
 /**
- * Finds the orders for which the conditions of a group failed, so that none is refused for another: keys are judged before money.
- * The others are tried again in smaller groups, so that this comes to an end.
+ * Finds the orders that made the conditions of a group fail, so that no order is refused because of another one: keys are judged before
+ * money. The others are tried again in smaller groups, so that the tries come to an end.
  */
 export function judgeGroup(orders: readonly Order[], error: ConditionsNotMetError, nowMilliseconds: number): Verdict {
   const guilty = new Map(orders.flatMap((order) => judgeItems(order, error)))
@@ -43,7 +43,7 @@ function judgeItems(order: Order, error: ConditionsNotMetError): readonly Refusa
 const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 const balanceItem = z.object({ available: amount, state: z.string() })
 
-/** Money that refused a group: what there is, for whom, and how an order is refused that needs more. */
+/** Funds or a budget that refused a group: what it has, which orders it pays for, and the error of an order that needs more. */
 type Pot = {
   readonly available: bigint
   readonly isFor: (order: Order) => boolean
@@ -51,9 +51,9 @@ type Pot = {
 }
 
 /**
- * Judges by the items that refused the group: budgets of keys, the budget of the tenant, the balance, in this order. A reservation that
- * could not have been paid alone, with all money that comes back, is refused; the others go again, first those that the money covers
- * in their order. Reservations of a suspended tenant are refused like its keys.
+ * Judges by the items that refused the group: budgets of keys, the budget of the tenant, the balance, in this order. A reservation is
+ * refused if it could not be paid even alone and with all money that comes back. The others are tried again: first, in their order, as
+ * many as the money pays for. Reservations of a suspended tenant are refused like its keys.
  */
 function judgeMoney(orders: readonly Order[], error: ConditionsNotMetError, nowMilliseconds: number): Verdict {
   const resolving = orders.filter(({ kind }) => kind === 'resolve')

@@ -14,7 +14,7 @@ export type KnownBudgets = {
   readonly tenant: BudgetPeriod | undefined
 }
 
-/** Budgets by what was noted of them: the kinds of their periods. */
+/** Guesses that budgets are in the period of this time, by the kinds that were noted of them. */
 export function guessBudgets(
   { key, tenantKind }: { readonly key: BudgetOfKey | undefined; readonly tenantKind: PeriodKind | undefined },
   nowMilliseconds: number,
@@ -47,7 +47,7 @@ export class TenantBudgets {
   }
 }
 
-/** A period ends, or an operator changes a budget, once while a transaction is tried; the rest is for both at the same time. */
+/** Enough for two budgets that each begin a period and are changed by an operator while a transaction is tried. */
 const CORRECTIONS_MAX = 4
 
 type Moving = {

@@ -57,7 +57,7 @@ export function billedAmount(resolution: RelayResolution): Microcredits {
   return resolution.kind === 'settle' ? resolution.actual : ZERO
 }
 
-/** The one ledger row of a request, which stands for its reservation too. */
+/** The one ledger row of a request, for its reservation and its resolution. */
 export function resolutionRow({ reservation, resolution, at }: ResolvedReservation): Item {
   const { tenantId, requestId, amount, reservedAt, model, operation, keyId } = reservation
   return {

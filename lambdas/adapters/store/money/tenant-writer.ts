@@ -42,7 +42,7 @@ export class TenantWriter {
 
   /**
    * Resolves when the order is written.
-   * @throws InvalidApiKeyError, InsufficientQuotaError for a reservation.
+   * @throws InvalidApiKeyError, BudgetExceededError, InsufficientQuotaError for a reservation.
    * @throws ConditionsNotMetError for a request that is open already, or is not open, or has a row in the ledger.
    * @throws ReservationReleasedError for a request that Reconcile released.
    * @throws ServiceUnavailableError when the table stayed out of reach; what was written is then unknown.
@@ -54,7 +54,7 @@ export class TenantWriter {
     })
   }
 
-  /** Does the same with the tenant's next group, however often the table is out of reach until then. */
+  /** As {@link write}, with the tenant's next group. The order is kept while the table is out of reach. */
   writeWithNext(order: Order): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.unshift({ order, since: 0, isPatient: true, resolve, reject })

@@ -269,7 +269,7 @@ describe('a writer', () => {
     expect(writer.takeOwnOrders()).toEqual([])
   })
 
-  it('can be replaced once nothing is open, in doubt or to be told, and its hold has lapsed', async () => {
+  it('can be replaced once nothing is open, in doubt or unreported, and its hold has lapsed', async () => {
     expect(writer.isDisposable).toBe(true)
     const open = reserve('1')
     await writer.write([open])

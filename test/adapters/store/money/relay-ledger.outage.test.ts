@@ -80,7 +80,7 @@ describe('an outage', () => {
     expect(engine.transactions.length - before).toBe(0)
   })
 
-  it('in which only answers are lost locks once', async () => {
+  it('in which only replies are lost locks once', async () => {
     const tenant = await openRelayingTenant(table, '10')
     let calls = 0
     engine.faults.fate = () => (++calls < 4 ? 'lost_after' : 'pass')
