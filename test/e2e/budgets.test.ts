@@ -16,6 +16,9 @@ const CHAT = { model: 'chat-default', messages: [{ role: 'user' as const, conten
 /** 0.7 credits. */
 const VIDEO = { model: 'famB-1.1-t2v', prompt: 'a boat', duration: 5, resolution: '720P' }
 
+const EMBEDDING = 'text-embedding-3-small'
+const IMAGE = 'image-v2'
+
 const admin = async (...command: string[]) => Object(await gateway.admin(...command))
 /** A tenant with a key that may send as often as it likes. */
 async function newTenant(budget = 'none') {
@@ -57,6 +60,29 @@ describe('a budget over HTTP', () => {
     expect((await chat(key)).choices).toHaveLength(1)
     await admin('key', 'set', '--key', id, '--budget', 'none')
     expect((await chat(key)).choices).toHaveLength(1)
+  })
+
+  it('of a key stops embeddings and images too, and says what would fit', async () => {
+    const { key } = await newTenant('0.000001/day')
+    const sdk = openai(key)
+    const embedding = await refusalOf(sdk.embeddings.create({ model: EMBEDDING, input: 'a long sentence '.repeat(50) }))
+    const image = await refusalOf(sdk.images.generate({ model: IMAGE, prompt: 'a boat', n: 1 }))
+    for (const refused of [embedding, image]) {
+      expect(refused).toMatchObject({ status: 402, code: 'budget_exceeded', type: 'insufficient_quota', param: null })
+      expect(refused.message).toMatch(/are left in the daily budget of this api key until \S+T00:00:00Z/)
+    }
+  })
+
+  it('is shown to its client, and is free again after a job that failed', async () => {
+    const { key } = await newTenant('1/month')
+    const api = gateway.api.withKey(key)
+    const shown = async () => Object((await api.send('GET', '/v1/balance')).json.key).budget
+    const { json } = await api.create({ ...VIDEO, prompt: 'a boat [fail]' })
+    expect(await shown()).toMatchObject({ amount: '1', period: 'month', spent: '0', held: '0.7' })
+    expect((await api.create(VIDEO)).status).toBe(402)
+    await api.until(String(json.id), 'failed')
+    expect(await shown()).toMatchObject({ spent: '0', held: '0', resets_at: expect.any(Number) })
+    expect((await api.create(VIDEO)).status).toBe(201)
   })
 
   it('of a tenant counts chats and videos of all its keys, and what a client spent is what the budget says', async () => {
