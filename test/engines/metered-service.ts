@@ -42,6 +42,7 @@ export async function startMeteredService(watch?: TableWatch) {
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-metered-'))
   setTestLogging()
   const meter = new CostMeter()
+  const switches = new CostMeter()
   const begin: { execution: (input: StepInput) => Promise<void> } = { execution: async () => {} }
   const apiFront = new ApiFront()
   const [engine, bucket, upstream, receiver] = await Promise.all([
@@ -51,7 +52,7 @@ export async function startMeteredService(watch?: TableWatch) {
     startCallbackReceiver(),
   ])
   const [table, objects, services, api] = await Promise.all([
-    startMeteredTable(engine.endpoint, meter, watch),
+    startMeteredTable(engine.endpoint, meter, { watch, switches }),
     startMeteredBucket(bucket.endpoint, meter),
     startMeteredExecutions(meter, { start: (_name, input) => begin.execution(JSON.parse(input)) }),
     listenHttp((request, response) => void apiFront.answer(request, response)),
@@ -75,6 +76,8 @@ export async function startMeteredService(watch?: TableWatch) {
   })
   return {
     meter,
+    /** Reads of the switches. An instance makes one where 15 seconds have passed since its last one. */
+    switches,
     upstream,
     callbackUrl: receiver.url,
     /** The table without a meter, to prepare and to look. */
@@ -84,6 +87,9 @@ export async function startMeteredService(watch?: TableWatch) {
     },
     request: (method: string, path: string, options: RequestOptions): Promise<Answer> =>
       send(method, `${api.origin}/v1/video/generations${path}`, options),
+    /** Any route, by its whole path. */
+    call: (method: string, path: string, options: RequestOptions): Promise<Answer> =>
+      send(method, api.origin + path, options),
     invoke: (folder: string, event: object): Promise<unknown> =>
       invokeFunction({ name: folder, timeoutSeconds: 60, load: () => import(`#lambdas/${folder}/handler.ts`) }, event),
     /** Makes a job look as if it had been submitted so long ago as its upstream says that it took. */

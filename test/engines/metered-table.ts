@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type Loopback, listenHttp } from '../adapters/outbound/loopback.ts'
 import type { CostMeter } from './cost-meter.ts'
 
@@ -8,8 +9,18 @@ type Answer = { readonly ConsumedCapacity?: Capacity | readonly Capacity[]; read
 /** Hears of every request before the table does. */
 export type TableWatch = (operation: string, input: Readonly<Record<string, unknown>>) => void
 
+type Options = {
+  readonly watch?: TableWatch | undefined
+  /** Meters reads of the switches, which depend on the time; `meter` does unless given. */
+  readonly switches?: CostMeter
+}
+
 /** Stands between the table's clients and its engine, and meters each request by what the engine says that it consumed. */
-export async function startMeteredTable(engineUrl: string, meter: CostMeter, watch?: TableWatch): Promise<Loopback> {
+export async function startMeteredTable(
+  engineUrl: string,
+  meter: CostMeter,
+  { watch, switches = meter }: Options = {},
+): Promise<Loopback> {
   return await listenHttp(async (request, response) => {
     const operation = String(request.headers['x-amz-target']).split('.')[1] ?? ''
     const input: Record<string, unknown> = JSON.parse(Buffer.concat(await request.toArray()).toString('utf8'))
@@ -20,11 +31,16 @@ export async function startMeteredTable(engineUrl: string, meter: CostMeter, wat
       body: JSON.stringify({ ...input, ReturnConsumedCapacity: 'TOTAL' }),
     })
     const text = await answer.text()
-    meter.addRequest(operation)
+    const counting = isOfSwitches(operation, input) ? switches : meter
+    counting.addRequest(operation)
     const units = consumed(JSON.parse(text)) ?? refused(operation, input)
-    meter.addUnits(/Get|Query/.test(operation) ? { readUnits: units } : { writeUnits: units })
+    counting.addUnits(/Get|Query/.test(operation) ? { readUnits: units } : { writeUnits: units })
     response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text)
   })
+}
+
+function isOfSwitches(operation: string, { Key }: Record<string, unknown>): boolean {
+  return operation === 'GetItem' && JSON.stringify(Key).includes(`"${tableKeys.switches().PK}"`)
 }
 
 function forwarded(headers: IncomingHttpHeaders): Record<string, string> {

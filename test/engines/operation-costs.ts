@@ -2,6 +2,7 @@ import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openStepContext } from '#lambdas/pipeline/step-context.ts'
+import { recordControls } from './control-costs.ts'
 import type { Cost } from './cost-meter.ts'
 import { expectStatus, type Recorder, UnexpectedAnswerError } from './expect-status.ts'
 import { recordLimits } from './limit-costs.ts'
@@ -40,6 +41,11 @@ export async function measureOperationCosts(service: MeteredService): Promise<Op
   await record('get', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
   await recordLists(service, job, record)
   await recordDeletions(service, { caller, job }, record)
+  await recordControls(service, {
+    record,
+    create: async (owner) => (await create(service, owner)).job,
+    finish: (created) => finish(service, created),
+  })
   return { operations: { ...operations, ...reconciles }, wholeJob: await runWholeJob(service, caller) }
 }
 
@@ -115,6 +121,15 @@ async function pollAlone({ table, invoke }: MeteredService, job: Job): Promise<(
   const Key = tableKeys.pollBucket(CHANNEL)
   await table.client.send(new DeleteCommand({ TableName: table.name, Key }))
   return () => invoke('pipeline/poll-video-job', { ...job, next: { waitSeconds: 9 } })
+}
+
+/** Makes a job ready to settle. */
+async function finish(service: MeteredService, job: Job): Promise<void> {
+  await service.backdateSubmit(job)
+  service.upstream.nextStates('succeeded')
+  const poll = await pollAlone(service, job)
+  await poll()
+  await service.invoke('pipeline/store-video', job)
 }
 
 async function recordLists(service: MeteredService, job: Job, record: Recorder): Promise<void> {

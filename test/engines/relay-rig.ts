@@ -81,7 +81,7 @@ type RigOptions = {
 export async function startRelayRig(options: RigOptions = {}): Promise<RelayRig> {
   const { channel = {}, channels = 1, chat = {}, watch, prices } = options
   const engine = await startTestTable()
-  const watched = watch && (await startMeteredTable(engine.endpoint, new CostMeter(), watch))
+  const watched = watch && (await startMeteredTable(engine.endpoint, new CostMeter(), { watch }))
   const upstreams = await Promise.all(Array.from({ length: channels }, startRelayUpstream))
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-'))
   const configFile = join(directory, 'gateway.json')
