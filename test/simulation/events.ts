@@ -1,3 +1,4 @@
+import type { BudgetOperators } from './budget-operators.ts'
 import type { Clients } from './clients.ts'
 import { pick } from './faults.ts'
 import type { Operators } from './operators.ts'
@@ -8,6 +9,7 @@ type Actors = {
   readonly world: World
   readonly clients: Clients
   readonly operators: Operators
+  readonly budgets: BudgetOperators
   readonly relay: RelayClients | undefined
 }
 type Event = () => void
@@ -33,17 +35,23 @@ function eventsOfBoth({
   world,
   clients,
   operators,
+  budgets,
   relay,
 }: Actors & { readonly relay: RelayClients }): readonly Event[] {
   return [
     ...times(12, () => relay.burst()),
-    ...times(2, () => clients.create()),
+    ...times(3, () => clients.create()),
     () => clients.delete(),
     () => relay.killProcess(),
     () => relay.freezeProcess(),
     () => world.storms?.begin(),
     ...times(2, () => operators.changeKey()),
     ...times(2, () => operators.newKey()),
+    ...(relay.isDeploying ? [] : times(2, () => budgets.setTenantBudget())),
+    ...times(3, () => budgets.setKeyBudget()),
+    () => budgets.rotateKey(),
+    () => budgets.backfill(),
+    ...times(2, () => budgets.correct()),
     ...times(2, () => operators.grant()),
     ...eventsOfOperators({ world, operators }),
   ]

@@ -39,23 +39,29 @@ export const SUSPENSION_GUARDS = [
 
 /** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
 export const RELAY_GUARDS = {
-  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 1 },
-  holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 1 },
-  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 32 },
+  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 2 },
+  holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 2 },
+  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 59 },
   releasedHold: {
     name: 'version of a hold that is given back',
     item: 'PROC#',
     clause: 'version = :version',
-    noticedIn: 1,
+    noticedIn: 2,
   },
-  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 22 },
+  keyRevision: { name: 'revision of a key', item: '0', clause: 'attribute_not_exists(revision)', noticedIn: 24 },
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   activeKey: {
     name: 'key check',
     item: '0',
     clause: '#state = :active AND attribute_not_exists(suspended)',
-    noticedIn: 17,
+    noticedIn: 41,
   },
+} as const satisfies Record<string, Guard>
+
+/** What keeps budgets, corrections and alerts right. */
+export const BUDGET_GUARDS = {
+  keyRoom: { name: 'room in the budget of a key', item: '0', clause: '#left >= :budgetNeeded', noticedIn: 3 },
+  keyRoomOfNewPeriod: { name: 'room in a new period of it', item: '0', clause: '#free >= :budgetNeeded', noticedIn: 3 },
 } as const satisfies Record<string, Guard>
 
 /** True in place of a clause. */

@@ -2,11 +2,14 @@ import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'
+import { checkAlerts } from './alert-invariants.ts'
+import { checkBalance } from './balance-invariants.ts'
+import { checkBudgets } from './budget-invariants.ts'
 import type { RelayedRequest } from './relayed-request.ts'
 import { checkRequests } from './request-invariants.ts'
-import { repeated, rule, sum } from './rule.ts'
+import { repeated, rule } from './rule.ts'
 import type { Claim } from './simulated-table.ts'
-import { amount, type Balance, readSnapshot, type Snapshot } from './snapshot.ts'
+import { readSnapshot, type Snapshot } from './snapshot.ts'
 import type { Item } from './table-mirror.ts'
 import { checkUsage } from './usage-invariants.ts'
 
@@ -24,6 +27,8 @@ export type Outside = {
   readonly claims: readonly Claim[]
   /** Every relayed request by its id. */
   readonly requests: ReadonlyMap<string, RelayedRequest>
+  /** Ids of alerts that reached a receiver. */
+  readonly alerted: readonly string[]
   readonly nowMilliseconds: number
 }
 
@@ -43,6 +48,8 @@ export class Invariants {
       ...checkOnce(outside, now),
       ...checkRequests(outside, { before: this.#before, now }),
       ...checkUsage(outside, now),
+      ...checkBudgets(outside, { before: this.#before, now }),
+      ...checkAlerts(outside, { before: this.#before, now }),
     ]
     this.#before = now
     return broken
@@ -52,56 +59,6 @@ export class Invariants {
   get snapshot(): Snapshot | undefined {
     return this.#before
   }
-}
-
-function checkBalance(tenant: string, balance: Balance, now: Snapshot): string[] {
-  const own = [...now.reservations.values()].filter(({ tenantId }) => tenantId === tenant)
-  const rows = now.rows.filter(({ tenantId }) => tenantId === tenant).map(({ item }) => item)
-  const of = (kind: string, member: string) =>
-    sum(rows.filter((row) => row.kind === kind).map((row) => amount(row[member])))
-  const overdraft = sum(rows.map((row) => overdraftOf(row)))
-  const { available, held, spent, granted, openJobs, openJobsMax } = balance
-  const open = own.filter(({ state }) => state === 'held')
-  const isOwn = (each: { readonly tenantId: string }) => each.tenantId === tenant
-  const heldOfRequests = [...now.earlier.values(), ...now.holds].filter(isOwn)
-  return [
-    ...rule(available + held + spent === granted, `${tenant}: the parts are not what was granted`),
-    ...rule(granted === of('grant', 'amount'), `${tenant}: granted is not the sum of the grants`),
-    ...rule(
-      held === sum([...open, ...heldOfRequests].map((each) => each.amount)),
-      `${tenant}: held is not the sum of the open reservations`,
-    ),
-    ...rule(spent === of('settle', 'actual'), `${tenant}: spent is not the sum of the settlements`),
-    ...own.flatMap((reservation) => checkRows(reservation, rows)),
-    ...rule(held >= 0n, `${tenant}: held is negative`),
-    ...rule(available >= -overdraft, `${tenant}: more was reserved than there was`),
-    ...rule(openJobs === open.length, `${tenant}: counts ${openJobs} open jobs and has ${open.length}`),
-    ...rule(openJobs <= openJobsMax, `${tenant}: was given more than ${openJobsMax} open jobs`),
-  ]
-}
-
-/** What was billed beyond its reservation (docs/decisions/0026). */
-function overdraftOf(row: Item): bigint {
-  const beyond = row.kind === 'settle' ? amount(row.actual) - amount(row.amount) : 0n
-  return beyond > 0n ? beyond : 0n
-}
-
-const ROW_OF_STATE = { held: undefined, settled: 'settle', released: 'release' } as const
-
-/** One row for the reservation, and one under the one key of its resolution once it has one. */
-function checkRows(
-  { jobId, state }: { jobId: string; state: keyof typeof ROW_OF_STATE },
-  rows: readonly Item[],
-): string[] {
-  const kindAt = (sortKey: string) => rows.find((row) => row.SK === sortKey)?.kind
-  const own = rows.filter((row) => row.job === jobId)
-  const expected = ['reserve', ROW_OF_STATE[state]].filter((kind) => kind !== undefined)
-  return rule(
-    own.length === expected.length &&
-      kindAt(`${jobId}#1`) === 'reserve' &&
-      kindAt(`${jobId}#2`) === ROW_OF_STATE[state],
-    `the ledger does not say of ${jobId} that it is ${state}`,
-  )
 }
 
 const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const

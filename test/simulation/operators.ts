@@ -11,7 +11,8 @@ import { TESTER } from '../engines/tester.ts'
 import { pick } from './faults.ts'
 import type { World } from './world.ts'
 
-const TENANTS = ['tenant-a', 'tenant-b']
+/** The tenants of every history. */
+export const TENANTS = ['tenant-a', 'tenant-b']
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`
 /** One of them may have no more open jobs than this at a time. */
 const LIMITED_TENANT = 'tenant-b'
@@ -63,21 +64,21 @@ export class Operators {
 
   revokeKey(): void {
     const keyId = pick(this.#world.scheduler, this.#digests)
-    this.#operate(() => revokeApiKey(this.#world.table.table, keyId, TESTER))
+    this.operate(() => revokeApiKey(this.#world.table.table, keyId, TESTER))
   }
 
   changeKey(): void {
     const { scheduler, table } = this.#world
     const ratePerMinute = 1_000 + Math.trunc(scheduler.random() * 1_000)
     const change = { keyId: pick(scheduler, this.#digests), settings: { ratePerMinute }, actor: TESTER }
-    this.#operate(() => setApiKey(table.table, change))
+    this.operate(() => setApiKey(table.table, change))
   }
 
   newKey(): void {
-    const digest = `${pick(this.#world.scheduler, TENANTS)}.key-${this.#digests.length + 1}`
-    this.#digests = [...this.#digests, digest]
-    const key = { keyId: digest, tenantId: tenantOf(digest), models: null, createdAt: 1, digest }
-    this.#operate(() => putApiKey(this.#world.table.table, key, TESTER))
+    const tenantId = pick(this.#world.scheduler, TENANTS)
+    const digest = this.addKey(tenantId)
+    const key = { keyId: digest, tenantId, models: null, createdAt: 1, digest }
+    this.operate(() => putApiKey(this.#world.table.table, key, TESTER))
   }
 
   grant(): void {
@@ -87,7 +88,7 @@ export class Operators {
       credits: parseCredits('0.7'),
       nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
     }
-    this.#operate(() =>
+    this.operate(() =>
       grantCredits(this.#world.table.table, pick(this.#world.scheduler, TENANTS), { ...grant, actor: TESTER }),
     )
   }
@@ -96,10 +97,18 @@ export class Operators {
   suspendOrResume(random: () => number): void {
     const tenantId = TENANTS[Math.trunc(random() * TENANTS.length)] ?? ''
     const move = random() < 0.6 ? resumeTenant : suspendTenant
-    this.#operate(() => move(this.#world.table.table, tenantId, { actor: TESTER }))
+    this.operate(() => move(this.#world.table.table, tenantId, { actor: TESTER }))
   }
 
-  #operate(act: () => Promise<unknown>): void {
+  /** A name for another key of a tenant, which clients use from now on. */
+  addKey(tenantId: string): string {
+    const digest = `${tenantId}.key-${this.#digests.length + 1}`
+    this.#digests = [...this.#digests, digest]
+    return digest
+  }
+
+  /** A command, which a fault may befall. */
+  operate(act: () => Promise<unknown>): void {
     this.#world.scheduler.spawn(() =>
       this.#world.scheduler.invoke(act).then(
         () => {},
@@ -109,6 +118,7 @@ export class Operators {
   }
 }
 
-function tenantOf(digest: string): string {
+/** The tenant of a key. */
+export function tenantOf(digest: string): string {
   return digest.split('.')[0] ?? ''
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import type { RelayReservation, RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
@@ -34,6 +35,8 @@ export class RelayClients {
   readonly requests = new Map<string, RelayedRequest>()
   /** What happened to requests and processes, by name. */
   readonly happened = new Map<string, number>()
+  /** Whether a process of version 0.2.0 runs in this history. It moves balances without the budgets of their tenants. */
+  readonly isDeploying: boolean
   /** Requests that are being served. */
   underWay = 0
   readonly #world: World
@@ -44,8 +47,8 @@ export class RelayClients {
   constructor(world: World, keys: () => readonly Key[]) {
     this.#world = world
     this.#keys = keys
-    const isDeploying = world.scheduler.random() < DEPLOYING
-    this.#processes = Array.from({ length: PROCESSES }, (_, index) => this.#newProcess(isDeploying && index === 0))
+    this.isDeploying = world.scheduler.random() < DEPLOYING
+    this.#processes = Array.from({ length: PROCESSES }, (_, index) => this.#newProcess(this.isDeploying && index === 0))
   }
 
   /** Requests that version 0.2.0 left open: their processes are gone. */
@@ -121,7 +124,7 @@ export class RelayClients {
     if (found === undefined) {
       throw new InvalidApiKeyError()
     }
-    const request = await this.#lock(call, drawReservation(this.#world, key), found.caller.revision)
+    const request = await this.#lock(call, drawReservation(this.#world, key), found.caller)
     await scheduler.pause(scheduler.random() * pick(scheduler, REPLY_MILLISECONDS))
     const resolutions = [drawResolution(scheduler, request)]
     if (scheduler.random() < RESOLVED_TWICE) {
@@ -131,9 +134,14 @@ export class RelayClients {
   }
 
   /** A key that was changed since it was read is read again, and the request goes on with what it is now. */
-  async #lock(call: Call, wanted: RelayReservation, keyRevision: number | undefined): Promise<RelayedRequest> {
+  async #lock(
+    call: Call,
+    wanted: RelayReservation,
+    { revision: keyRevision, budget }: Caller,
+  ): Promise<RelayedRequest> {
     const { process, key } = call
-    const reservation = { ...wanted, keyRevision, reservedAt: process.nowMilliseconds() }
+    const counted = process.isEarlier ? {} : { keyRevision, budget }
+    const reservation = { ...wanted, ...counted, reservedAt: process.nowMilliseconds() }
     const { isEarlier } = process
     const request: RelayedRequest = { reservation, isEarlier, locked: 'asked', asked: [], resolved: [] }
     call.request = request
@@ -148,12 +156,12 @@ export class RelayClients {
         throw error
       }
       process.callers.forget(key.digest)
-      const { revision } = await process.callers.confirm(key.digest)
-      if (revision === keyRevision) {
+      const changed = await process.callers.confirm(key.digest)
+      if (changed.revision === keyRevision) {
         throw error
       }
       this.#note('changed key')
-      return await this.#lock(call, wanted, revision)
+      return await this.#lock(call, wanted, changed)
     }
   }
 

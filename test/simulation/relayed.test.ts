@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { type Guard, RELAY_GUARDS } from './guards.ts'
 import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
 import { STORMS } from './storms.ts'
@@ -9,6 +9,9 @@ const RELAYED = { relaysRequests: true, switching: 'seen' } as const
 const HISTORIES = 5
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 40
+
+/** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
+jest.setTimeout(5 * 60_000)
 
 let simulation: Simulation
 beforeAll(async () => {

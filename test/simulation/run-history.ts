@@ -1,5 +1,6 @@
-import { isTerminal } from '#core/jobs/video-job.ts'
 import { seededRandom } from '../engines/seeded-random.ts'
+import { BudgetOperators } from './budget-operators.ts'
+import { checkLateStart } from './budget-spending.ts'
 import { Clients } from './clients.ts'
 import { drawEvent } from './events.ts'
 import { Invariants } from './invariants.ts'
@@ -7,7 +8,7 @@ import { Operators } from './operators.ts'
 import { probeGuards } from './probe-guards.ts'
 import { RelayClients } from './relay-clients.ts'
 import { NOTHING_RELAYED, type RelayedSums } from './relayed-request.ts'
-import { rule } from './rule.ts'
+import { leftovers, stillOpen } from './still-open.ts'
 import type { Item } from './table-mirror.ts'
 import { World, type WorldOptions } from './world.ts'
 
@@ -52,6 +53,7 @@ class History {
   readonly #options: WorldOptions
   readonly #world: World
   readonly #operators: Operators
+  readonly #budgets: BudgetOperators
   readonly #clients: Clients
   /** Undefined in a history without relayed requests. */
   readonly #relay: RelayClients | undefined
@@ -63,6 +65,7 @@ class History {
     this.#options = options
     this.#world = new World(options)
     this.#operators = new Operators(this.#world)
+    this.#budgets = new BudgetOperators(this.#world, this.#operators)
     this.#clients = new Clients(this.#world, this.#operators)
     this.#relay = options.relaysRequests ? new RelayClients(this.#world, () => this.#operators.keys) : undefined
     const { every, from } = SUSPENSIONS
@@ -71,7 +74,10 @@ class History {
 
   async open(): Promise<void> {
     await this.#operators.open(this.#options.table)
-    await this.#relay?.open(this.#options.table)
+    if (this.#relay !== undefined) {
+      await this.#budgets.open(this.#options.table)
+      await this.#relay.open(this.#options.table)
+    }
     this.#startSchedule()
   }
 
@@ -124,7 +130,13 @@ class History {
   }
 
   async #happen(): Promise<void> {
-    drawEvent({ world: this.#world, clients: this.#clients, operators: this.#operators, relay: this.#relay })()
+    drawEvent({
+      world: this.#world,
+      clients: this.#clients,
+      operators: this.#operators,
+      budgets: this.#budgets,
+      relay: this.#relay,
+    })()
     if (this.#relay !== undefined) {
       // A ledger takes turns of the event loop: without this the order would depend on how fast the engine answers.
       await this.#world.scheduler.rest()
@@ -148,6 +160,7 @@ class History {
       keyOfPrompt: this.#clients.keyOfPrompt,
       claims: this.#world.table.takeClaims(),
       requests: this.#relay?.requests ?? new Map(),
+      alerted: [...this.#world.published, ...this.#world.outside.alerted],
       nowMilliseconds: this.#world.scheduler.nowMilliseconds(),
     })
   }
@@ -159,9 +172,9 @@ class History {
     this.#world.storms?.calmDown()
     scheduler.isHasty = false
     const giveUpAt = scheduler.nowMilliseconds() + DRAIN_MILLISECONDS_MAX
-    while (this.#open().length > 0) {
+    for (let open = this.#open(); open.length > 0; open = this.#open()) {
       if (scheduler.nowMilliseconds() > giveUpAt) {
-        return this.#open()
+        return open
       }
       await scheduler.step()
       const broken = await this.#audit()
@@ -171,35 +184,21 @@ class History {
     }
     return [
       ...(await this.#look(await this.#world.table.everythingAgain())),
-      ...this.#leftovers(),
+      ...leftovers(this.#invariants.snapshot, this.#world),
+      ...(await this.#budgets.close(this.#options.table)),
+      ...(await this.#look(await this.#world.table.everythingAgain())),
+      ...this.#lateBudgets(),
       ...(this.#options.probesGuards ? await probeGuards(this.#world.table, this.#options.missing) : []),
     ]
   }
 
-  /** What is not over yet, in words. */
   #open(): string[] {
-    const snapshot = this.#invariants.snapshot
-    const held = [...(snapshot?.reservations ?? [])].filter(([, { state }]) => state === 'held')
-    return [
-      ...held.map(([jobId]) => `the reservation of ${jobId} stays open`),
-      ...[...(snapshot?.earlier.keys() ?? [])].map((id) => `the reservation of request ${id} stays open`),
-      ...(snapshot?.holds ?? []).map(({ holdId }) => `hold ${holdId} stays`),
-      ...rule((this.#relay?.underWay ?? 0) === 0, 'a relayed request never ends'),
-      ...rule((this.#world.storms?.underWay ?? 0) === 0, 'a late transaction never arrives'),
-      ...this.#world.executions.running.map(({ name }) => `execution ${name} never ends`),
-      ...(snapshot !== undefined && snapshot.cleanUps > 0 ? ['a deleted job is never cleaned up'] : []),
-    ]
+    return stillOpen(this.#invariants.snapshot, { world: this.#world, requests: this.#relay?.underWay ?? 0 })
   }
 
-  /** A video is there exactly when its job succeeded and was not deleted. */
-  #leftovers(): string[] {
-    const jobs = [...(this.#invariants.snapshot?.jobs.values() ?? [])]
-    const expected = jobs.filter((job) => job.status === 'succeeded' && !job.isDeleted).map((job) => job.videoKey)
-    const stored = [...this.#world.objects.keys()].filter((key) => key.startsWith('v/'))
-    return [
-      ...expected.filter((key) => !stored.includes(key)).map((key) => `the video ${key} is not there`),
-      ...stored.filter((key) => !expected.includes(key)).map((key) => `the video ${key} was left behind`),
-      ...jobs.filter((job) => !isTerminal(job)).map((job) => `job ${job.jobId} never ended`),
-    ]
+  /** A budget that is set when nothing moves begins with exactly what was spent. */
+  #lateBudgets(): string[] {
+    const { snapshot } = this.#invariants
+    return snapshot === undefined ? [] : this.#budgets.setLate.flatMap((id) => checkLateStart(id, snapshot))
   }
 }

@@ -13,10 +13,15 @@ const PUBLIC_ADDRESS = '93.184.215.14'
 const RESULT_ANSWERS = ['clip', 'clip', 'clip', 'clip', 'error', 'half', 'page', 'reset'] as const
 const RECEIVER_ANSWERS = ['ok', 'ok', 'error', 'reset', 'refused'] as const
 
+/** Where a tenant receives its alerts. */
+export const ALERTS_PATH = '/alerts'
+
 /** The clients' receivers and the upstreams' result files, at the far end of connections that leave no process. */
 export class SimulatedNetwork {
   /** Paths of the callbacks that were received whole, in order. */
   readonly received: string[] = []
+  /** Ids of the alerts that a tenant received whole; one that is delivered again has the same id. */
+  readonly alerted: string[] = []
   readonly #scheduler: Scheduler
   readonly #faults: Faults
 
@@ -48,7 +53,12 @@ export class SimulatedNetwork {
   /** Undefined: the connection breaks after the request arrived. */
   #answer(hostname: string, request: string): Buffer | undefined {
     if (hostname === 'hooks.example') {
-      this.received.push(request.split(' ')[1] ?? '')
+      const path = request.split(' ')[1] ?? ''
+      if (path === ALERTS_PATH) {
+        this.alerted.push(/webhook-id: (\S+)/i.exec(request)?.[1] ?? '')
+      } else {
+        this.received.push(path)
+      }
       const answer = this.#draw(RECEIVER_ANSWERS, 'ok')
       return answer === 'reset' ? undefined : http(answer === 'ok' ? '200 OK' : '500 Oh', Buffer.from('ok'))
     }

@@ -1,3 +1,4 @@
+import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
@@ -41,12 +42,52 @@ export function readSnapshot(items: readonly Item[]) {
     keys: new Map(
       of((pk) => pk.startsWith('K#')).map(({ pk, item }) => [
         pk.slice(2),
-        { state: keyState(item), revision: item.revision },
+        { state: keyState(item), revision: item.revision, budgetId: item.budgetId },
       ]),
     ),
     channels: new Map(of((pk) => pk.startsWith('CH#')).map(({ pk, item }) => [pk.slice(3), Number(item.open)])),
+    keyBudgets: new Map(
+      of((pk) => pk.startsWith('BUDGET#')).map(({ pk, item }) => [
+        pk.slice(7),
+        { tenantId: String(item.tenantId), budget: readKeyBudget(item) },
+      ]),
+    ),
+    tenantBudgets: new Map(
+      of((pk) => pk.startsWith('BAL#')).flatMap(({ pk, item }) => {
+        const budget = readTenantBudget(item)
+        return budget === undefined ? [] : [[pk.slice(4), budget] as const]
+      }),
+    ),
+    alerts: of((pk, sk) => pk.startsWith('AL#') && sk.startsWith('ALERT#')).map(({ pk, item }) => alertOf(pk, item)),
+    marks: new Map(
+      of((pk, sk) => pk.startsWith('AL#') && sk.startsWith('MARK#')).map(({ pk, sk, item }) => [
+        `${pk.slice(3)} ${sk.slice(5)}`,
+        { isArmed: item.isArmed === true, period: item.period, crossed: numbers(item.crossed) },
+      ]),
+    ),
+    /** What operators did so far: each transaction of a command has one entry. */
+    audits: of((pk) => pk === 'AUDIT').length,
     cleanUps: of(() => true).filter(({ item }) => item.GSI1PK === 'CLEANUP').length,
   }
+}
+
+function alertOf(pk: string, { id, type, at, data, operators, tenant }: Item) {
+  const { budget_of, key, period, period_id, crossed } = Object(data)
+  const subject = budget_of === 'key' ? `key#${key}` : budget_of
+  return {
+    id: String(id),
+    at: Number(at),
+    subject: `${pk.slice(3)} ${type === 'balance.low' ? 'balance' : subject}`,
+    kind: String(period),
+    period: String(period_id),
+    crossed: numbers(crossed),
+    operators,
+    tenant,
+  }
+}
+
+function numbers(list: unknown): readonly number[] {
+  return Array.isArray(list) ? list.map(Number) : []
 }
 
 function keyState({ state, suspended }: Item): string {
@@ -96,6 +137,7 @@ function readBalance(item: Item) {
     held: amount(item.held),
     spent: amount(item.spent),
     granted: amount(item.granted),
+    lowBalance: item.lowBalance === undefined ? undefined : amount(item.lowBalance),
     openJobs: Number(item.openJobs ?? 0),
     openJobsMax: Number(item.openJobsMax ?? Number.POSITIVE_INFINITY),
   }

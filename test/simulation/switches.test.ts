@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
@@ -7,6 +7,9 @@ const HISTORIES = 4
 const HISTORIES_TO_NOTICE = 40
 /** The first history that noticed them when this was written: where the search begins. */
 const NOTICED_IN = 7
+
+/** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
+jest.setTimeout(5 * 60_000)
 
 let simulation: Simulation
 beforeAll(async () => {

@@ -61,6 +61,8 @@ export class World {
   readonly outside: SimulatedNetwork
   readonly executions: SimulatedExecutions
   readonly objects = new Map<string, string>()
+  /** Ids of the alerts that reached the operators' topic. */
+  readonly published: string[] = []
   #catalogue: Catalogue
   readonly #bucket = { client: new S3Client({}), name: 'bucket' }
 
@@ -118,9 +120,15 @@ export class World {
 
   /** One run of the schedule. */
   reconcile(): void {
-    const run = () => this.scheduler.invoke(() => reconcile(this.context(), { all: false }))
+    const context = { ...this.context(), publishToOperators: this.#publish }
+    const run = () => this.scheduler.invoke(() => reconcile(context, { all: false }))
     this.scheduler.spawn(() => run().catch(() => {}))
   }
+
+  readonly #publish = ({ id }: { readonly id: string }) =>
+    this.faults.pass('publish', async () => {
+      this.published.push(id)
+    })
 
   /** The event of a broken execution: late, lost, or twice. */
   #reportBroken(input: StepInput): void {
