@@ -43,6 +43,13 @@ describe('read-tenant', () => {
     )
   })
 
+  it('a name longer than any id finds its tenant too', async () => {
+    const [name, own] = ['ä'.repeat(600), await engine.fresh()]
+    await expect(findTenant(own, name)).rejects.toMatchObject({ name: 'TenantNotFoundError' })
+    const { id } = await makeTenant(own, { name, credits: parseCredits('1') }, TESTER)
+    expect(await findTenant(own, name)).toEqual({ id, name })
+  })
+
   it('a word that no tenant has is refused', async () => {
     await expect(findTenant(table, 'acme')).rejects.toMatchObject({ name: 'TenantNotFoundError' })
   })

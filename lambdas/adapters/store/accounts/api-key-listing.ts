@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { PERIOD_KINDS } from '#core/money/budget.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
+import { isSortKey, tableKeys } from '../table/table-keys.ts'
 import type { BudgetOfKey } from './api-key-record.ts'
 
 /** An API key as an operator sees it: never the key, only its public id. */
@@ -75,7 +75,7 @@ type StoredListing = {
 
 /** A key by its public id, strongly consistent. @throws ApiKeyNotFoundError. */
 export async function getApiKey(table: Table, keyId: string): Promise<StoredListing> {
-  const item = await table.readItem(tableKeys.apiKeyListing(keyId))
+  const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
   if (item === undefined) {
     throw new ApiKeyNotFoundError(`no key ${keyId}`)
   }

@@ -3,7 +3,7 @@ import type { Budget } from '#core/money/budget.ts'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
+import { isSortKey, tableKeys } from '../table/table-keys.ts'
 import { readTenantBudget } from './budget-items.ts'
 import type { TenantState } from './tenant-state.ts'
 
@@ -104,7 +104,7 @@ export async function listTenants(table: Table): Promise<TenantListing[]> {
 
 /** Id and name of a tenant by its id; undefined if there is no such tenant. */
 export async function readTenantName(table: Table, tenantId: string): Promise<Pick<Tenant, 'id' | 'name'> | undefined> {
-  const item = await table.readItem(tableKeys.tenant(tenantId))
+  const item = isSortKey(tenantId) ? await table.readItem(tableKeys.tenant(tenantId)) : undefined
   return item === undefined ? undefined : { id: tenantId, name: tenantItem.parse(item).name }
 }
 

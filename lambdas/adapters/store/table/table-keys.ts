@@ -81,3 +81,11 @@ export const HOLDS_PARTITION = 'PROC'
 export function dueSortKey(atMilliseconds: number): string {
   return String(Math.trunc(atMilliseconds)).padStart(15, '0')
 }
+
+/** DynamoDB's bound of a sort key, in bytes of UTF-8. */
+const SORT_KEY_BYTES_MAX = 1024
+
+/** Whether an item can have this sort key. DynamoDB refuses even to read any other. */
+export function isSortKey(text: string): boolean {
+  return text !== '' && Buffer.byteLength(text) <= SORT_KEY_BYTES_MAX
+}

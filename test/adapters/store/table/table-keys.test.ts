@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { v7 as uuidv7 } from 'uuid'
-import { dueSortKey, OPEN_SHARDS, openShard, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { dueSortKey, isSortKey, OPEN_SHARDS, openShard, tableKeys } from '#adapters/store/table/table-keys.ts'
 
 describe('tableKeys', () => {
   it('no two kinds of item share a key, even where their ids are the same', () => {
@@ -34,5 +34,17 @@ describe('dueSortKey', () => {
 
   it('leaves a fraction of a millisecond out', () => {
     expect(dueSortKey(1.9)).toBe(dueSortKey(1))
+  })
+})
+
+describe('isSortKey', () => {
+  it.each([
+    ['x', true],
+    ['x'.repeat(1024), true],
+    ['x'.repeat(1025), false],
+    ['ä'.repeat(513), false],
+    ['', false],
+  ])('tells what DynamoDB accepts: %#', (text, expected) => {
+    expect(isSortKey(text)).toBe(expected)
   })
 })
