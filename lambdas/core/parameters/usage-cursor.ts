@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { isDay } from './calendar-day.ts'
-import { USAGE_DIMENSIONS, type UsageDimension } from './usage-dimensions.ts'
+import { readDimensions, USAGE_DIMENSIONS, type UsageDimension } from './usage-dimensions.ts'
 
 /** Where a page of usage ended: its query, and the values of its last group, in the order of `groupBy`. */
 export type UsageCursor = {
@@ -13,7 +13,12 @@ export type UsageCursor = {
 
 const day = z.string().check(z.refine(isDay))
 
-const content = z.tuple([day, day, z.array(z.enum(USAGE_DIMENSIONS)), z.array(z.string())])
+/** Each dimension once: a cursor is not signed, and each repetition would cost as much as another dimension. */
+const dimensions = z
+  .array(z.enum(USAGE_DIMENSIONS))
+  .check(z.refine((names) => readDimensions(names.join()) !== undefined))
+
+const content = z.tuple([day, day, dimensions, z.array(z.string())])
 
 /** Much longer than any cursor of this service: four names. */
 const CHARACTERS_MAX = 4_096

@@ -25,6 +25,8 @@ describe('readUsageCursor', () => {
     ['another shape', encode({ from: '2026-11-01' })],
     ['an unknown dimension', encode(['2026-11-01', '2026-11-22', ['tenant'], ['acme']])],
     ['fewer values than dimensions', encode(['2026-11-01', '2026-11-22', ['day', 'model'], ['2026-11-05']])],
+    ['no dimension', encode(['2026-11-01', '2026-11-22', [], []])],
+    ['a repeated dimension', encode(['2026-11-01', '2026-11-22', ['day', 'day'], ['2026-11-05', '2026-11-05']])],
     ['a day that is none', encode(['2026-11-01', 'zzz', ['day'], ['2026-11-05']])],
     ['a string that is too long', 'A'.repeat(5_000)],
   ])('refuses %s', (_, text) => {
