@@ -99,8 +99,15 @@ export class PassingReply {
       this.#pieces.push(NULL)
       this.#way = 'drop'
     } else {
-      this.#pieces.push(...this.#withNeededComma(held))
+      this.#send(this.#withNeededComma(held))
       this.#way = 'pass'
+    }
+  }
+
+  /** Held pieces may be single bytes, and a million arguments are too many for a call. */
+  #send(pieces: readonly Uint8Array[]): void {
+    for (const piece of pieces) {
+      this.#pieces.push(piece)
     }
   }
 
@@ -119,7 +126,7 @@ export class PassingReply {
     if (part === 'value') {
       this.#beginValue(byte)
     } else {
-      this.#pieces.push(...this.#release())
+      this.#send(this.#release())
       this.#way = part === 'between' ? 'hold' : 'pass'
     }
     this.#part = part
@@ -135,7 +142,7 @@ export class PassingReply {
       this.#way = 'drop'
       return
     }
-    this.#pieces.push(...this.#withNeededComma(this.#release()))
+    this.#send(this.#withNeededComma(this.#release()))
     this.#hasKept = true
     if (hidden === 'whole' || name === 'model') {
       this.#pieces.push(hidden === 'whole' ? NULL : this.#model)
@@ -165,7 +172,7 @@ export class PassingReply {
     const { edits, additionPlace } = byteRemovalEdits(bytes, { start: 0, end: bytes.length }, this.#inner)
     const cost = name === 'usage' ? this.#form.costOf?.({ usage, entries }) : undefined
     const all = cost === undefined ? edits : [...edits, costAddition(additionPlace, cost)]
-    this.#pieces.push(...applyEdits(bytes, all.map(byteEdit)).pieces)
+    this.#send(applyEdits(bytes, all.map(byteEdit)).pieces)
   }
 }
 

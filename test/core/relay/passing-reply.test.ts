@@ -13,7 +13,9 @@ function pass(text: string, size = text.length + 1, form = FORM) {
   const bytes = Buffer.from(text)
   const out: Uint8Array[] = []
   for (let at = 0; at < bytes.length; at += size) {
-    out.push(...passing.push(bytes.subarray(at, at + size)))
+    for (const piece of passing.push(bytes.subarray(at, at + size))) {
+      out.push(piece)
+    }
   }
   const { usage, entries, isComplete } = passing
   return { text: Buffer.concat(out).toString(), usage, entries, isComplete }
@@ -95,6 +97,11 @@ describe('an answer that passes through', () => {
       expect(JSON.parse(removedBefore)).toStrictEqual({ b: { provider: 1 } })
     },
   )
+
+  it('passes what was held in more pieces than a call has arguments', () => {
+    const text = `{"a":1,${' '.repeat(300_000)}"b":2,"usage":{${'"cost":1,'.repeat(30_000)}"c":3}}`
+    expect(JSON.parse(pass(text, 1).text)).toEqual({ a: 1, b: 2, usage: { c: 3 } })
+  })
 
   it.each(['', '{', '{"a":[', '{"a":"}', '{"a":{}', '[]', '"{}"', '7'])('is not complete: %s', (text) => {
     expect(pass(text).isComplete).toBe(false)
