@@ -8,13 +8,12 @@ export function editEvent({ raw, toRaw }: SseEvent, edits: readonly TextEdit[]):
   }
   // Not the place of an `end`: behind a value that ends with its line, that is on the next one.
   const after = (end: number) => toRaw(end - 1) + 1
-  const pieces: string[] = []
+  let edited = ''
   let keptFrom = 0
   for (const { start, end, replacement } of inOrder(edits)) {
     const from = Math.max(keptFrom, start === end ? after(start) : toRaw(start))
-    pieces.push(raw.slice(keptFrom, from), replacement)
+    edited += raw.slice(keptFrom, from) + replacement
     keptFrom = Math.max(from, start === end ? from : after(end))
   }
-  pieces.push(raw.slice(keptFrom))
-  return pieces.join('')
+  return edited + raw.slice(keptFrom)
 }

@@ -38,7 +38,11 @@ export type ReplyMembers = {
  * @param rules left out by readers that relay nothing.
  */
 export function readReplyMembers(json: string, rules?: WrittenRules): ReplyMembers {
-  const found: { usage?: string; choices?: string; error?: string } = {}
+  const found: Pick<{ -readonly [Name in keyof ReplyMembers]: ReplyMembers[Name] }, 'usage' | 'choices' | 'error'> = {
+    usage: undefined,
+    choices: undefined,
+    error: undefined,
+  }
   const usages: AdditionPlace[] = []
   const removal = new FieldRemoval(json.indexOf('{') + 1, (index) => json.indexOf(',', index))
   const { edits } = removal
