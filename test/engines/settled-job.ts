@@ -16,8 +16,13 @@ export async function settledJob(
   return made
 }
 
-/** Lets the upstream accept an open job, and settles it in the second of its creation. `bill` in credits. */
-export async function settleJob(table: Table, made: NewVideoJob, bill: string): Promise<void> {
+/** Lets the upstream accept an open job, and settles it, in the second of its creation unless said otherwise. `bill` in credits. */
+export async function settleJob(
+  table: Table,
+  made: NewVideoJob,
+  bill: string,
+  atMilliseconds = made.createdAt * 1000,
+): Promise<void> {
   const channel = { id: `ch-${made.jobId}`, max_open_jobs: 1, provider: 'p2' } as const
   await claimSubmit(table, { job: made, channel, nowSeconds: made.createdAt })
   await recordAccepted(table, made, { taskId: 'task', submitText: { inline: '{}' } })
@@ -26,6 +31,5 @@ export async function settleJob(table: Table, made: NewVideoJob, bill: string): 
     throw new Error('no job')
   }
   const reservation = await requireReservation(table, made)
-  const at = made.createdAt * 1000
-  await resolveReservation(table, { job, reservation, resolution: settle(bill), nowMilliseconds: at })
+  await resolveReservation(table, { job, reservation, resolution: settle(bill), nowMilliseconds: atMilliseconds })
 }
