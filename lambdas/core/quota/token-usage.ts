@@ -6,7 +6,7 @@ const COUNT_MAX = 2 ** 48
 
 /**
  * Reads the `usage` of a chat upstream, in any form of the interfaces for chats, responses and messages, as parts that never
- * overlap and sum to the whole. Which names and forms upstreams use: docs/billing.md.
+ * overlap and sum to the whole. Which names and forms upstreams use: docs/decisions/0132.
  *
  * A count that is missing follows from `total_tokens`. A part above its whole is cut to the whole (`isCorrected`).
  * @returns undefined if the counts are missing, are no integers, or are all zero beside a total above zero.
