@@ -55,7 +55,7 @@ function moneyAlarms(metrics: ServiceMetrics): readonly AlarmDefinition[] {
     },
     {
       name: 'ReservationsExpired',
-      meaning: 'Reconcile released reservations of relayed requests that were never settled.',
+      meaning: 'Reservations of relayed requests that were never settled were released.',
       metric: metrics.sum('reservation_expired', 15),
       threshold: 5,
     },

@@ -30,9 +30,8 @@ export class GroupWriter {
   readonly #budgets = new GroupBudgets()
   /** Orders whose group was in doubt and proved to be written. */
   readonly #proved = new WeakSet<Order>()
-  /** Releases of reservations that were written although their callers got an error. */
   #unwanted: Order[] = []
-  /** Requests that were released because of their age. */
+  /** Requests whose release was given because of their age. */
   readonly #swept = new Set<string>()
 
   constructor(options: HoldKeeperOptions) {
@@ -52,18 +51,20 @@ export class GroupWriter {
     return this.#unwanted.length === 0 && this.#keeper.isDisposable
   }
 
-  /**
-   * Releases that no caller ordered: of reservations whose callers got an error, and of requests whose functions have ended. Each
-   * is given once.
-   */
-  takeOwnOrders(): Order[] {
+  /** Releases of reservations that were written although their callers got an error. Each is given once. */
+  takeUnwanted(): Order[] {
+    const orders = this.#unwanted
+    this.#unwanted = []
+    return orders
+  }
+
+  /** Releases of open requests whose functions have ended. Each is given once. */
+  takeExpired(): Order[] {
     const expired = this.#keeper.expired.filter(({ requestId }) => !this.#swept.has(requestId))
     for (const { requestId } of expired) {
       this.#swept.add(requestId)
     }
-    const orders = [...this.#unwanted, ...expired.map((reservation) => this.#releaseOf(reservation))]
-    this.#unwanted = []
-    return orders
+    return expired.map((reservation) => this.#releaseOf(reservation))
   }
 
   /**

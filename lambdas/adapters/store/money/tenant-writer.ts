@@ -1,4 +1,6 @@
 import type { Clock } from '../../clock.ts'
+import { count } from '../../telemetry/count.ts'
+import { logger } from '../../telemetry/logger.ts'
 import type { Table } from '../table/table.ts'
 import { groupSize, isFullGroup, type Order } from './group-transaction.ts'
 import { GroupWriter } from './group-writer.ts'
@@ -116,15 +118,23 @@ export class TenantWriter {
     this.#wake()
   }
 
-  /** Adds the writer's own releases. @returns whether there are any. */
+  /** Adds the releases that no caller ordered. @returns whether there are any. */
   #takeOwnOrders(): boolean {
     const waiting = new Set(this.#waiting.map(({ order }) => order.reservation.requestId))
-    const own = this.#groups.takeOwnOrders().filter(({ reservation }) => !waiting.has(reservation.requestId))
-    for (const order of own) {
-      // A refusal means that nothing is left to release.
+    const isUnresolved = ({ reservation }: Order) => !waiting.has(reservation.requestId)
+    const unwanted = this.#groups.takeUnwanted().filter(isUnresolved)
+    const expired = this.#groups.takeExpired().filter(isUnresolved)
+    // A refusal of either means that nothing is left to release.
+    for (const order of unwanted) {
       this.writeWithNext(order).catch(() => undefined)
     }
-    return own.length > 0
+    for (const order of expired) {
+      this.writeWithNext(order).then(
+        () => reportExpired(order),
+        () => undefined,
+      )
+    }
+    return unwanted.length + expired.length > 0
   }
 
   /** Writes one group, in several transactions where one does not work for all. Never rejects. */
@@ -153,4 +163,10 @@ export class TenantWriter {
       }
     }
   }
+}
+
+/** As Reconcile reports a request that it gives back: such a request is not billed. */
+function reportExpired({ reservation: { requestId, tenantId } }: Order): void {
+  logger.warn('reservation given back by its process', { requestId, tenantId })
+  count('reservation_expired')
 }

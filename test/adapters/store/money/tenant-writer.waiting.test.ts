@@ -4,9 +4,11 @@ import { systemClock } from '#adapters/clock.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { captureTelemetry } from '../../../engines/counted-facts.ts'
 import { openRelayingTenant, RELEASE, type RelayingTenant, settle } from '../accounts/relaying-tenant.ts'
 import { type RelayTable, startRelayTable } from './relay-table.ts'
 
+const telemetry = captureTelemetry()
 let engine: RelayTable
 let table: Table
 let lean: Table
@@ -33,7 +35,7 @@ beforeEach(async () => {
 afterAll(() => engine.close())
 
 async function open(count: number): Promise<RelayReservation[]> {
-  const requests = Array.from({ length: count }, () => tenant.request('0.1'))
+  const requests = Array.from({ length: count }, () => tenant.request('0.1', { reservedAt: now }))
   await Promise.all(requests.map((request) => ledger.reserve(request)))
   engine.transactions.length = 0
   return requests
@@ -124,6 +126,20 @@ describe('a settlement', () => {
     await ledger.reserve(tenant.request('1'))
     expect(await tenant.balance()).toEqual(['98.9', '1', '0.1'])
     expect(engine.transactions).toHaveLength(1)
+  })
+})
+
+describe('a request that nobody resolves', () => {
+  it('is given back with the next group of its process after sixteen minutes, and is counted', async () => {
+    await open(1)
+    telemetry.reset()
+    now += 16 * 60_000 - 1
+    await ledger.reserve(tenant.request('1', { reservedAt: now }))
+    expect(await tenant.balance()).toEqual(['98.9', '1.1', '0'])
+    now += 1
+    await ledger.reserve(tenant.request('1', { reservedAt: now }))
+    expect(await tenant.balance()).toEqual(['98', '2', '0'])
+    expect(telemetry.counted()).toEqual(['reservation_expired'])
   })
 })
 
