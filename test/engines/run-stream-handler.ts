@@ -12,6 +12,8 @@ export type StreamClient = {
   readonly read?: (chunk: Buffer) => Promise<void> | void
   /** Leaves as soon as it has so many bytes of the body; 0 leaves with the head. */
   readonly leavesAfterBytes?: number
+  /** Leaves when this resolves, even before the head. */
+  readonly leavesAfter?: Promise<void>
 }
 
 type Chunk = { readonly bytes: Buffer; readonly atMilliseconds: number }
@@ -80,6 +82,7 @@ class Reader implements ResponseSink {
   constructor(client: StreamClient) {
     this.#client = client
     this.stream = new ResponseStream(this, client.highWaterMark)
+    void client.leavesAfter?.then(() => this.#leave())
   }
 
   now(): number {

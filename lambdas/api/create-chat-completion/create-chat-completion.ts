@@ -160,7 +160,8 @@ async function relayEvents(reply: UpstreamReply, billed: BilledChat): Promise<vo
   } else if (end === 'abandoned' || relayedTextBytes > 0) {
     chatBill.settleBroken(relayedTextBytes)
   }
-  if (!exchange.response.isOpen) {
+  // The response to a client that has left stays closed, whatever the upstream sent.
+  if (!(exchange.response.isOpen || exchange.response.gone.aborted)) {
     throw new UpstreamFailedError({ cause: new RangeError('an event is larger than any of a chat') })
   }
 }

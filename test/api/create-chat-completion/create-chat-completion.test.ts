@@ -27,6 +27,12 @@ afterAll(async () => {
   await rig.close()
 })
 
+async function nextTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) {
+    await new Promise(setImmediate)
+  }
+}
+
 function upstream() {
   const [first] = rig.upstreams
   if (first === undefined) {
@@ -142,6 +148,25 @@ describe('create-chat-completion 200', () => {
     expect(statusCode).toBe(200)
     expect(text).toMatch(/^data: \{.*"content":"Hi there".*\}\n\ndata: \[DONE\]\n\n$/)
     expect((await rig.rows(id)).filter(({ kind }) => kind === 'settle')).toMatchObject([{ actual: 15_000n }])
+  })
+
+  it('bills a stream whose client leaves before its first byte, and counts no failure', async () => {
+    const errors = jest.spyOn(logger, 'error')
+    const lines = jest.spyOn(logger, 'info')
+    const arrived = Promise.withResolvers<void>()
+    upstream().answerWith(async (response) => {
+      arrived.resolve()
+      await nextTurns(5)
+      sendStream(response, word('Hi'), FINISH, USAGE_CHUNK, DONE)
+    })
+    const { id, key } = await rig.tenant()
+    // Without a head, there is nothing that a client could read.
+    const sent = rig.send(STREAMED, { key, client: { leavesAfter: arrived.promise } })
+    await expect(sent).rejects.toMatchObject({ name: 'FramingError' })
+    expect(errors.mock.calls).toEqual([])
+    expect(lines.mock.calls.at(-1)).toMatchObject(['request', { statusCode: 200 }])
+    expect((await rig.balance(id)).spent).not.toBe('0')
+    jest.restoreAllMocks()
   })
 
   it('moves no money for a model without a price', async () => {
