@@ -23,6 +23,9 @@ export async function findAlerts(context: Context, hasTime: () => boolean): Prom
         return
       }
       try {
+        if (item.of === 'unreadable') {
+          throw item.error
+        }
         await examine(item, context)
       } catch (error) {
         logger.error('alerts not examined', {

@@ -158,6 +158,8 @@ describe('find-alerts', () => {
       ExpressionAttributeValues: { ':odd': 'odd' },
     })
     await putKeyBudget(table, tenantId, 'k0', { spent: '9', periodId: '2026-11-22' })
+    await putKeyBudget(table, tenantId, 'j0', { spent: '9', periodId: '2026-11-22' })
+    await table.updateItem({ Key: tableKeys.keyBudget('j0'), UpdateExpression: 'REMOVE periodId' })
     await spend('9')
     await run()
     expect((await alerts()).map(({ data }) => data.key)).toEqual(['k1'])

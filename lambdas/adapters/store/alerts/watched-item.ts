@@ -21,11 +21,14 @@ export type WatchedItem =
       readonly lowBalance: Microcredits | undefined
     }
 
+/** An item that this service did not write, or that misses a part: one of them must not keep the others from being watched. */
+type UnreadableItem = { readonly of: 'unreadable'; readonly tenantId: string; readonly error: unknown }
+
 /** BatchGetItem reads at most 100 items. */
 const ITEMS_PER_READ = 100
 
 /** Everything that alerts watch, in batches. Their keys stand in the index and never change there, so watching costs no write. */
-export async function* watchedItems(table: Table): AsyncGenerator<WatchedItem[]> {
+export async function* watchedItems(table: Table): AsyncGenerator<(WatchedItem | UnreadableItem)[]> {
   let keys: TableKey[] = []
   for await (const { PK, SK } of queryItems(table, inIndex)) {
     keys.push({ PK: String(PK), SK: String(SK) })
@@ -45,9 +48,17 @@ const inIndex = {
   ExpressionAttributeValues: { ':partition': BUDGETS_PARTITION },
 } as const
 
-async function readBatch(table: Table, keys: readonly TableKey[]): Promise<WatchedItem[]> {
+async function readBatch(table: Table, keys: readonly TableKey[]): Promise<(WatchedItem | UnreadableItem)[]> {
   const items = await table.readItems(keys)
-  return items.flatMap((item) => (item === undefined ? [] : [readWatched(item)]))
+  return items.flatMap((item) => (item === undefined ? [] : [tryWatched(item)]))
+}
+
+function tryWatched(item: Item): WatchedItem | UnreadableItem {
+  try {
+    return readWatched(item)
+  } catch (error) {
+    return { of: 'unreadable', tenantId: String(item.tenantId ?? idOf(String(item.PK))), error }
+  }
 }
 
 const keyItem = z.object({ PK: z.string(), tenantId: z.string() })
