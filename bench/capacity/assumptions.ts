@@ -8,6 +8,10 @@ export type Assumptions = {
   readonly downloads: number
   /** From the first byte of a relayed request to the last of its answer. Seconds. */
   readonly chatSeconds: number
+  /** Budgets of keys and tenants, and balances with a low mark. */
+  readonly budgets: number
+  /** Commands of operators with an effect, a month. */
+  readonly commands: number
 }
 
 export const DEFAULT_ASSUMPTIONS: Assumptions = {
@@ -15,6 +19,8 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   videoMegabytes: 8,
   downloads: 2,
   chatSeconds: 4,
+  budgets: 100,
+  commands: 1000,
 }
 
 /** How long each function works on one call, in seconds: the upstream's pace where it waits for one, a warm instance elsewhere. */

@@ -1,5 +1,11 @@
 import { API_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
-import { OPERATION_UNITS, RELAYED_UNITS } from '../../test/engines/operation-units.ts'
+import {
+  AUDIT_UNITS,
+  COUNTER_UNITS,
+  OPERATION_UNITS,
+  RELAYED_UNITS,
+  WATCH_UNITS,
+} from '../../test/engines/operation-units.ts'
 import { DOLLARS_PER_MILLION } from '../list-prices.ts'
 import { type Assumptions, FUNCTION_SECONDS, LOG_KILOBYTES, storeSeconds } from './assumptions.ts'
 
@@ -98,6 +104,28 @@ export function costOfMillionChats({ chatSeconds }: Assumptions): CostLine[] {
     whole('API Gateway', '1 request each', DOLLARS_PER_MILLION.apiRequests),
     whole('Logs', `${LOG_KILOBYTES} KB each`, LOG_KILOBYTES * DOLLARS.logGigabyte),
     whole('Lambda requests', '1 each', DOLLARS_PER_MILLION.invocations),
+  ]
+}
+
+/** Reconcile's runs in a month of thirty days. */
+const RUNS_A_MONTH = 43_200
+
+/** Reads of the switches by an instance that is always busy: one in 15 s. */
+const SWITCH_READS_A_MONTH = 172_800
+
+/** What a month of counting, alerts, audit and switches costs, beside traffic. Counters are in the prices of jobs and chats too. */
+export function costOfControl({ budgets, commands }: Assumptions): CostLine[] {
+  const { writeUnits, readUnits } = DOLLARS_PER_MILLION
+  const month = (part: string, count: string, dollars: number) => ({ part, count, dollars: dollars / 1e6 })
+  return [
+    month('Usage counters', 'a million settlements, 2 write units each', 1e6 * COUNTER_UNITS.writes * writeUnits),
+    month(
+      'Alerts',
+      `${budgets} budgets, a read unit a minute each`,
+      RUNS_A_MONTH * budgets * WATCH_UNITS.reads * readUnits,
+    ),
+    month('Audit', `${commands} commands, 2 write units each`, commands * AUDIT_UNITS.writes * writeUnits),
+    month('Switches', 'one busy instance, a read unit in 15 s', SWITCH_READS_A_MONTH * readUnits),
   ]
 }
 

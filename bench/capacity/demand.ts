@@ -1,4 +1,10 @@
-import { LOOK_UNITS, OPERATION_UNITS, THROTTLED_UNITS, type Units } from '../../test/engines/operation-units.ts'
+import {
+  COUNTER_UNITS,
+  LOOK_UNITS,
+  OPERATION_UNITS,
+  THROTTLED_UNITS,
+  type Units,
+} from '../../test/engines/operation-units.ts'
 import { type Assumptions, FUNCTION_SECONDS, storeSeconds } from './assumptions.ts'
 import type { LimitName } from './service-limits.ts'
 import type { FleetRates } from './simulate-fleet.ts'
@@ -16,7 +22,7 @@ type Shape = {
 }
 
 /** What a fleet asks of each service, in the unit of its limit. */
-export function demandOf(rates: FleetRates, shape: Shape): Readonly<Record<LimitName, number>> {
+export function demandOf(rates: FleetRates, shape: Shape): Partial<Readonly<Record<LimitName, number>>> {
   const { openJobs, tenants, accounts, assumptions } = shape
   const { jobs, polls, throttled, looks } = rates
   const visits = polls + throttled
@@ -40,6 +46,10 @@ export function demandOf(rates: FleetRates, shape: Shape): Readonly<Record<Limit
     'table-reads': table.reads,
     // Each job changes the balance of its tenant twice, and the count of its channel twice.
     'item-transactions': (2 * jobs) / Math.min(tenants, accounts),
+    // Each tenant settles by one key and model.
+    'counter-transactions': jobs / tenants,
+    'counter-partition-writes': (COUNTER_UNITS.writes * jobs) / tenants,
+    'alert-looks-a-minute': assumptions.budgets,
     'open-index-writes': 2 * jobs + 2 * looks,
     'reconcile-looks-a-minute': 60 * looks,
     'reconcile-recount-jobs': openJobs,

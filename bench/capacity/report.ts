@@ -2,10 +2,11 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { Law } from '../lognormal.ts'
 import { markdownTable } from '../markdown-table.ts'
 import { type Assumptions, FUNCTION_SECONDS, storeSeconds } from './assumptions.ts'
-import { type CostLine, costOfMillionChats, costOfThousandJobs } from './costs.ts'
+import { type CostLine, costOfControl, costOfMillionChats, costOfThousandJobs } from './costs.ts'
 import { demandOf } from './demand.ts'
 import { type LimitName, REMEDIES, SERVICE_LIMITS } from './service-limits.ts'
 import { type FleetRates, simulateFleet } from './simulate-fleet.ts'
+import { demandOfChats } from './tenant-chats.ts'
 
 export type CapacityOptions = {
   readonly openJobs: readonly number[]
@@ -31,7 +32,7 @@ export function reportCapacity(options: CapacityOptions): string {
     options.progress(`${openJobs} open jobs`)
     return fleetSection(openJobs, options)
   })
-  return [costSection(options), ...sections].join('\n\n')
+  return [costSection(options), ...sections, chatsSection(options)].join('\n\n')
 }
 
 function accountsOf(openJobs: number, { accounts, channel }: CapacityOptions): number {
@@ -53,6 +54,9 @@ function costSection(options: CapacityOptions): string {
     '### Cost of a million chats',
     `${assumptions.chatSeconds} s each, streamed or not.`,
     costTable(costOfMillionChats(assumptions)),
+    '### Cost of usage, alerts, audit and switches',
+    'A month. The counters are in the two tables above too.',
+    costTable(costOfControl(assumptions)),
   ].join('\n\n')
 }
 
@@ -69,22 +73,45 @@ function fleetSection(openJobs: number, options: CapacityOptions): string {
   const rates = simulateFleet({ openJobs, accounts, channel, law, windowSeconds, seed: SEED })
   const demand = demandOf(rates, { openJobs, tenants, accounts, assumptions })
   const pollsAllowed = accounts * (channel.poll.requests_per_second ?? Number.POSITIVE_INFINITY)
-  const shares = [
-    { name: 'upstream-polls' as const, asked: rates.polls + rates.throttled, allowed: pollsAllowed },
-    ...limitNames(limits).map((name) => ({ name, asked: demand[name], allowed: limits[name] })),
-  ].toSorted((left, right) => right.asked / right.allowed - left.asked / left.allowed)
-  const rows = shares.map(({ name, asked, allowed }) => [
-    `\`${name}\``,
-    round(asked),
-    round(allowed),
-    `${((100 * asked) / allowed).toFixed(asked < allowed / 100 ? 2 : 0)} %`,
-    asked > 0.7 * allowed ? REMEDIES[name] : '',
-  ])
+  const polls = { name: 'upstream-polls' as const, asked: rates.polls + rates.throttled, allowed: pollsAllowed }
   return [
     `### ${openJobs.toLocaleString('en')} open jobs`,
     `${accounts} upstream account${accounts === 1 ? '' : 's'}, ${tenants} tenants. ${describe(rates)}`,
-    markdownTable(['Limit', 'Asked', 'Allowed', 'Used', 'Above 70 %: what then'], rows),
+    limitTable([polls, ...askedOf(demand, limits)]),
   ].join('\n\n')
+}
+
+/** Chats a second of one tenant. */
+const CHATS = [1, 10, 100]
+
+function chatsSection({ limits, assumptions: { chatSeconds } }: CapacityOptions): string {
+  const tables = CHATS.map((chatsPerSecond) => {
+    const demand = demandOfChats({ chatsPerSecond, chatSeconds })
+    return `#### ${chatsPerSecond} a second\n\n${limitTable(askedOf(demand, limits))}`
+  })
+  return [`### Chats of one tenant`, `One key and one model, ${chatSeconds} s each, on AWS.`, ...tables].join('\n\n')
+}
+
+type Asked = { readonly name: LimitName | 'upstream-polls'; readonly asked: number; readonly allowed: number }
+
+function askedOf(demand: Partial<Readonly<Record<LimitName, number>>>, limits: CapacityOptions['limits']): Asked[] {
+  return limitNames(limits).flatMap((name) => {
+    const asked = demand[name]
+    return asked === undefined ? [] : [{ name, asked, allowed: limits[name] }]
+  })
+}
+
+function limitTable(all: readonly Asked[]): string {
+  const rows = all
+    .toSorted((left, right) => right.asked / right.allowed - left.asked / left.allowed)
+    .map(({ name, asked, allowed }) => [
+      `\`${name}\``,
+      round(asked),
+      round(allowed),
+      `${((100 * asked) / allowed).toFixed(asked < allowed / 100 ? 2 : 0)} %`,
+      asked > 0.7 * allowed ? REMEDIES[name] : '',
+    ])
+  return markdownTable(['Limit', 'Asked', 'Allowed', 'Used', 'Above 70 %: what then'], rows)
 }
 
 function describe({ jobs, polls, lagMean, lagP95, unfound }: FleetRates): string {

@@ -13,6 +13,7 @@ const USAGE = `npm run capacity -- [options]
   --requests-per-second 15 polls that one account takes
   --median 90 --p95 240    generation times in seconds
   --client-poll-seconds 10, --video-megabytes 8, --downloads 2, --chat-seconds 4
+  --budgets 100, --commands 1000   budgets that are watched, and commands with an effect a month
   --limit name=value       a quota of yours, repeatable: ${Object.keys(SERVICE_LIMITS).join(', ')}
   --window-seconds 120     virtual time that is counted
 
@@ -31,6 +32,8 @@ const OPTIONS = {
   'video-megabytes': { ...number, default: String(DEFAULT_ASSUMPTIONS.videoMegabytes) },
   downloads: { ...number, default: String(DEFAULT_ASSUMPTIONS.downloads) },
   'chat-seconds': { ...number, default: String(DEFAULT_ASSUMPTIONS.chatSeconds) },
+  budgets: { ...number, default: String(DEFAULT_ASSUMPTIONS.budgets) },
+  commands: { ...number, default: String(DEFAULT_ASSUMPTIONS.commands) },
   'window-seconds': { ...number, default: '120' },
   limit: { type: 'string', multiple: true, default: [] as string[] },
   help: { type: 'boolean', short: 'h', default: false },
@@ -98,6 +101,8 @@ function readOptions(): CapacityOptions | undefined {
       videoMegabytes: positive('video-megabytes', values['video-megabytes']),
       downloads: positive('downloads', values.downloads),
       chatSeconds: positive('chat-seconds', values['chat-seconds']),
+      budgets: whole('budgets', values.budgets),
+      commands: whole('commands', values.commands),
     },
     windowSeconds: whole('window-seconds', values['window-seconds']),
     progress: (line) => console.error(line),

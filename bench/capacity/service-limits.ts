@@ -24,6 +24,18 @@ export const SERVICE_LIMITS = {
    * in a thousand and a third of a second. A model with transactions of 10 to 20 ms, eight tries, full jitter.
    */
   'item-transactions': 20,
+  /** The same for one usage counter: all settlements of a tenant, day, key, operation and model. */
+  'counter-transactions': 20,
+  /** The same for the hold of one process: its own requests of a tenant. */
+  'hold-transactions': 20,
+  /** Write units of one partition of the table: the jobs and the holds of a tenant. */
+  'hold-partition-writes': 1000,
+  /** The usage counters of a tenant. */
+  'counter-partition-writes': 1000,
+  /** The ledger of a tenant. */
+  'ledger-partition-writes': 1000,
+  /** Budgets and low marks that a run of Reconcile examines in its 45 s, a hundred to a read of 30 ms. */
+  'alert-looks-a-minute': 100_000,
   /** Index partitions of open reservations (16), each with 1000 write units. */
   'open-index-writes': 16_000,
   /** Looks of one run of Reconcile: eight side by side for 45 s, each three requests of 15 ms. */
@@ -46,6 +58,12 @@ export const REMEDIES: Readonly<Record<LimitName | 'upstream-polls', string>> = 
   'table-writes': 'raise the quota; warm throughput before a launch',
   'table-reads': 'raise the quota',
   'item-transactions': 'spread jobs over tenants and channels; shards of the balance item (not built)',
+  'counter-transactions': 'several keys; the balance of the tenant is the narrower limit',
+  'hold-transactions': 'nothing: a process that serves many requests at once sends them in groups',
+  'hold-partition-writes': 'several tenants',
+  'counter-partition-writes': 'several tenants',
+  'ledger-partition-writes': 'several tenants',
+  'alert-looks-a-minute': 'alerts come a run later',
   'open-index-writes': 'more `OPEN_SHARDS`, deployed while no job is open',
   'reconcile-looks-a-minute':
     'healthy jobs do not mind; a broken one is found later: a Reconcile for each index partition (not built)',

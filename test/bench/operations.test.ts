@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Cost } from '../engines/cost-meter.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'
-import { OPERATION_UNITS } from '../engines/operation-units.ts'
+import { OPERATION_UNITS, WATCH_UNITS } from '../engines/operation-units.ts'
 
 let service: MeteredService
 let costs: OperationCosts
@@ -85,6 +85,11 @@ describe('operations: one operation', () => {
       expect(costs.operations[operation]).toMatchObject({ readUnits: reads, writeUnits: writes })
     },
   )
+
+  it('alerts: a look at one budget, beside the two index queries, as the capacity model assumes', () => {
+    const { readUnits } = costs.operations['alerts, two budgets below their thresholds'] ?? {}
+    expect(readUnits).toBe(2 * WATCH_UNITS.reads + 2 * 0.5)
+  })
 
   it('is measured only with its expected cost in this file', () => {
     expect(Object.keys(costs.operations)).toHaveLength(43)

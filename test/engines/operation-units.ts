@@ -24,3 +24,15 @@ export const LOOK_UNITS: Units = { reads: 2, writes: 3 }
 
 /** Reserving and settling a relayed request; its key is read once a minute by each instance. */
 export const RELAYED_UNITS: Units = { reads: 0, writes: 14 }
+
+/** Part of {@link RELAYED_UNITS} that each partition of a tenant takes: a request alone writes hold and balance twice. */
+export const RELAYED_WRITES = { hold: 4, balance: 4, ledger: 2, counter: 2 } as const
+
+/** A look of Reconcile at one budget, or at one balance with a low mark, beside its index query. */
+export const WATCH_UNITS: Units = { reads: 1, writes: 0 }
+
+/** The entry in the audit log of a command with an effect. */
+export const AUDIT_UNITS: Units = { reads: 0, writes: 2 }
+
+/** The counter that a settlement moves; part of the units of `settle` and of {@link RELAYED_UNITS}. */
+export const COUNTER_UNITS: Units = { reads: 0, writes: 2 }
