@@ -44,6 +44,8 @@ const isNew = { ConditionExpression: 'attribute_not_exists(PK)' }
 /** The reservation, with all that its settlement needs. */
 export function putReservation(job: NewVideoJob, known: KnownBudgets): TableWrite {
   const request = 'inline' in job.request ? { request: job.request.inline } : { requestKey: job.request.bucketKey }
+  // An estimate of zero moves no budget, but the reported tier may have a price, which counts then.
+  const budget = known.key === undefined ? job.budget : { id: known.key.id, kind: known.key.period.kind }
   return {
     Put: {
       ...isNew,
@@ -56,8 +58,8 @@ export function putReservation(job: NewVideoJob, known: KnownBudgets): TableWrit
         ...request,
         keyId: job.keyId,
         operation: job.operation,
-        budgetId: known.key?.id,
-        budgetPeriod: known.key?.period.kind,
+        budgetId: budget?.id,
+        budgetPeriod: budget?.kind,
         tenantBudgetPeriod: known.tenant?.kind,
         counted: true,
         restarts: 0,

@@ -23,8 +23,9 @@ export type ResolutionOutcome = 'resolved' | 'already_resolved' | 'conflict'
  */
 export async function resolveReservation(table: Table, context: JobResolution): Promise<ResolutionOutcome> {
   const { reservation, nowMilliseconds } = context
+  const { closed, billed } = giveBack(context).move
   try {
-    const key = reservation.amount === 0n ? undefined : reservation.budget
+    const key = closed === 0n && billed === 0n ? undefined : reservation.budget
     await transactWithBudgets(table, {
       known: guessBudgets({ key, tenantKind: reservation.tenantBudgetKind }, nowMilliseconds),
       nowMilliseconds,

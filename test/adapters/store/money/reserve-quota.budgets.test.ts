@@ -209,11 +209,11 @@ describe('a race of 64 creates', () => {
 })
 
 describe('reserveQuota without a price', () => {
-  it('leaves the budget of the key alone', async () => {
+  it('leaves the budget of the key alone, and names it for a bill above zero', async () => {
     const tenant = await openTenant(table)
     const budget = await storeKeyBudget(table, uuidv7(), { credits: '0', ...DAY })
     const job = await reserve(tenant, { budget, estimate: credits('0') })
-    expect(await requireReservation(table, job)).toMatchObject({ budget: undefined })
+    expect(await requireReservation(table, job)).toMatchObject({ budget })
     expect(await table.readItem(tableKeys.keyBudget(budget.id))).toMatchObject({ held: 0 })
   })
 })

@@ -8,6 +8,7 @@ import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { streamUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { ZERO } from '#core/money/money.ts'
 import { auditTenant } from '../../../engines/audit.ts'
 import {
   clearTenantBudget,
@@ -102,6 +103,15 @@ describe('a settlement', () => {
     await resolve(job, settle('2.5'))
     const expected = ['2026-11-30', '2.5', '0', '-0.5', '2']
     expect(await budgets()).toEqual([expected, expected])
+  })
+
+  it('of a job without an estimate counts the bill, because the reported tier may have a price', async () => {
+    const tenant = await openTenant(table)
+    const budget = await storeKeyBudget(table, uuidv7(), { credits: '2', ...DAY })
+    const job = await acceptedJob(tenant, { budget, estimate: ZERO })
+    expect(await resolve(job, settle('0.5'))).toBe('resolved')
+    expect(await keyBudgetOf(table, budget.id)).toEqual(['2026-11-30', '0.5', '0', '1.5', '2'])
+    expect(await auditTenant(table, tenant.tenantId)).toEqual([])
   })
 
   it('ten times at once counts once', async () => {
