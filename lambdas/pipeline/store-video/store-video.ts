@@ -30,6 +30,10 @@ class StoreFailedError extends Error {
 export async function storeVideo(input: StepInput, context: StepContext): Promise<NextStep> {
   const job = await requireVideoJob(context.table, input)
   if (isTerminal(job)) {
+    if (job.status === 'failed') {
+      // An earlier try may have stored the video after the job had failed, and died before it deleted the object.
+      await deleteObject(await context.openBucket(), job.videoKey)
+    }
     return { step: 'notify' }
   }
   if (job.isDeleted) {

@@ -1,7 +1,9 @@
 import { S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { CLIP } from '../../engines/result-files.ts'
@@ -175,6 +177,16 @@ describe('a store', () => {
     expect(both).toEqual([{ step: 'settle' }, { step: 'settle' }])
     expect(await engines.bucket.keys(job.videoKey)).toEqual([job.videoKey])
     expect(await engines.bucket.bytes(job.videoKey)).toEqual(CLIP)
+  })
+
+  it('of a job that has failed deletes what an earlier try stored too late', async () => {
+    const pipeline = await engines.pipeline()
+    const job = await processed(pipeline, '/video.mp4')
+    await failVideoJob({ ...job, failure: { Error: 'StoreFailedError' } }, pipeline.context)
+    // The earlier try ended here, before it saw that the job had failed.
+    await putText(await pipeline.context.openBucket(), job.videoKey, 'a video')
+    expect(await storeVideo(job, pipeline.context)).toEqual({ step: 'notify' })
+    expect(await engines.bucket.keys(job.videoKey)).toEqual([])
   })
 
   it('of a stored video is not done again', async () => {
