@@ -41,7 +41,7 @@ export const SUSPENSION_GUARDS = [
 export const RELAY_GUARDS = {
   funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 2 },
   holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 2 },
-  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 59 },
+  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 85 },
   releasedHold: {
     name: 'version of a hold that is given back',
     item: 'PROC#',
@@ -62,6 +62,20 @@ export const RELAY_GUARDS = {
 export const BUDGET_GUARDS = {
   keyRoom: { name: 'room in the budget of a key', item: '0', clause: '#left >= :budgetNeeded', noticedIn: 3 },
   keyRoomOfNewPeriod: { name: 'room in a new period of it', item: '0', clause: '#free >= :budgetNeeded', noticedIn: 3 },
+  tenantRoom: {
+    name: 'room in the budget of a tenant',
+    item: '0',
+    clause: 'budgetLeft >= :budgetNeeded',
+    noticedIn: 1,
+  },
+  noTenantBudget: {
+    name: 'proof that a tenant has no budget',
+    item: '0',
+    clause: 'attribute_not_exists(budgetPeriodId)',
+    noticedIn: 1,
+  },
+  correction: { name: 'funds check of a correction', item: '0', clause: 'available >= :taken', noticedIn: 10 },
+  correctionId: { name: 'id of a correction', item: 'adjust#', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
 } as const satisfies Record<string, Guard>
 
 /** True in place of a clause. */

@@ -7,6 +7,8 @@ import { STORMS } from './storms.ts'
 const RELAYED = { relaysRequests: true, switching: 'seen' } as const
 /** How many histories run here; `npm run test:long` runs thousands. */
 const HISTORIES = 5
+/** These few have every storm, refusal and outcome. */
+const FIRST_HISTORY = 2
 /** A missing guard is noticed within so many histories, or it is not noticed at all. */
 const HISTORIES_TO_NOTICE = 40
 
@@ -23,7 +25,7 @@ describe('random histories of jobs and relayed requests', () => {
   it('keep every rule after every write, whatever fails, and leave nothing held', async () => {
     const names = new Set<string>()
     const sums = { jobs: 0, requests: 0, settled: 0, groups: 0 }
-    for (let seed = 1; seed <= HISTORIES; seed += 1) {
+    for (let seed = FIRST_HISTORY; seed < FIRST_HISTORY + HISTORIES; seed += 1) {
       const outcome = await simulation.run({ seed, ...RELAYED })
       expect(outcome.broken.length === 0 ? '' : describeFailure(outcome, ['--relayed'])).toBe('')
       sums.jobs += outcome.jobs
