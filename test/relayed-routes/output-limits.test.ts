@@ -102,6 +102,14 @@ describe('a 402 says what the request needs, what the balance holds and which li
     expect((await rig.send({ ...body, [name]: Number(advised) }, { key })).statusCode).toBe(200)
   })
 
+  it('of a chat without a limit: a limit that fits although it makes the body longer', async () => {
+    answer(0)
+    const body = { ...BODY, n: 100 }
+    const { key, message } = await refusal(body, { credits: '1' })
+    const advised = Number(/set max_tokens to at most (\d+)$/.exec(message)?.[1])
+    expect((await rig.send({ ...body, max_tokens: advised }, { key })).statusCode).toBe(200)
+  })
+
   it('of a chat whose prompt alone is too dear: no limit', async () => {
     const { message } = await refusal(BODY, { credits: '0.01' })
     expect(message).toMatch(

@@ -25,13 +25,19 @@ import { ChatBill } from './chat-bill.ts'
 /** The largest chat reply that is held whole, in several copies; images in it included. */
 const REPLY_BYTES_MAX = 32 * 1024 * 1024
 
-/** Advice for a balance that is too low: the longest output that it covers. */
-function adviseOnChat(chat: ChatRequest, available: Microcredits): string | undefined {
+/** The longest field `max_tokens` that a client adds to a body, with the white space around. */
+const ADDED_LIMIT_BYTES = 40
+
+/** Advice for a balance that is too low: the longest output that it covers. A limit that is added makes the prompt's bound longer. */
+function adviseOnChat({ model, askedLimits, ...chat }: ChatRequest, available: Microcredits): string | undefined {
+  const { max_tokens: older, max_completion_tokens: newer } = askedLimits
+  const addedBytes = older == null && newer == null ? ADDED_LIMIT_BYTES : 0
+  const promptTokensMax = Math.min(model.context_tokens, chat.promptTokensMax + addedBytes)
   return adviseOnOutput(available, {
-    model: chat.model,
-    name: chat.askedLimits.max_completion_tokens == null ? 'max_tokens' : 'max_completion_tokens',
+    model,
+    name: newer == null ? 'max_tokens' : 'max_completion_tokens',
     most: chat.outputTokensMax,
-    costOf: (outputTokensMax) => chatChargeMax(chat.model, { ...chat, outputTokensMax }).amount,
+    costOf: (outputTokensMax) => chatChargeMax(model, { ...chat, promptTokensMax, outputTokensMax }).amount,
   })
 }
 
