@@ -25,7 +25,8 @@ the command may be interrupted and run again, also beside live traffic. What a r
     }
     const total = tenants.reduce((sum, { counted }) => sum + counted, 0)
     const lines = tenants.filter(({ counted }) => counted > 0).map(({ tenant, counted }) => `${tenant}: ${counted}`)
-    return { json: { counted: total, tenants }, text: [...lines, `${total} settlements counted`].join('\n') }
+    const last = `${total} ${total === 1 ? 'settlement' : 'settlements'} counted`
+    return { json: { counted: total, tenants }, text: [...lines, last].join('\n') }
   },
 }
 

@@ -22,12 +22,12 @@ const NUMBERS: readonly {
   { title: 'COST', show: ({ cost }) => formatCredits(cost), always: true },
 ]
 
-/** A bar is at most this wide, and left out on a terminal with less room than the first number. */
+/** A bar is at most this wide, and left out where there is less room than the first number. */
 const BAR_CELLS = { min: 8, max: 40 } as const
 
 type TableOptions = {
   readonly by: readonly UsageDimension[]
-  /** Width of the terminal, whose last column shows the costs as bars; undefined leaves the bars out. */
+  /** Width of the terminal, which shows the costs as bars: beside the numbers if there is room, else below them. Undefined: no bars. */
   readonly columns: number | undefined
 }
 
@@ -39,11 +39,27 @@ export function usageTable(rows: readonly UsageRow[], { by, columns }: TableOpti
   const lines = rows.map((row) => [...labelsOf(row, by), ...numbers.map(({ show }) => show(row.sums))])
   const last = ['total', ...by.map(() => ''), ...numbers.map(({ show }) => show(total))]
   const cells = alignNumbers([titles, ...lines, last], 1 + by.length)
-  const bars = columns === undefined ? [] : barsOf(rows, columns - widthOf(cells))
-  return formatTable(
+  const room = columns === undefined ? 0 : columns - widthOf(cells)
+  const bars = barsOf(rows, room)
+  const table = formatTable(
     [],
     cells.map((line, index) => [...line, bars[index - 1] ?? '']),
   )
+  return columns === undefined || bars.length > 0 ? table : `${table}${chart(rows, { by, columns })}`
+}
+
+/** The costs as bars below a table that leaves no room; empty if the labels leave none either. Labels that never differ are left out. */
+function chart(rows: readonly UsageRow[], { by, columns }: { by: readonly UsageDimension[]; columns: number }): string {
+  const labels = rows.map((row) => labelsOf(row, by))
+  const differing = (labels[0] ?? []).map((label, column) => labels.some((line) => line[column] !== label))
+  const lines = labels.map((line) => line.filter((_, column) => differing[column]))
+  const bars = barsOf(rows, columns - widthOf(lines))
+  return bars.length === 0
+    ? ''
+    : `\n\n${formatTable(
+        [],
+        lines.map((line, index) => [...line, bars[index] ?? '']),
+      )}`
 }
 
 function labelsOf({ tenant, tenantName, dimensions, keyName }: UsageRow, by: readonly UsageDimension[]): string[] {

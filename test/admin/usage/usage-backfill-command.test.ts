@@ -28,7 +28,7 @@ describe('usage backfill', () => {
   it('counts the rows of every tenant and says how many; a repeat finds none', async () => {
     await putSettledRow(engine.table, 'a')
     const first = await runCommand(usageBackfill, { table: engine.table })
-    expect(first.text).toBe('acme: 1\n1 settlements counted')
+    expect(first.text).toBe('acme: 1\n1 settlement counted')
     const tenants = [
       { tenant: 'acme', counted: 0 },
       { tenant: 'idle', counted: 0 },

@@ -31,8 +31,12 @@ describe('usageTable', () => {
     expect(show(ROWS, 500)[1]).toBe(`${show()[1]}  ${'█'.repeat(40)}`)
   })
 
+  it('shows the bars below a table that leaves no room for them, without labels that never differ', () => {
+    expect(show(ROWS, 65)).toEqual([...show(), '', `chat-large  ${'█'.repeat(40)}`, `famB        ${'█'.repeat(10)}`])
+  })
+
   it('shows no bars without room for them, without a terminal, and without costs', () => {
-    expect(show(ROWS, 65)).toEqual(show())
+    expect(show(ROWS, 19)).toEqual(show())
     expect(show([usageRow('free', { requests: 1 })], 200).join('')).not.toContain('█')
   })
 
