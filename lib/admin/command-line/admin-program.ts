@@ -41,7 +41,7 @@ export function createProgram(
   commands: readonly Command[],
   { take, write }: { take: (command: Command, node: Commander) => void; write: (help: string) => void },
 ): Commander {
-  const program = new Commander(CALL)
+  const program: Commander = new Commander(CALL)
     .usage('COMMAND [OPTIONS]')
     .helpCommand(false)
     .helpOption('-h, --help', 'show this help; after a command, the help of the command')
@@ -50,6 +50,8 @@ export function createProgram(
       showGlobalOptions: true,
       optionTerm: ({ flags }) => flags.replaceAll(/[[\]]/g, ''),
       subcommandTerm: nameOf,
+      // Otherwise `usage backfill` would show the options of `usage`, which it does not take.
+      visibleGlobalOptions: (node) => (node.parent === null ? [] : [...program.options]),
       visibleCommands: (node) => descendantsOf(node).filter((child) => child.summary() !== ''),
     })
     .addHelpText(
@@ -87,13 +89,18 @@ function addCommand(program: Commander, command: Command): Commander {
     .enablePositionalOptions()
     .usage(argumentsOf(command).join(' '))
     .summary(summary)
-    .description(details === undefined ? sentence : `${sentence}\n\n${details}`)
+    .description(details === undefined ? sentence : `${sentence}\n\n${asParagraph(details)}`)
     .addHelpText('after', `\nExamples:\n${calls.join('\n')}`)
   for (const parameter of parameters) {
     node.argument(parameter.required ? `<${parameter.name}>` : `[${parameter.name}]`, parameter.summary)
   }
   addOptions(node, options, command)
   return node
+}
+
+/** Commander breaks lines at the width of the terminal, and keeps every break of the source too. */
+function asParagraph(details: string): string {
+  return details.replaceAll('\n', ' ')
 }
 
 /** To Commander every value is optional: for a required one it would take the next option. `readCommandLine` requires the value. */
