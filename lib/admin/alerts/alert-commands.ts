@@ -1,4 +1,3 @@
-import { type Alert, latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { type AlertSettingsChange, changeAlertSettings, readAlertView } from '#adapters/store/alerts/alert-settings.ts'
 import type { AuditedFields } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -6,12 +5,11 @@ import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from 
 import { formatCredits, InvalidAmountError, type Microcredits, parseCredits } from '#core/money/money.ts'
 import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
+import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
-import type { Command } from '../command-line/command.ts'
+import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
 import { findTenant, TENANT } from '../tenants/read-tenant.ts'
-
-const LIMIT_DEFAULT = 20
 
 /** Shows or changes how a tenant is alerted. @throws TenantNotFoundError. */
 export const tenantAlerts: Command = {
@@ -53,9 +51,18 @@ export const tenantAlerts: Command = {
         at,
       } as const
       await changeAlertSettings(table, id, { change, audit })
+      await warnOfUrl(context, change.url)
     }
     return await showSettings(table, id)
   },
+}
+
+/** The next deployment may allow the url, so it is not an error. No warning if the configuration cannot be read. */
+async function warnOfUrl(context: AdminContext, url: string | null | undefined): Promise<void> {
+  const config = url == null ? undefined : await readDeployedConfig(context).catch(() => undefined)
+  if (url != null && config !== undefined && !checkCallbackUrl(url, config.callback_allowlist).allowed) {
+    context.warn('`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it')
+  }
 }
 
 type View = Awaited<ReturnType<typeof readAlertView>>
@@ -152,43 +159,4 @@ function readLowBalance(text: string | undefined): Microcredits | null | undefin
   } catch (error) {
     throw error instanceof InvalidAmountError ? new UsageError(`--low-balance ${error.message}`) : error
   }
-}
-
-/** Shows the latest alerts of a tenant. @throws TenantNotFoundError. */
-export const alertList: Command = {
-  name: 'alert list',
-  summary: 'show the latest alerts of a tenant and whether they were delivered',
-  options: {
-    tenant: TENANT,
-    limit: { value: 'N', summary: `maximum number of alerts; default: ${LIMIT_DEFAULT}` },
-  },
-  examples: ['alert list --tenant demo --local', 'alert list --tenant demo --limit 5 --stage prod --json'],
-  async run(context, values) {
-    const table = await context.table()
-    const { id } = await findTenant(table, values.required('tenant'))
-    const alerts = await latestAlerts(table, id, values.count('limit') ?? LIMIT_DEFAULT)
-    const rows = alerts.map((alert) => [
-      new Date(alert.at).toISOString(),
-      alert.type,
-      describeAlert(alert),
-      alert.operators,
-      alert.tenant,
-      alert.id,
-    ])
-    return {
-      json: { alerts: alerts.map(toJson) },
-      text: formatTable(['AT', 'TYPE', 'ABOUT', 'OPERATORS', 'TENANT', 'ID'], rows),
-    }
-  },
-}
-
-function toJson({ at, tenantId: _, ...alert }: Alert) {
-  return { at: new Date(at).toISOString(), ...alert }
-}
-
-function describeAlert({ type, data }: Alert): string {
-  const { available, threshold, key, spent, amount, period } = data
-  return type === 'balance.low'
-    ? `${String(available)} available, below ${String(threshold)}`
-    : `${String(threshold)} % of the ${key === null ? 'tenant' : `key ${String(key)}`}: ${String(spent)} of ${String(amount)} (${String(period)})`
 }

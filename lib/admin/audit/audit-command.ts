@@ -86,7 +86,7 @@ async function listEntries(context: AdminContext, table: Table, wish: AuditWish)
   ])
   return {
     json: { entries: entries.map(toJson) },
-    text: formatTable(['AT', 'ACTOR', 'ACTION', 'TARGET', 'CHANGE'], rows),
+    text: rows.length === 0 ? 'no entries' : formatTable(['AT', 'ACTOR', 'ACTION', 'TARGET', 'CHANGE'], rows),
   }
 }
 

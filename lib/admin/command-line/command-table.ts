@@ -1,4 +1,5 @@
-import { alertList, tenantAlerts } from '../alerts/alert-commands.ts'
+import { tenantAlerts } from '../alerts/alert-commands.ts'
+import { alertList } from '../alerts/alert-list.ts'
 import { audit } from '../audit/audit-command.ts'
 import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
 import { health } from '../health/health-command.ts'

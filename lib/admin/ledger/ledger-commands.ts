@@ -64,7 +64,7 @@ function cellsOf({ at, kind, amount, actual, job, estimated, usage, ...rest }: L
 function describeUsage(usage: UsageView | undefined): string | null {
   const parts = USAGE_PARTS.flatMap(([name, unit]) => {
     const count = usage?.[name] ?? 0
-    return count === 0 ? [] : [`${count} ${unit}`]
+    return count === 0 ? [] : [`${count} ${unit}${unit === 'image' && count > 1 ? 's' : ''}`]
   })
   return parts.length === 0 ? null : parts.join(', ')
 }
@@ -75,7 +75,7 @@ const USAGE_PARTS = [
   ['cache_write_tokens', 'written'],
   ['output_tokens', 'out'],
   ['video_seconds', 's'],
-  ['images', 'images'],
+  ['images', 'image'],
 ] as const satisfies readonly (readonly [keyof UsageView, string])[]
 
 function withoutEmptyColumns(rows: readonly Cells[]): [string[], Cells[]] {

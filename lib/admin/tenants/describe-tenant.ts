@@ -20,7 +20,14 @@ export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSe
   const more = { state: stateText(tenant), open_jobs: openJobsText(openJobs.count, openJobs.max) }
   const limited = budget === null ? {} : { budget: budgetText(budget, now) }
   return {
-    json: { ...json, budget: budgetJson(budget, now), ...suspensionOf(tenant) },
+    json: {
+      ...json,
+      state: tenant.state,
+      open_jobs: openJobs.count,
+      open_jobs_max: openJobs.max,
+      budget: budgetJson(budget, now),
+      ...suspensionOf(tenant),
+    },
     text: formatTable([], Object.entries({ ...json, ...more, ...limited })),
   }
 }

@@ -1,15 +1,17 @@
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { readLimit } from '../budgets/read-budget.ts'
+import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readTenantId, TENANT } from './read-tenant.ts'
 
-/** Sets, changes or ends the budget of a tenant. @throws TenantNotFoundError; BudgetChangedError. */
+/** Shows, sets, changes or ends the budget of a tenant. @throws TenantNotFoundError; BudgetChangedError. */
 export const tenantBudget: Command = {
   name: 'tenant budget',
-  summary: 'limit what a tenant may spend in a day, in a month or in all',
-  details: `Spent and held credits together never exceed the budget, but for an overdraft or a lowered amount. A budget begins with what the
+  summary: 'show or change what a tenant may spend in a day, in a month or in all',
+  details: `Without a change, the command shows the budget. Spent and held credits together never exceed the budget, but for an overdraft or a lowered amount. A budget begins with what the
 usage counters of its period say. To count again, after a rollback to an older version for example, set the same budget again.`,
   options: {
     tenant: TENANT,
@@ -18,13 +20,18 @@ usage counters of its period say. To count again, after a rollback to an older v
     clear: { summary: 'end the budget' },
   },
   examples: [
+    'tenant budget --tenant demo --local',
     'tenant budget --tenant demo --amount 100 --period month --local',
     'tenant budget --tenant demo --clear --json',
   ],
   async run(context, values) {
-    const limit = readLimit(values)
+    const isChange = ['amount', 'period', 'clear'].some((option) => values.has(option))
+    const limit = isChange ? readLimit(values) : undefined
     const table = await context.table()
     const tenantId = await readTenantId(context, values)
+    if (limit === undefined) {
+      return await showBudget(table, tenantId)
+    }
     const { isChanged, isExact } = await setTenantBudget(table, { tenantId, limit, actor: await context.actor() })
     if (!isChanged) {
       context.warn(`tenant ${tenantId} has this budget already: nothing was changed`)
@@ -32,11 +39,15 @@ usage counters of its period say. To count again, after a rollback to an older v
     if (!isExact) {
       context.warn('requests were settled all the time: the budget may begin with a little more than was spent')
     }
-    const { budget } = await getTenant(table, tenantId)
-    const now = Date.now()
-    return {
-      json: { id: tenantId, budget: budgetJson(budget, now) },
-      text: `tenant ${tenantId}: ${budget === null ? 'no budget' : `budget ${budgetText(budget, now)}`}`,
-    }
+    return await showBudget(table, tenantId)
   },
+}
+
+async function showBudget(table: Table, tenantId: string): Promise<Answer> {
+  const { budget } = await getTenant(table, tenantId)
+  const now = Date.now()
+  return {
+    json: { id: tenantId, budget: budgetJson(budget, now) },
+    text: `tenant ${tenantId}: ${budget === null ? 'no budget' : `budget ${budgetText(budget, now)}`}`,
+  }
 }

@@ -1,10 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { putAlert } from '#adapters/store/alerts/alert.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { alertList, tenantAlerts } from '../../../lib/admin/alerts/alert-commands.ts'
+import { tenantAlerts } from '../../../lib/admin/alerts/alert-commands.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 import { runCommand } from '../command-line/run-command.ts'
 
@@ -23,7 +26,27 @@ afterAll(() => engine.close())
 const entriesOfAlerts = async () =>
   (await readAudit(table, { limit: 10 })).entries.filter(({ action }) => action === 'tenant alerts')
 
-const set = (options: Record<string, string>) => runCommand(tenantAlerts, { table, options: { tenant, ...options } })
+const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-alerts-'))
+beforeAll(() => {
+  const config = { ...testCatalogue().config, callback_allowlist: ['hooks.example.com'] }
+  writeFileSync(join(dataDirectory, 'gateway.json'), JSON.stringify(config))
+})
+afterAll(() => rmSync(dataDirectory, { recursive: true }))
+
+let warnings: string[]
+beforeEach(() => {
+  warnings = []
+})
+
+const set = (options: Record<string, string>) =>
+  runCommand(tenantAlerts, {
+    table,
+    local: true,
+    dataDirectory,
+    outputs: { BaseUrl: 'http://x' },
+    warn: (sentence) => void warnings.push(sentence),
+    options: { tenant, ...options },
+  })
 
 describe('tenant alerts', () => {
   it('shows the defaults without an entry in the audit log', async () => {
@@ -35,6 +58,7 @@ describe('tenant alerts', () => {
     const url = 'https://hooks.example.com/secret-path'
     const { json } = await set({ url, thresholds: '90, 75,90', 'low-balance': '5' })
     expect(json).toEqual({ tenant, url, thresholds: [75, 90], low_balance: '5' })
+    expect(warnings).toEqual([])
     const entries = await entriesOfAlerts()
     expect(entries).toMatchObject([
       {
@@ -51,6 +75,13 @@ describe('tenant alerts', () => {
       thresholds: [50, 80, 100],
       low_balance: null,
     })
+  })
+
+  it('warns of a url that the deployed configuration does not allow', async () => {
+    await set({ url: 'https://other.example/spend' })
+    expect(warnings).toEqual([
+      '`callback_allowlist` of the deployed configuration does not allow the url: no alert is sent to it',
+    ])
   })
 
   it('records only the settings that change', async () => {
@@ -72,19 +103,5 @@ describe('tenant alerts', () => {
     const refused = set(options)
     await expect(refused).rejects.toThrow(UsageError)
     await expect(refused).rejects.toThrow(message)
-  })
-})
-
-describe('alert list', () => {
-  it('shows the latest alerts and how they were delivered', async () => {
-    const data = { tenant, key: null, threshold: 80, spent: '8', amount: '10', period: 'month' }
-    await table.transact({
-      alert: putAlert({ tenantId: tenant, type: 'budget.threshold', at: 1_800_000_000_000, data }),
-    })
-    const { json, text } = await runCommand(alertList, { table, options: { tenant } })
-    expect(Object(json).alerts).toEqual([
-      expect.objectContaining({ at: '2027-01-15T08:00:00.000Z', type: 'budget.threshold', data, operators: 'due' }),
-    ])
-    expect(text).toContain('80 % of the tenant: 8 of 10 (month)')
   })
 })

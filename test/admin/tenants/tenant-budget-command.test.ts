@@ -38,9 +38,22 @@ describe('tenant budget', () => {
     ])
   })
 
-  it('refuses options that say nothing', async () => {
+  it('without a change shows the budget and records nothing', async () => {
+    const { table } = engine
+    const { tenantId: tenant } = await openTenant(table)
+    expect(await runCommand(tenantBudget, { table, options: { tenant } })).toMatchObject({
+      json: { id: tenant, budget: null },
+      text: `tenant ${tenant}: no budget`,
+    })
+    expect((await readAudit(table, { limit: 10, targets: [tenant] })).entries).not.toContainEqual(
+      expect.objectContaining({ action: 'tenant budget' }),
+    )
+  })
+
+  it('refuses an amount without a period', async () => {
     const { tenantId: tenant } = await openTenant(engine.table)
-    await expect(runCommand(tenantBudget, { table: engine.table, options: { tenant } })).rejects.toMatchObject({
+    const options = { tenant, amount: '5' }
+    await expect(runCommand(tenantBudget, { table: engine.table, options })).rejects.toMatchObject({
       name: 'UsageError',
     })
   })

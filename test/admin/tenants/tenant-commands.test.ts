@@ -160,7 +160,7 @@ describe('a tenant', () => {
     expect(second.json).toEqual(first.json)
     expect(warnings).toEqual(['grant invoice-7 already exists: nothing was added'])
     await expect(runCommand(tenantGrant, { table, options: { ...options, credits: '6' } })).rejects.toThrow(
-      `grant invoice-7 of tenant ${tenant.tenantId} was made with 5 credits`,
+      `grant invoice-7 of tenant ${tenant.tenantId} was made with 5 credits: use another id for another amount`,
     )
     await expect(runCommand(tenantGrant, { table, options: { ...options, id: 'a b' } })).rejects.toThrow(/^--id: use/)
   })

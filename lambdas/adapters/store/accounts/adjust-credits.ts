@@ -96,7 +96,7 @@ async function requireSame(table: Table, tenantId: string, { id, amount }: Named
   const stored = adjustmentItem.parse(await table.readItem(tableKeys.ledgerAdjustment(tenantId, id))).amount
   if (stored !== amount) {
     throw new AdjustmentIdTakenError(
-      `adjustment ${id} of tenant ${tenantId} was made with ${formatCredits(stored)} credits`,
+      `adjustment ${id} of tenant ${tenantId} was made with ${formatCredits(stored)} credits: use another id for another amount`,
     )
   }
 }

@@ -77,7 +77,8 @@ const grantItem = z.object({ amount: z.pipe(z.union([z.number(), z.bigint()]), z
 async function requireSameGrant(table: Table, tenantId: string, { grantId, credits }: Grant): Promise<void> {
   const { amount } = grantItem.parse(await table.readItem(tableKeys.ledgerGrant(tenantId, grantId)))
   if (amount !== credits) {
-    throw new GrantIdTakenError(`grant ${grantId} of tenant ${tenantId} was made with ${formatCredits(amount)} credits`)
+    const made = `grant ${grantId} of tenant ${tenantId} was made with ${formatCredits(amount)} credits`
+    throw new GrantIdTakenError(`${made}: use another id for another amount`)
   }
 }
 

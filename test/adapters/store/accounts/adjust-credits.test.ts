@@ -100,7 +100,7 @@ describe('adjust-credits', () => {
     const { tenantId } = await openTenant(table, '6')
     await adjustTenant(table, tenantId, adjustment('-5', { id: 'ticket-1' }))
     await expect(adjustTenant(table, tenantId, adjustment('-1', { id: 'ticket-1' }))).rejects.toThrow(
-      `adjustment ticket-1 of tenant ${tenantId} was made with -5 credits`,
+      `adjustment ticket-1 of tenant ${tenantId} was made with -5 credits: use another id for another amount`,
     )
     expect(await money(tenantId)).toEqual(['1', '1'])
   })
