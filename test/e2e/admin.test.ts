@@ -36,6 +36,7 @@ describe('npm run admin, against a running local host', () => {
       spent: '0',
       granted: '10',
       webhook_secret: expect.stringMatching(/^whsec_/),
+      budget: null,
     })
     await gateway.admin('tenant', 'grant', '--tenant', made.id, '--credits', '0.000001')
     const { webhook_secret, ...shown } = made
@@ -138,7 +139,7 @@ describe('npm run admin, against a running local host', () => {
     [
       2,
       ['tenant', 'show'],
-      /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID \[--show-secret\]\n/,
+      /--tenant is missing\n\nusage: npm run admin -- tenant show --tenant ID\|NAME \[--show-secret\]\n/,
     ],
     [2, ['tenant', 'list', '--stage', 'prod'], /^--local and --stage are two places: give one of them\n/],
     [1, ['tenant', 'show', '--tenant', 'nobody'], /^no tenant nobody\n$/],
