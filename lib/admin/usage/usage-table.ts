@@ -91,5 +91,5 @@ function barsOf(rows: readonly UsageRow[], room: number): string[] {
   if (width < BAR_CELLS.min || highest === 0n) {
     return []
   }
-  return rows.map(({ sums }) => bar(Number((sums.cost * 1_000_000n) / highest) / 1_000_000, width))
+  return rows.map(({ sums }) => bar(Number(sums.cost) / Number(highest), width))
 }

@@ -35,6 +35,11 @@ describe('usageTable', () => {
     expect(show(ROWS, 65)).toEqual([...show(), '', `chat-large  ${'█'.repeat(40)}`, `famB        ${'█'.repeat(10)}`])
   })
 
+  it('shows the smallest bar for a cost of less than a millionth of the highest', () => {
+    const rows = [usageRow('large', { cost: 2_000_000n }), usageRow('small', { cost: 1n })]
+    expect(show(rows, 80)[2]).toMatch(/ ▏$/)
+  })
+
   it('shows no bars without room for them, without a terminal, and without costs', () => {
     expect(show(ROWS, 19)).toEqual(show())
     expect(show([usageRow('free', { requests: 1 })], 200).join('')).not.toContain('█')
