@@ -50,11 +50,17 @@ async function examine(item: WatchedItem, context: Context): Promise<void> {
   await examineBalance(item, context)
 }
 
+/**
+ * What was spent in the last moments of a period is seen after its end, as long as no request has begun the next period: Reconcile
+ * finds a crossing within two minutes.
+ */
+const LATE_LOOK_MILLISECONDS = 2 * 60 * 1000
+
 type WatchedBudget = { readonly budget: Budget; readonly key: string | null }
 
 async function examineBudget(key: MarkKey, { budget: stored, key: keyId }: WatchedBudget, context: Context) {
   const at = context.nowMilliseconds()
-  const budget = budgetAt(stored, at)
+  const budget = budgetAt(stored, at - LATE_LOOK_MILLISECONDS)
   if (budget.spent === 0n) {
     return
   }
@@ -66,6 +72,9 @@ async function examineBudget(key: MarkKey, { budget: stored, key: keyId }: Watch
     return
   }
   const mark = await readAlertMark(context.table, key)
+  if (isOfLaterPeriod(mark, budget)) {
+    return
+  }
   const before = mark.period === budget.period.id ? mark.crossed : []
   const found = crossed.filter((threshold) => !before.includes(threshold))
   if (found.length === 0) {
@@ -88,6 +97,11 @@ async function examineBudget(key: MarkKey, { budget: stored, key: keyId }: Watch
   if (await moveAlertMark(context.table, { key, from: mark, to, alert })) {
     report('budget.threshold', tenantId)
   }
+}
+
+/** Whether a run that overlaps this one has seen the next period: this run would move the mark back. Ids of one kind have one length. */
+function isOfLaterPeriod({ period = '' }: AlertMark, { period: { id } }: Budget): boolean {
+  return period.length === id.length && period > id
 }
 
 /** Held credits count as well: otherwise each large reservation would fall below the mark and arm it again a moment later. */

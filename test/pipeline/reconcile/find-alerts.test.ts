@@ -73,6 +73,25 @@ describe('find-alerts', () => {
     expect((await alerts())[0]?.data).toMatchObject({ crossed: [50], period_id: '2026-11-23' })
   })
 
+  it('records what was spent in the last moments of a period, with the first run after its end', async () => {
+    pipeline.clock.milliseconds = Date.parse('2026-11-23T00:00:30Z')
+    await spend('10')
+    await run()
+    await run()
+    expect((await alerts()).map(({ data }) => data.period_id)).toEqual(['2026-11-22'])
+  })
+
+  it('records nothing for an earlier period after the next one was alerted, as an overlapping run would', async () => {
+    pipeline.clock.milliseconds = Date.parse('2026-11-23T00:00:30Z')
+    await spend('10', '2026-11-23')
+    await run()
+    await spend('10')
+    await run()
+    await spend('10', '2026-11-23')
+    await run()
+    expect((await alerts()).map(({ data }) => data.period_id)).toEqual(['2026-11-23'])
+  })
+
   it('records nothing twice when runs overlap', async () => {
     await spend('10')
     await Promise.all([run(), run(), run(), run()])
