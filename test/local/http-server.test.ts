@@ -241,7 +241,7 @@ describe('the requests of one connection', () => {
 })
 
 describe('a connection whose client', () => {
-  const STALLED_MILLISECONDS = 400
+  const STALLED_MILLISECONDS = 1500
   const ANSWER = Buffer.alloc(24 * 1024 * 1024, 'x')
   let strict: LocalServer
   let answered: Promise<void> | undefined
