@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
-import { measureOperationCosts } from '../engines/operation-costs.ts'
+import { measureVideoJobCosts } from '../engines/operation-costs.ts'
 import { isAllowed, type TableUse, tableGrants, usesOf } from './role-check.ts'
 import { synthesizeStack } from './synthesize-stack.ts'
 
@@ -42,7 +42,7 @@ let service: MeteredService
 beforeAll(async () => {
   service = await startMeteredService((operation, input) => usesOf(operation, input).forEach(check))
   const { request, invoke } = service
-  await measureOperationCosts({
+  await measureVideoJobCosts({
     ...service,
     request: (method, path, options) => during(folderOf(method, path), () => request(method, path, options)),
     invoke: (folder, event) => during(folder, () => invoke(folder, event)),

@@ -26,14 +26,29 @@ type Caller = { readonly tenantId: string; readonly key: string }
 
 /** Runs every operation and every step once, over the deployed handlers, and says what each asked of AWS. */
 export async function measureOperationCosts(service: MeteredService): Promise<OperationCosts> {
+  const { operations, wholeJob } = await measureVideoJobCosts(service)
+  const controls: Record<string, Cost> = {}
+  await recordControls(service, {
+    record: recordIn(service, controls),
+    create: async (owner) => (await create(service, owner)).job,
+    finish: (created) => finish(service, created),
+  })
+  return { operations: { ...operations, ...controls }, wholeJob }
+}
+
+function recordIn(service: MeteredService, costs: Record<string, Cost>): Recorder {
+  return async (name, run) => {
+    costs[name] = await service.meter.apart(run)
+  }
+}
+
+/** The operations and steps of video jobs alone, which functions of the stack carry out. */
+export async function measureVideoJobCosts(service: MeteredService): Promise<OperationCosts> {
   const caller = await service.openTenant('tenant', '1000')
   const operations: Record<string, Cost> = {}
   const reconciles: Record<string, Cost> = {}
-  const recordIn = (costs: Record<string, Cost>) => async (name: string, run: () => Promise<unknown>) => {
-    costs[name] = await service.meter.apart(run)
-  }
-  const record = recordIn(operations)
-  await recordReconcile(service, caller, recordIn(reconciles))
+  const record = recordIn(service, operations)
+  await recordReconcile(service, caller, recordIn(service, reconciles))
   await recordRefusals(service, record)
   await recordLimits(service, { body: createBody(service), record })
   const job = await recordPipeline(service, caller, record)
@@ -41,11 +56,6 @@ export async function measureOperationCosts(service: MeteredService): Promise<Op
   await record('get', () => expectStatus(200, service.request('GET', `/${job.jobId}`, caller)))
   await recordLists(service, job, record)
   await recordDeletions(service, { caller, job }, record)
-  await recordControls(service, {
-    record,
-    create: async (owner) => (await create(service, owner)).job,
-    finish: (created) => finish(service, created),
-  })
   return { operations: { ...operations, ...reconciles }, wholeJob: await runWholeJob(service, caller) }
 }
 
