@@ -118,11 +118,15 @@ export class BudgetOperators {
     return (await verifyLedger(plain)).map(({ tenant, message }) => `ledger verify says of ${tenant}: ${message}`)
   }
 
-  /** One key that shares a budget, or any, gets a budget of another kind. */
+  /** One key gets a budget of another kind, preferably one that shares its budget with others. */
   async #setLate(plain: Table, tenantId: string): Promise<void> {
     const { scheduler } = this.#world
     const keys = (await listApiKeys(plain)).filter((key) => key.tenantId === tenantId && key.state === 'active')
-    const key = keys.find(({ budget }) => budget !== null) ?? keys[0]
+    const limited = keys.filter(({ budget }) => budget !== null)
+    const shared = limited.find(({ budget, keyId }) =>
+      limited.some((other) => other.keyId !== keyId && other.budget?.id === budget?.id),
+    )
+    const key = shared ?? limited[0] ?? keys[0]
     if (key !== undefined) {
       const limit = { amount: parseCredits('5'), kind: otherKind(key) }
       const settings = { budget: planKeyBudget(plain, limit, scheduler) }

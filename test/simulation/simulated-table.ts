@@ -1,4 +1,8 @@
-import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import {
+  DynamoDBServiceException,
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand, type TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb'
 import { type TableWithClient, tableWithClient } from '../engines/table-with-client.ts'
 import type { Faults } from './faults.ts'
@@ -15,6 +19,9 @@ export type Written = { readonly items: readonly TransactItem[] }
 
 /** The pause before a contended request's next try is drawn again, from the history's own dice. */
 const RETRY_MILLISECONDS_MAX = 800
+
+/** A request is refused when its signature is older than this (IAM user guide, "Troubleshoot Signature Version 4 requests"). */
+const SIGNATURE_MILLISECONDS_MAX = 5 * 60 * 1000
 
 /** A slot of a channel that was taken: under which bound, by which time, and since when an operator had disabled the channel. */
 export type Claim = {
@@ -56,7 +63,12 @@ export class SimulatedTable {
       const { name } = command.constructor
       const input = withoutGuards(command.input, missing)
       const isWrite = !/^(Get|BatchGet|Query|Scan)/.test(name)
+      const signedAt = scheduler.nowMilliseconds()
       const carryOut = async () => {
+        // Its process may have stood still between the signature and the sending.
+        if ((scheduler.current()?.frozenUntil ?? 0) > signedAt + SIGNATURE_MILLISECONDS_MAX) {
+          throw signatureExpired()
+        }
         const { token, isRepeat } = tokens.use(input)
         const sent = token === undefined ? input : { ...input, ClientRequestToken: token }
         const output = await plain.client.send(Object.assign(Object.create(command), { input: sent }))
@@ -144,6 +156,11 @@ export class SimulatedTable {
     const max = Number(update?.ExpressionAttributeValues?.[':max'] ?? 0)
     return isClaim ? [{ channelId, max, claimedAt, disabledSince: this.#disabledSince.get(channelId) }] : []
   }
+}
+
+function signatureExpired(): Error {
+  const name = 'InvalidSignatureException'
+  return new DynamoDBServiceException({ name, $fault: 'client', message: 'Signature expired', $metadata: {} })
 }
 
 /** What DynamoDB answers when another write holds the same item: nothing was written. */
