@@ -37,6 +37,9 @@ describe('npm run admin, against a running local host', () => {
       granted: '10',
       webhook_secret: expect.stringMatching(/^whsec_/),
       budget: null,
+      state: 'active',
+      open_jobs: 0,
+      open_jobs_max: 10,
     })
     await gateway.admin('tenant', 'grant', '--tenant', made.id, '--credits', '0.000001')
     const { webhook_secret, ...shown } = made
