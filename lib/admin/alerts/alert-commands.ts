@@ -2,13 +2,14 @@ import { type AlertSettingsChange, changeAlertSettings, readAlertView } from '#a
 import type { AuditedFields } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { ALERT_THRESHOLD_PERCENT, ALERT_THRESHOLDS, ALERT_THRESHOLDS_MAX } from '#core/money/budget-thresholds.ts'
-import { formatCredits, InvalidAmountError, type Microcredits, parseCredits } from '#core/money/money.ts'
+import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
+import { readAmount } from '../tenants/read-credits.ts'
 import { findTenant, TENANT } from '../tenants/read-tenant.ts'
 
 /** Shows or changes how a tenant is alerted. @throws TenantNotFoundError. */
@@ -154,9 +155,5 @@ function readLowBalance(text: string | undefined): Microcredits | null | undefin
   if (text === undefined || text === 'none') {
     return text === undefined ? undefined : null
   }
-  try {
-    return parseCredits(text)
-  } catch (error) {
-    throw error instanceof InvalidAmountError ? new UsageError(`--low-balance ${error.message}`) : error
-  }
+  return readAmount('low-balance', text)
 }

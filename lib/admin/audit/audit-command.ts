@@ -63,8 +63,9 @@ const TARGETS_MAX = 50
 
 /** An id, or the ids of every tenant and key with a name: a search may find more than one target. @throws UsageError for too many. */
 async function findTargets(table: Table, idOrName: string): Promise<readonly string[]> {
-  const tenants = (await listTenantNames(table)).filter(({ name }) => name === idOrName)
-  const keys = (await listApiKeys(table)).filter(({ name }) => name === idOrName)
+  const [allTenants, allKeys] = await Promise.all([listTenantNames(table), listApiKeys(table)])
+  const tenants = allTenants.filter(({ name }) => name === idOrName)
+  const keys = allKeys.filter(({ name }) => name === idOrName)
   const targets = [...new Set([idOrName, ...tenants.map(({ id }) => id), ...keys.map(({ keyId }) => keyId)])]
   if (targets.length > TARGETS_MAX) {
     throw new UsageError(`--target ${idOrName}: ${targets.length - 1} tenants and keys have this name; use an id`)

@@ -46,32 +46,30 @@ export function describeNewKey({ id, key, tenant, budget, ...wish }: NewKey): An
 
 /** Keys as a list, without the keys themselves. @param budgets by their ids. */
 export function describeKeys(listings: readonly ApiKeyListing[], budgets: ReadonlyMap<string, Budget>): Answer {
-  const budgetOf = ({ budget }: ApiKeyListing) => (budget === null ? undefined : budgets.get(budget.id))
-  const keys = listings.map((key) => keyRow(key, budgetOf(key)))
-  const rows = keys.map((key, index) => [
-    key.id,
-    key.tenant,
-    key.name,
-    key.state,
-    key.expires_at,
-    key.rate_per_minute === null ? null : `${key.rate_per_minute}/min`,
-    ...budgetColumns(listings[index], budgets),
-    key.models?.join(',') ?? 'all',
-    key.created_at,
-  ])
+  const described = listings.map((listing) => {
+    const budget = listing.budget === null ? undefined : budgets.get(listing.budget.id)
+    const key = keyRow(listing, budget)
+    const row = [
+      key.id,
+      key.tenant,
+      key.name,
+      key.state,
+      key.expires_at,
+      key.rate_per_minute === null ? null : `${key.rate_per_minute}/min`,
+      ...(listing.budget === null ? [null, null] : budgetColumns(budget)),
+      key.models?.join(',') ?? 'all',
+      key.created_at,
+    ]
+    return { key, row }
+  })
+  const keys = described.map(({ key }) => key)
+  const rows = described.map(({ row }) => row)
   const header = ['KEY', 'TENANT', 'NAME', 'STATE', 'EXPIRES', 'RATE', 'BUDGET', 'LEFT', 'MODELS', 'CREATED']
   return { json: { keys }, text: formatTable(header, rows) }
 }
 
-/** The limit of a key's budget, and what is left of it. */
-function budgetColumns(
-  key: ApiKeyListing | undefined,
-  budgets: ReadonlyMap<string, Budget>,
-): readonly [string | null, string | null] {
-  if (key === undefined || key.budget === null) {
-    return [null, null]
-  }
-  const budget = budgets.get(key.budget.id)
+/** The limit of the budget that a key names, and what is left of it. */
+function budgetColumns(budget: Budget | undefined): readonly [string, string | null] {
   if (budget === undefined) {
     return ['missing', null]
   }
@@ -108,7 +106,7 @@ export function stateOf(
   return suspended ? 'suspended' : 'active'
 }
 
-/** As stored: truncated to whole seconds. */
-function isoSeconds(milliseconds: number): string {
+/** A time of a key as it is stored: truncated to whole seconds. */
+export function isoSeconds(milliseconds: number): string {
   return new Date(Math.floor(milliseconds / 1000) * 1000).toISOString()
 }

@@ -7,7 +7,7 @@ import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import { readDuration, readEnd } from '../command-line/read-time.ts'
-import { describeNewKey, stateOf } from './describe-key.ts'
+import { describeNewKey, isoSeconds, stateOf } from './describe-key.ts'
 import { findKey, KEY } from './find-key.ts'
 
 const OVERLAP_DEFAULT = '24h'
@@ -78,7 +78,7 @@ async function rotateKey(
   const id = await storeApiKey(table, { key, tenantId: old.tenantId, ...limits, ...shared, replaces }, actor)
   const [budget] = (await readKeyBudgets(table, [old])).values()
   const { json, text } = describeNewKey({ id, key, tenant: old.tenantId, budget, ...limits })
-  const ends = new Date(Math.floor(oldEndsAt / 1000) * 1000).toISOString()
+  const ends = isoSeconds(oldEndsAt)
   return {
     json: { ...Object(json), replaces: old.keyId, old_expires_at: ends },
     text: `${text}\nKey ${old.keyId} works until ${ends}.`,

@@ -1,4 +1,4 @@
-import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
+import { type ApiKeyListing, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { getTenant, listTenantIds, type Tenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { type EarlierReservation, readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem, type StoredHold } from '#adapters/store/money/hold-item.ts'
@@ -26,19 +26,23 @@ const READS_MAX = 3
  */
 export async function verifyLedger(table: Table, only?: string): Promise<BrokenInvariant[]> {
   const broken: BrokenInvariant[] = []
-  const keyed = only === undefined ? (await listApiKeys(table)).map(({ tenantId }) => tenantId) : []
+  const keys = await listApiKeys(table)
+  const keyed = keys.map(({ tenantId }) => tenantId)
   const tenants = only === undefined ? new Set([...(await listTenantIds(table)), ...keyed]) : [only]
   for (const tenant of tenants) {
-    broken.push(...(await verifyTenant(table, tenant)).map((message) => ({ tenant, message })))
+    broken.push(...(await verifyTenant(table, tenant, keys)).map((message) => ({ tenant, message })))
   }
   return broken
 }
 
-/** A finding counts if every one of several reads shows it, because no read is a snapshot. */
-async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
+/**
+ * A finding counts if every one of several reads shows it, because no read is a snapshot.
+ * @param keys those of all tenants, which only the first read takes as they are: keys may change while tenants are checked.
+ */
+async function verifyTenant(table: Table, tenantId: string, keys: readonly ApiKeyListing[]): Promise<string[]> {
   let persistent: string[] | undefined
   for (let read = 0; read < READS_MAX; read += 1) {
-    const found = await checkTenant(table, tenantId)
+    const found = await checkTenant(table, tenantId, read === 0 ? keys : await listApiKeys(table))
     persistent = persistent === undefined ? found : persistent.filter((message) => found.includes(message))
     if (persistent.length === 0) {
       return []
@@ -47,7 +51,7 @@ async function verifyTenant(table: Table, tenantId: string): Promise<string[]> {
   return persistent ?? []
 }
 
-async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
+async function checkTenant(table: Table, tenantId: string, keys: readonly ApiKeyListing[]): Promise<string[]> {
   const tenant = await findTenant(table, tenantId)
   const { jobs, reservations, requests, holds } = await readJobs(table, tenantId)
   const malformed: string[] = []
@@ -74,7 +78,7 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
     ...(await checkKeyBudgets(table, tenantId, {
       reservations: held,
       holds,
-      named: await namedBudgets(table, tenantId),
+      named: namedBudgets(keys, tenantId),
     })),
     ...[...jobs.values()].flatMap((job) => checkJob(job, reservations.get(job.jobId), rowsByJob.get(job.jobId) ?? [])),
     ...[...reservations.keys()].filter((jobId) => !jobs.has(jobId)).map((jobId) => `reservation ${jobId} has no job`),
@@ -85,9 +89,9 @@ async function checkTenant(table: Table, tenantId: string): Promise<string[]> {
 }
 
 /** Ids of the tenant's keys by the budgets that they name. */
-async function namedBudgets(table: Table, tenantId: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+function namedBudgets(keys: readonly ApiKeyListing[], tenantId: string): ReadonlyMap<string, ReadonlySet<string>> {
   const named = new Map<string, Set<string>>()
-  for (const { keyId, budget, tenantId: owner } of await listApiKeys(table)) {
+  for (const { keyId, budget, tenantId: owner } of keys) {
     if (owner === tenantId && budget !== null) {
       named.set(budget.id, (named.get(budget.id) ?? new Set()).add(keyId))
     }

@@ -4,7 +4,7 @@ import type { CommandValues } from '../command-line/command-values.ts'
 
 /** The amount of `--credits`. @throws UsageError if it is not an amount. */
 export function readCredits(values: CommandValues): Microcredits {
-  return parse('credits', values.required('credits'))
+  return readAmount('credits', values.required('credits'))
 }
 
 /** The amount of `--amount`, which may be negative, such as `-5`. @throws UsageError if it is zero or not an amount. */
@@ -16,14 +16,15 @@ export function readSignedCredits(values: CommandValues): Microcredits {
     )
   }
   const isNegative = text.startsWith('-')
-  const amount = parse('amount', isNegative ? text.slice(1) : text)
+  const amount = readAmount('amount', isNegative ? text.slice(1) : text)
   if (amount === ZERO) {
     throw new UsageError(`--amount ${text}: use an amount other than zero`)
   }
   return isNegative ? microcredits(-amount) : amount
 }
 
-function parse(option: string, text: string): Microcredits {
+/** The amount in the value of an option. @throws UsageError that names the option if it is not an amount. */
+export function readAmount(option: string, text: string): Microcredits {
   try {
     return parseCredits(text)
   } catch (error) {

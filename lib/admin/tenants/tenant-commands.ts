@@ -58,16 +58,11 @@ export const tenantList: Command = {
   async run(context) {
     const listed = await listTenants(await context.table())
     const tenants = listed.map(tenantRow)
-    const rows = tenants.map((row, index) => [
-      row.id,
-      row.name,
-      stateText(listed[index] ?? { state: row.state, suspension: null }),
-      row.available,
-      row.held,
-      row.spent,
-      row.granted,
-      openJobsText(row.open_jobs, row.open_jobs_max),
-    ])
+    const rows = listed.map((tenant) => {
+      const row = tenantRow(tenant)
+      const jobs = openJobsText(row.open_jobs, row.open_jobs_max)
+      return [row.id, row.name, stateText(tenant), row.available, row.held, row.spent, row.granted, jobs]
+    })
     const header = ['TENANT', 'NAME', 'STATE', 'AVAILABLE', 'HELD', 'SPENT', 'GRANTED', 'OPEN JOBS']
     return { json: { tenants }, text: formatTable(header, rows) }
   },
