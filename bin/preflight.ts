@@ -1,4 +1,4 @@
-import { printableLines } from '../lib/admin/command-line/printable.ts'
+import { printableLines } from '#core/printable.ts'
 import { runPreflight } from '../lib/admin/preflight/run-preflight.ts'
 import { configurationFile, DEFAULT_CONFIGURATION } from '../lib/config/configuration-file.ts'
 import { readContextArguments } from '../lib/config/context-arguments.ts'

@@ -1,7 +1,7 @@
-import { withoutSecrets } from '#adapters/store/audit/without-secrets.ts'
+import { isPrintable } from '#core/printable.ts'
+import { withoutSecrets } from '#core/without-secrets.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandValues } from './command-values.ts'
-import { isPrintable } from './printable.ts'
 
 /** The name in `--name`; undefined if it was not given. @throws UsageError for a name with control characters or a secret. */
 export function readName(values: CommandValues): string | undefined {

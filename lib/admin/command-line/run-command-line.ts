@@ -1,3 +1,4 @@
+import { printableJson, printableLines } from '#core/printable.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { createAdminContext, type Terminal } from '../deployment/admin-context.ts'
 import { CALL, CommandLineError, usageOf } from './admin-program.ts'
@@ -5,7 +6,6 @@ import type { AdminContext, Command } from './command.ts'
 import { readCommandLine } from './command-line.ts'
 import type { CommandValues } from './command-values.ts'
 import { explainFailure } from './explain-failure.ts'
-import { printableJson, printableLines } from './printable.ts'
 
 /** 0: done. 1: the command failed, or found something wrong. 2: the command line is invalid. */
 export type ExitCode = 0 | 1 | 2

@@ -1,9 +1,9 @@
 import { once } from '#adapters/once.ts'
+import { printable } from '#core/printable.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { AdminContext, ConfirmOptions } from '../command-line/command.ts'
 import { NotConfirmedError } from '../command-line/command-failed-error.ts'
 import type { CommandValues } from '../command-line/command-values.ts'
-import { printable } from '../command-line/printable.ts'
 import { readAdminActor } from './admin-actor.ts'
 import { Deployment } from './deployment.ts'
 

@@ -1,9 +1,9 @@
 import { formatCredits } from '#core/money/money.ts'
 import type { UsageDimension } from '#core/parameters/usage-dimensions.ts'
+import { printable } from '#core/printable.ts'
 import { addUsageSums, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
 import { bar } from '../../terminal/bar.ts'
 import { formatTable } from '../command-line/answer.ts'
-import { printable } from '../command-line/printable.ts'
 import type { UsageRow } from './usage-row.ts'
 
 /** Numbers of a line. Those that may be left out are shown if any line has one. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { withoutSecrets } from '#core/without-secrets.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '../table/table.ts'
 import { dueSortKey, tableKeys } from '../table/table-keys.ts'
-import { withoutSecrets } from './without-secrets.ts'
 
 /**
  * What an actor may do. `operator`: runs the admin commands. `owner` and `viewer`: users of the console. `tenant`: an API key of a tenant.

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { withoutSecrets } from '#adapters/store/audit/without-secrets.ts'
+import { withoutSecrets } from '#core/without-secrets.ts'
 
 describe('without-secrets', () => {
   it.each([

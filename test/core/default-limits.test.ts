@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { OPEN_JOBS_DEFAULT, RATE_PER_MINUTE_DEFAULT } from '#core/default-limits.ts'
 import { requestRate } from '#core/quota/request-rate.ts'
-import { OPEN_JOBS_DEFAULT, RATE_PER_MINUTE_DEFAULT } from '../../lib/admin/default-limits.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
 
 /** What AWS gives an account that asked for it, and what other functions need of that (docs/scaling.md, 1,000 open jobs). */

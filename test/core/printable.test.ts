@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { isPrintable, printable, printableJson, printableLines } from '../../../lib/admin/command-line/printable.ts'
+import { isPrintable, printable, printableJson, printableLines } from '#core/printable.ts'
 
 describe('printable', () => {
   it.each([
