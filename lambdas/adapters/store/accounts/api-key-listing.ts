@@ -4,6 +4,7 @@ import { queryPartition } from '../table/query-items.ts'
 import type { Table } from '../table/table.ts'
 import { isSortKey, tableKeys } from '../table/table-keys.ts'
 import type { BudgetOfKey } from './api-key-record.ts'
+import { type PlaygroundKeys, readPlaygroundKeys } from './playground-keys.ts'
 
 /** An API key as an operator sees it: never the key, only its public id. */
 export type ApiKeyListing = {
@@ -71,6 +72,8 @@ type StoredListing = {
   readonly listing: ApiKeyListing
   /** The digest of the key, which finds its other item. */
   readonly digest: string
+  /** Keys that the playground made in its name. */
+  readonly playground: PlaygroundKeys
 }
 
 /** A key by its public id, strongly consistent. @throws ApiKeyNotFoundError. */
@@ -93,5 +96,5 @@ function readListing(item: unknown): StoredListing {
     expiresAt: toMilliseconds(expiresAt),
     endBeforeReplacement: endBeforeReplacement === undefined ? undefined : toMilliseconds(endBeforeReplacement),
   }
-  return { listing, digest }
+  return { listing, digest, playground: readPlaygroundKeys(item) }
 }

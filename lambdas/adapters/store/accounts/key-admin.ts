@@ -3,6 +3,7 @@ import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Condition, NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
+import { endPlaygroundKeys, hasNoNewPlaygroundKey } from './playground-keys.ts'
 
 /** Another command changed the key meanwhile. Nothing was written. */
 export class ApiKeyChangedError extends Error {
@@ -17,33 +18,40 @@ export type ReplacedApiKey = Pick<ApiKeyListing, 'keyId' | 'expiresAt'> & {
   readonly endsAt: number
 }
 
+/** Reads and writes while playground keys are made with the key. */
+const TRIES_MAX = 5
+
 /**
- * Revokes a key, in one transaction with its listing and the entry of the audit log: its next request is refused, and so is a reservation
- * that is under way. A key that is revoked already stays as it is.
+ * Revokes a key, in one transaction with its listing, its playground keys and the entry of the audit log: its next request is refused, and
+ * so is a reservation that is under way. A key that is revoked already stays as it is.
  * @throws ApiKeyNotFoundError when no key has this id.
+ * @throws ApiKeyChangedError if playground keys are made with it all the time.
  */
 export async function revokeApiKey(table: Table, keyId: string, actor: Actor): Promise<void> {
-  const { tenantId, state } = (await getApiKey(table, keyId)).listing
-  if (state === 'revoked') {
-    return
-  }
-  const revocation = await updateKey(table, keyId, {
-    UpdateExpression: 'SET #state = :revoked',
-    ConditionExpression: '#state = :active',
-    ExpressionAttributeNames: { '#state': 'state' },
-    ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
-  })
-  const target = { kind: 'key', id: keyId, tenantId } as const
-  const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
-  const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
-  try {
-    await table.transact({ ...revocation, audit })
-  } catch (error) {
-    // Another command, or an earlier try of this one, has revoked the key since it was read.
-    if (!(error instanceof ConditionsNotMetError)) {
-      throw error
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const { tenantId, state } = (await getApiKey(table, keyId)).listing
+    if (state === 'revoked') {
+      return
+    }
+    const revocation = await updateKey(table, keyId, {
+      UpdateExpression: 'SET #state = :revoked',
+      ConditionExpression: '#state = :active',
+      ExpressionAttributeNames: { '#state': 'state' },
+      ExpressionAttributeValues: { ':revoked': 'revoked', ':active': 'active' },
+    })
+    const target = { kind: 'key', id: keyId, tenantId } as const
+    const [before, after] = [{ state: 'active' }, { state: 'revoked' }]
+    const audit = auditEntry({ actor, action: 'key revoke', target, before, after, at: Date.now() })
+    try {
+      return await table.transact({ ...revocation, audit })
+    } catch (error) {
+      // Another command, or an earlier try of this one, may have revoked the key since it was read.
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
     }
   }
+  throw new ApiKeyChangedError(`key ${keyId} is being changed by others: nothing was done`)
 }
 
 /**
@@ -51,7 +59,10 @@ export async function revokeApiKey(table: Table, keyId: string, actor: Actor): P
  * lifetime and not its last days.
  * @throws ApiKeyNotFoundError.
  */
-export async function endKey(table: Table, { keyId, expiresAt, revision, endsAt }: ReplacedApiKey): Promise<KeyWrites> {
+export async function endKey(
+  table: Table,
+  { keyId, expiresAt, revision, endsAt }: ReplacedApiKey,
+): Promise<NamedWrites> {
   const was = expiresAt === null ? undefined : wholeSeconds(expiresAt)
   const keyEndsAsRead = was === undefined ? 'attribute_not_exists(expiresAt)' : 'expiresAt = :was'
   const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :revision'
@@ -76,23 +87,33 @@ export function wholeSeconds(milliseconds: number): number {
 /** One change of both items of a key, by its public id. */
 type KeyChange = Condition & { readonly UpdateExpression: string }
 
-/** The writes that change both items of a key. */
-type KeyWrites = Pick<NamedWrites, 'key' | 'listing'>
-
 /**
- * The writes that change a key and its listing alike, if both exist.
+ * The writes that change a key and its listing alike, if both exist, and end its playground keys, which have what the key had before.
  * @throws ApiKeyNotFoundError when no key has this id.
  */
 export async function updateKey(
   table: Table,
   keyId: string,
   { ConditionExpression, ...change }: KeyChange,
-): Promise<KeyWrites> {
-  const { digest } = await getApiKey(table, keyId)
+): Promise<NamedWrites> {
+  const { digest, playground } = await getApiKey(table, keyId)
   const conditions = ['attribute_exists(PK)', ...(ConditionExpression === undefined ? [] : [ConditionExpression])]
-  const update = { ...change, ConditionExpression: conditions.join(' AND ') }
+  const { condition, values } = hasNoNewPlaygroundKey(playground)
   return {
-    key: { Update: { ...update, Key: tableKeys.apiKey(digest) } },
-    listing: { Update: { ...update, Key: tableKeys.apiKeyListing(keyId) } },
+    key: { Update: { ...change, ConditionExpression: conditions.join(' AND '), Key: tableKeys.apiKey(digest) } },
+    listing: {
+      Update: {
+        ...change,
+        ConditionExpression: [...conditions, condition].join(' AND '),
+        ...valuesOf({ ...change.ExpressionAttributeValues, ...values }),
+        Key: tableKeys.apiKeyListing(keyId),
+      },
+    },
+    ...endPlaygroundKeys(playground.keys, Date.now()),
   }
+}
+
+/** DynamoDB refuses an empty set of values. */
+function valuesOf(values: Readonly<Record<string, unknown>>): Pick<Condition, 'ExpressionAttributeValues'> {
+  return Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }
 }

@@ -6,6 +6,7 @@ import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, getApiKey } from './api-key-listing.ts'
 import type { BudgetOfKey } from './api-key-record.ts'
 import { ApiKeyChangedError, wholeSeconds } from './key-admin.ts'
+import { endPlaygroundKeys, hasNoNewPlaygroundKey, type PlaygroundKeys } from './playground-keys.ts'
 import { requireRate } from './put-api-key.ts'
 
 /** What can be changed of a key. A field that is left out stays as it is; null removes a limit or the name. */
@@ -53,7 +54,7 @@ export async function setApiKey(
 ): Promise<{ readonly key: ApiKeyListing; readonly isChanged: boolean }> {
   requireRate(settings.ratePerMinute)
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
-    const { listing, digest } = await getApiKey(table, keyId)
+    const { listing, digest, playground } = await getApiKey(table, keyId)
     const { revision } = listing
     if (listing.state === 'revoked') {
       throw new ApiKeyRevokedError(`key ${keyId} is revoked: create a new one with key create`)
@@ -66,7 +67,8 @@ export async function setApiKey(
     try {
       await table.transact({
         key: { Update: { Key: tableKeys.apiKey(digest), ...updateOf(changes.filter(isRead), revision) } },
-        listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision) } },
+        listing: { Update: { Key: tableKeys.apiKeyListing(keyId), ...updateOf(changes, revision, playground) } },
+        ...endPlaygroundKeys(playground.keys, Date.now()),
         keyBudget: planned?.write,
         audit: auditEntry({
           actor,
@@ -145,17 +147,24 @@ function isRead({ attribute }: Change): boolean {
 }
 
 /** Changes attributes and raises the revision, if the key still has the revision that was read and is not revoked. */
-function updateOf(changes: readonly Change[], revision: number | undefined): Omit<ItemUpdate, 'Key'> {
+function updateOf(
+  changes: readonly Change[],
+  revision: number | undefined,
+  playground?: PlaygroundKeys,
+): Omit<ItemUpdate, 'Key'> {
   const set = changes.filter(({ value }) => value !== undefined)
   const removed = changes.filter(({ value }) => value === undefined)
   const keyIsNotRevoked = '#state = :active'
   const keyHasNotChanged = revision === undefined ? 'attribute_not_exists(revision)' : 'revision = :was'
+  const made = playground === undefined ? undefined : hasNoNewPlaygroundKey(playground)
   return {
     UpdateExpression: [
       `SET ${['revision = :next', ...set.map(({ attribute }) => `#${attribute} = :${attribute}`)].join(', ')}`,
       ...(removed.length === 0 ? [] : [`REMOVE ${removed.map(({ attribute }) => `#${attribute}`).join(', ')}`]),
     ].join(' '),
-    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged].join(' AND '),
+    ConditionExpression: [keyIsNotRevoked, keyHasNotChanged, ...(made === undefined ? [] : [made.condition])].join(
+      ' AND ',
+    ),
     ExpressionAttributeNames: {
       '#state': 'state',
       ...Object.fromEntries(changes.map(({ attribute }) => [`#${attribute}`, attribute])),
@@ -164,6 +173,7 @@ function updateOf(changes: readonly Change[], revision: number | undefined): Omi
       ':active': 'active',
       ':next': (revision ?? 0) + 1,
       ...(revision === undefined ? {} : { ':was': revision }),
+      ...made?.values,
       ...Object.fromEntries(set.map(({ attribute, value }) => [`:${attribute}`, value])),
     },
   }

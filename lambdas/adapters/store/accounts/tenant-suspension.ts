@@ -4,6 +4,7 @@ import type { NamedWrites, Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import { type ApiKeyListing, listApiKeys } from './api-key-listing.ts'
 import { updateKey } from './key-admin.ts'
+import { endPlaygroundKeys, readPlaygroundKeys } from './playground-keys.ts'
 import { isTenantInState, readTenantState, type TenantState } from './tenant-state.ts'
 import { type Suspension, TenantNotFoundError } from './tenant-store.ts'
 
@@ -49,6 +50,9 @@ async function moveTenant(table: Table, move: Move): Promise<void> {
     if (key.tenantId === tenantId && key.suspended !== isSuspended) {
       await markKey(table, key, state)
     }
+  }
+  if (isSuspended) {
+    await endOwnersKeys(table, tenantId)
   }
 }
 
@@ -108,18 +112,37 @@ function stateChanged(tenantId: string, state: TenantState, cause: Error): Tenan
   })
 }
 
+/** Reads and writes while a playground key is made with the key. None is made once the tenant is suspended. */
+const TRIES_MAX = 5
+
 /** Marks one key while its tenant is still in the state of the mark, so that no mark outlives a later command. */
 async function markKey(table: Table, { tenantId, keyId }: ApiKeyListing, state: TenantState): Promise<void> {
   const mark =
     state === 'suspended'
       ? { UpdateExpression: 'SET suspended = :true', ExpressionAttributeValues: { ':true': true } }
       : { UpdateExpression: 'REMOVE suspended' }
-  try {
-    await table.transact({
-      tenant: { ConditionCheck: isTenantInState(tenantId, state) },
-      ...(await updateKey(table, keyId, mark)),
-    })
-  } catch (error) {
-    throw error instanceof ConditionsNotMetError ? stateChanged(tenantId, state, error) : error
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await table.transact({
+        tenant: { ConditionCheck: isTenantInState(tenantId, state) },
+        ...(await updateKey(table, keyId, mark)),
+      })
+    } catch (error) {
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+      if (error.failed.has('tenant') || attempt === TRIES_MAX) {
+        throw stateChanged(tenantId, state, error)
+      }
+    }
+  }
+}
+
+/** Ends the keys that owners made for the playground. None is made once the tenant is suspended. */
+async function endOwnersKeys(table: Table, tenantId: string): Promise<void> {
+  const { keys } = readPlaygroundKeys(await table.readItem(tableKeys.tenant(tenantId)))
+  const ended = endPlaygroundKeys(keys, Date.now())
+  if (Object.keys(ended).length > 0) {
+    await table.transact(ended)
   }
 }

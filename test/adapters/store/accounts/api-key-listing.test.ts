@@ -48,7 +48,11 @@ const TWO = {
 
 describe('api-key-listing', () => {
   it('shows a key with what its changes need, and no digest in the listing', async () => {
-    expect(await getApiKey(table, 'two')).toEqual({ listing: TWO, digest: 'digest-2', revision: undefined })
+    expect(await getApiKey(table, 'two')).toEqual({
+      listing: TWO,
+      digest: 'digest-2',
+      playground: { keys: [], revision: undefined },
+    })
   })
 
   it('shows all keys, with null for what they do not have', async () => {
