@@ -17,6 +17,7 @@ const TESTED = /^(lambdas|lib)\//
 
 /** Tests of several units at once, by folder, each with what holds it together. */
 export const SUITES = {
+  'test/browser': 'the console, in a real browser',
   'test/e2e': 'the whole local host, by HTTP and by its commands',
   'test/engines': 'what the tests themselves run on',
   'test/events': 'every bundle, started with its sample event',

@@ -1,0 +1,20 @@
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+/** WCAG 2.2 AA and all that it includes. */
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] }
+
+/**
+ * One sentence for each rule of WCAG 2.2 AA that the page breaks, with the elements. axe cannot judge canvases, the order of focus, or a
+ * colour as the only sign.
+ */
+export async function accessibilityViolations(page: Page): Promise<string[]> {
+  // Not as a script of the page: its content security policy and Trusted Types would refuse that.
+  await page.evaluate(`${axe.source}; undefined`)
+  const run = `axe.run(document, ${JSON.stringify({ runOnly: STANDARDS, resultTypes: ['violations'] })})`
+  const violations: readonly Violation[] = await page.evaluate(`${run}.then(({ violations }) =>
+    violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => ({ html })) })))`)
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`)
+}

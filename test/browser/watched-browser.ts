@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { launchChromium } from '../engines/chromium/launch-chromium.ts'
+
+/** A page that does not change for this long has failed; the default of 30 s would hide the cause behind the timeout of the test. */
+const ACTION_MILLISECONDS_MAX = 8_000
+
+/** The reason of Chromium for requests that the page itself cancelled, by leaving or by `AbortController`. */
+const CANCELLED = 'net::ERR_ABORTED'
+
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
+  reportViolation(violatedDirective + ' blocked ' + blockedURI + ' ' + sample))`
+
+/**
+ * One browser for a test file, and one context for each page that a test opens. A test fails at `endTest` when one of its pages wrote an
+ * error to the console, threw, lost a request, broke the content security policy, or sent a request to another origin.
+ */
+export class WatchedBrowser {
+  readonly #browser: Browser
+  readonly #contexts: BrowserContext[] = []
+  readonly #problems: string[] = []
+  readonly #expected: RegExp[] = []
+
+  private constructor(browser: Browser) {
+    this.#browser = browser
+  }
+
+  static async start(): Promise<WatchedBrowser> {
+    return new WatchedBrowser(await launchChromium())
+  }
+
+  /** A page of a new context, which shares no cookie and no storage with others. It may only send requests to `origin`. */
+  async open(origin: string, options: BrowserContextOptions = {}): Promise<Page> {
+    // Other locales of a machine, such as `en-US@posix`, are no valid language tags; libraries for charts throw at their import.
+    const context = await this.#browser.newContext({
+      baseURL: origin,
+      locale: 'en-US',
+      timezoneId: 'UTC',
+      ...options,
+    })
+    context.setDefaultTimeout(ACTION_MILLISECONDS_MAX)
+    this.#contexts.push(context)
+    await context.exposeBinding('reportViolation', (_source, violation: string) => this.#note(`policy: ${violation}`))
+    await context.addInitScript(REPORT_VIOLATIONS)
+    if (process.env.REELGATE_TRACES !== undefined) {
+      await context.tracing.start({ screenshots: true, snapshots: true })
+    }
+    const page = await context.newPage()
+    this.#watch(page, new URL(origin).origin)
+    return page
+  }
+
+  /** The test causes this problem, such as a 401 of a wrong key, which Chromium writes to the console. It fails without the problem. */
+  expectProblem(pattern: RegExp): void {
+    this.#expected.push(pattern)
+  }
+
+  /** Closes the pages of the test. @throws Error with all that went wrong in them. */
+  async endTest(): Promise<void> {
+    const contexts = this.#contexts.splice(0)
+    await Promise.all(contexts.map(closeContext))
+    const problems = this.#problems.splice(0)
+    const expected = this.#expected.splice(0)
+    const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)))
+    const found = [
+      ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
+      ...missing.map((pattern) => `expected, and did not happen: ${pattern}`),
+    ]
+    if (found.length > 0) {
+      throw new Error(`in the browser:\n${found.map((each) => `  ${each}`).join('\n')}`)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close()
+  }
+
+  #note(problem: string): void {
+    this.#problems.push(problem)
+  }
+
+  #watch(page: Page, origin: string): void {
+    page.on('console', (message) => {
+      if (message.type() === 'error') {
+        this.#note(`console: ${message.text()} (${message.location().url})`)
+      }
+    })
+    page.on('pageerror', (error) => this.#note(`thrown: ${error.stack ?? error.message}`))
+    page.on('requestfailed', (request) => {
+      const reason = request.failure()?.errorText
+      if (reason !== CANCELLED) {
+        this.#note(`request failed: ${request.method()} ${request.url()} ${reason}`)
+      }
+    })
+    page.on('request', (request) => {
+      const url = new URL(request.url())
+      if (url.protocol !== 'blob:' && url.origin !== origin) {
+        this.#note(`another origin: ${request.method()} ${request.url()}`)
+      }
+    })
+  }
+}
+
+/** With `REELGATE_TRACES=<folder>` each context leaves a trace, to look at with `npx playwright-core show-trace`. */
+async function closeContext(context: BrowserContext): Promise<void> {
+  const folder = process.env.REELGATE_TRACES
+  if (folder !== undefined) {
+    mkdirSync(folder, { recursive: true })
+    await context.tracing.stop({ path: join(folder, `${Date.now()}-${process.pid}-${crypto.randomUUID()}.zip`) })
+  }
+  await context.close()
+}
