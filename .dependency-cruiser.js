@@ -2,10 +2,10 @@
 const NODE_CORE =
   '^(node:)?(fs|http|https|net|tls|dns|crypto|child_process|os|path|stream|timers|worker_threads|process|zlib)'
 
-const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|api|middleware|pipeline|relay)/'
+const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|admin|admin-api|api|middleware|pipeline|relay)/'
 
 /** Folders with a handler of their own: they never import each other. */
-const HANDLERS = '(?:api|pipeline)/[^/]+|cdn-signing-key'
+const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key'
 
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
@@ -44,6 +44,7 @@ export default {
       ['contract/', 'jobs/'],
       ['quota/'],
       ['relay/'],
+      ['console/'],
     ]),
     ...floors('lambdas/adapters/store', [
       ['table/', 'bucket/'],
@@ -52,13 +53,14 @@ export default {
       ['money/'],
       ['jobs/'],
       ['alerts/'],
+      ['console/'],
     ]),
     ...floors('lambdas', [
       ['core/'],
       ['adapters/'],
       ['middleware/'],
-      ['relay/', 'pipeline/', 'cdn-signing-key/'],
-      ['api/'],
+      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/'],
+      ['api/', 'admin-api/'],
     ]),
     forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share adapters only', '^lambdas/relay/', {
       path: '^lambdas/pipeline/',
@@ -90,6 +92,7 @@ export default {
     onlyTo('commands-import-no-handlers', '^lib/(admin|demo)/', [
       'lambdas/core/',
       'lambdas/adapters/',
+      'lambdas/admin/',
       'lambdas/pipeline/[^/]+\\.ts$',
       'lib/(admin|demo|local|config|terminal)/',
     ]),

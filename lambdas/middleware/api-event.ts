@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import type { Session } from '#core/console/session.ts'
 import type { IgnoredParts } from '#core/contract/ignored-fields.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { AccountView } from '#core/money/balance-view.ts'
@@ -8,6 +9,8 @@ import type { RateState } from '#core/quota/request-rate.ts'
 /** An API Gateway proxy event on its way through the middleware; each step adds its own field. */
 export type ApiEvent = APIGatewayProxyEvent & {
   caller?: Caller
+  /** The signed-in user of the console, on routes of the admin API. */
+  session?: Session
   /** The caller's own job that the path names, where the operation reads it with the key; undefined if there is none. */
   job?: VideoJob | undefined
   /** What the caller's key and tenant have, where the operation reads it with the key. */

@@ -103,7 +103,7 @@ async function answerWhole(exchange: Exchange, target: LocalFunction, event: unk
   const body = Buffer.from(result.body, result.isBase64Encoded ? 'base64' : 'utf8')
   // A 204 has no length (RFC 9110, 8.6).
   const length = result.statusCode === 204 ? {} : { 'content-length': body.length }
-  response.writeHead(result.statusCode, { ...result.headers, ...length })
+  response.writeHead(result.statusCode, { ...result.headers, ...result.multiValueHeaders, ...length })
   if (body.length <= SMALL_ANSWER_BYTES) {
     response.end(body)
     return

@@ -1,4 +1,6 @@
 import { once } from '#adapters/once.ts'
+import type { AdminFunction } from '#core/console/admin-route.ts'
+import { routeAdminRequest } from '#core/console/admin-routes.ts'
 import { matchPath, methodsOf, ROUTES, type Route } from '#core/contract/routes.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { LocalFunction } from './lambda-runtime.ts'
@@ -31,6 +33,23 @@ const VARIABLE = ENDPOINTS.filter(({ endpoint }) => endpoint.resource.includes('
 
 const FALLBACK: Endpoint = { resource: '/{proxy+}', target: apiFunction('fallback', false), streams: false }
 
+const ADMIN_PREFIX = '/admin/v1/'
+
+const ADMIN: Readonly<Record<AdminFunction, Endpoint>> = {
+  'sign-in': adminEndpoint('sign-in'),
+  read: adminEndpoint('read'),
+  write: adminEndpoint('write'),
+}
+
+function adminEndpoint(name: AdminFunction): Endpoint {
+  const target = {
+    name: `admin-${name}`,
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
+    load: once(() => import(`#lambdas/admin-api/${name}/handler.ts`)),
+  }
+  return { resource: `${ADMIN_PREFIX}{proxy+}`, target, streams: false }
+}
+
 function endpointOf({ operation, path, streams }: Route): Endpoint {
   return { resource: path, target: apiFunction(operation, streams === true), streams: streams === true }
 }
@@ -49,6 +68,9 @@ export function routeRequest(method: string, path: string): RoutedRequest {
   if (fixed !== undefined) {
     return fixed
   }
+  if (path.startsWith(ADMIN_PREFIX)) {
+    return routeToAdmin(method, path)
+  }
   for (const each of VARIABLE) {
     const pathParameters = each.method === method ? matchPath(each.endpoint.resource, path) : undefined
     if (pathParameters !== undefined) {
@@ -58,7 +80,14 @@ export function routeRequest(method: string, path: string): RoutedRequest {
   return { ...FALLBACK, pathParameters: { proxy: path.slice(1) } }
 }
 
+/** Paths and methods without an operation go where their method goes: GET to `read`, all others to `write`. */
+function routeToAdmin(method: string, path: string): RoutedRequest {
+  const name = routeAdminRequest(method, path)?.route.function ?? (method === 'GET' ? 'read' : 'write')
+  return { ...ADMIN[name], pathParameters: { proxy: path.slice(ADMIN_PREFIX.length) } }
+}
+
 /** Loads every handler of the API, so that no first request pays for it. */
 export async function loadApiHandlers(): Promise<void> {
-  await Promise.all([...ENDPOINTS.map(({ endpoint }) => endpoint.target.load()), FALLBACK.target.load()])
+  const endpoints = [...ENDPOINTS.map(({ endpoint }) => endpoint), ...Object.values(ADMIN), FALLBACK]
+  await Promise.all(endpoints.map(({ target }) => target.load()))
 }

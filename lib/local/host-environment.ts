@@ -45,6 +45,8 @@ export function setEnvironment({
     TOKENIZER_RANKS_FILE: ranksFile,
     OPENAPI_FILE,
     CORS_ORIGINS: corsOrigins.join(' '),
+    // Pages of this machine, whatever name and port they call it by.
+    CONSOLE_ORIGIN: 'loopback',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })

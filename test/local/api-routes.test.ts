@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
 import { routeRequest } from '#local/api-routes.ts'
 
@@ -18,6 +19,23 @@ describe('a route of the local API', () => {
       expect(pathParameters).toEqual(name === undefined ? null : { [name]: 'some id' })
     },
   )
+
+  it.each(ADMIN_ROUTES)('$method $path goes to the function $function of the admin API', (route) => {
+    const { target, resource, streams } = routeRequest(route.method, route.path.replace(/\{\w+\}/, 'some%20id'))
+    expect({ name: target.name, resource, streams }).toEqual({
+      name: `admin-${route.function}`,
+      resource: '/admin/v1/{proxy+}',
+      streams: false,
+    })
+  })
+
+  it.each([
+    ['GET', '/admin/v1/nothing', 'admin-read'],
+    ['PUT', '/admin/v1/session', 'admin-write'],
+    ['GET', '/admin/v2/session', 'fallback'],
+  ])('%s %s, which is none, goes to %s', (method, path, name) => {
+    expect(routeRequest(method, path).target.name).toBe(name)
+  })
 
   it.each([
     ['/health', 'get-health'],

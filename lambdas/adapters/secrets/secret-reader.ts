@@ -62,7 +62,19 @@ export async function rereadSecretEntry(secretArn: string, entry: string): Promi
 }
 
 async function findEntry(secretArn: string, entry: string, freshness: Freshness): Promise<string | undefined> {
-  return parseEntries(await readSecretText(secretArn, freshness))[entry] || undefined
+  return (await readSecretEntries(secretArn, freshness))[entry] || undefined
+}
+
+/**
+ * Reads every entry of a JSON secret whose fields are strings.
+ * @throws MissingSecretError when the secret is something else.
+ * @throws as {@link readSecretText}
+ */
+export async function readSecretEntries(
+  secretArn: string,
+  freshness: Freshness = 'cached',
+): Promise<Readonly<Record<string, string>>> {
+  return parseEntries(await readSecretText(secretArn, freshness))
 }
 
 function fetchSecret(secretArn: string, previous: Reading | undefined): Promise<string> {

@@ -54,6 +54,10 @@ export const tableKeys = {
   switches: (): TableKey => ({ PK: 'SWITCHES', SK: '0' }),
   /** Alerts of a tenant, by time. */
   alert: (tenantId: string, position: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `ALERT#${position}` }),
+  /** A session of the console; all sessions in one query. */
+  session: (sessionId: string): TableKey => ({ PK: 'SESSIONS', SK: sessionId }),
+  /** An admin key, by its public id; all of them in one query. */
+  adminKey: (keyId: string): TableKey => ({ PK: 'ADMINKEYS', SK: keyId }),
   /** What was last alerted about a budget or a balance. */
   alertMark: (tenantId: string, subject: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `MARK#${subject}` }),
 } as const

@@ -1,0 +1,65 @@
+import type { Session } from '#core/console/session.ts'
+import { type KeyOfSession, readSessionToken } from '#core/console/session-token.ts'
+import { isSameString } from '../../crypto/same-string.ts'
+import { sha256Hex } from '../../crypto/sha256.ts'
+import { readCaller } from '../accounts/api-key-record.ts'
+import type { Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { readAdminKeyRecord } from './admin-key-record.ts'
+import { readSessionRecord, type StoredSession } from './session-record.ts'
+
+/** What a request shows of a session. */
+export type ShownSession = {
+  /** The value of the cookie. */
+  readonly token: string
+  /** The secret that the page holds; undefined without one. */
+  readonly pageSecret: string | undefined
+  readonly nowMilliseconds: number
+}
+
+/**
+ * Finds a session by one request to the table, strongly consistent, which also reads the key that the session depends on: a
+ * revoked key ends its sessions at their next request. Undefined for a session that is unknown, over or signed out, whose page
+ * secret is wrong, or whose key is revoked, expired or of a suspended tenant.
+ */
+export async function findSession(
+  table: Pick<Table, 'readItems'>,
+  { token, pageSecret, nowMilliseconds }: ShownSession,
+): Promise<Session | undefined> {
+  const parts = readSessionToken(token)
+  if (parts === undefined) {
+    return undefined
+  }
+  const { sessionId, key } = parts
+  const keys = [tableKeys.session(sessionId), ...(key === undefined ? [] : [keyItem(key)])]
+  const [item, keyOfSession] = await table.readItems(keys)
+  if (item === undefined) {
+    return undefined
+  }
+  const stored = readSessionRecord(item)
+  const { session } = stored
+  const isProved = isSameString(stored.digest, sha256Hex(token)) && isPageOf(stored, pageSecret)
+  const isCurrent = session.expiresAt > nowMilliseconds && mayKeyGoOn(key, keyOfSession, nowMilliseconds)
+  return isProved && isCurrent ? session : undefined
+}
+
+function isPageOf({ pageDigest }: StoredSession, pageSecret: string | undefined): boolean {
+  return pageDigest === undefined || (pageSecret !== undefined && isSameString(pageDigest, sha256Hex(pageSecret)))
+}
+
+function keyItem({ kind, keyId }: KeyOfSession) {
+  return kind === 'admin_key' ? tableKeys.adminKey(keyId) : tableKeys.apiKeyListing(keyId)
+}
+
+/** An API key goes on by the rules of the API. */
+function mayKeyGoOn(key: KeyOfSession | undefined, item: unknown, nowMilliseconds: number): boolean {
+  if (key === undefined) {
+    return true
+  }
+  if (item === undefined) {
+    return false
+  }
+  return key.kind === 'admin_key'
+    ? readAdminKeyRecord(item).key.state === 'active'
+    : readCaller(item, { keyDigest: '', nowSeconds: Math.trunc(nowMilliseconds / 1000) }) !== undefined
+}

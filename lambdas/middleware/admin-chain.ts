@@ -1,0 +1,98 @@
+import middy from '@middy/core'
+import type { Context } from 'aws-lambda'
+import { once } from '#adapters/once.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { AdminFunction, AdminRoute } from '#core/console/admin-route.ts'
+import { ADMIN_ROUTES, type AdminOperationOf, adminMethods, routeAdminRequest } from '#core/console/admin-routes.ts'
+import { NotImplementedError } from '#core/console/session-errors.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
+import type { AdminResponse } from './admin-event.ts'
+import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'
+import { checkQuery, readAdminBody } from './admin-input.ts'
+import { requireSession } from './admin-session.ts'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+import { errorResponse } from './error-response.ts'
+import { neverStored } from './never-stored.ts'
+import { requestLog } from './request-log.ts'
+
+/** Serves one operation of the admin API. */
+export type AdminOperation = (event: ApiEvent, context: Context) => Promise<AdminResponse>
+
+/** The operations of a function. An operation that is missing responds 501. */
+type AdminOperations<Name extends AdminFunction> = Readonly<Partial<Record<AdminOperationOf<Name>, AdminOperation>>>
+
+/** What a function takes from outside. */
+type AdminContext = { readonly openTable?: () => Pick<Table, 'readItems'> }
+
+type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
+
+/**
+ * The handler of one function of the admin API, which finds the operation of each request in ADMIN_ROUTES. What wraps every
+ * operation, from the outside in:
+ *
+ * 1. `neverStored` keeps the response out of every cache;
+ * 2. `requestLog` writes the one log line;
+ * 3. `errorResponse` turns whatever is thrown into a status and a body;
+ * 4. requests that did not come through the front door get a 404;
+ * 5. requests that a page of another site may have sent get a 403, before a cookie is looked at;
+ * 6. the session is read, unless the operation is public, and its role compared with the operation's;
+ * 7. unknown query parameters are refused, and the body is parsed;
+ * 8. the operation responds.
+ */
+export function adminHandler<Name extends AdminFunction>(
+  name: Name,
+  operations: AdminOperations<Name>,
+  { openTable: open = once(openTable) }: AdminContext = {},
+): Handler {
+  const site = once(currentSite)
+  const serve: Readonly<Record<string, AdminOperation | undefined>> = operations
+  const chains = new Map(
+    ADMIN_ROUTES.filter((route) => route.function === name).map((route) => [
+      route.operation,
+      chain(route.operation).handler(async (event, context) => {
+        await requireFrontDoor(event)
+        requireSameSite(event, site())
+        if (route.access !== 'public') {
+          event.session = await requireSession(event, route.access, { site: site(), table: open })
+        }
+        checkQuery(event, route)
+        event.json = await readAdminBody(event)
+        const operation = serve[route.operation]
+        if (operation === undefined) {
+          throw new NotImplementedError(route.operation)
+        }
+        return resultOf(await operation(event, context), route)
+      }),
+    ]),
+  )
+  const nowhere = chain(`${name}-fallback`).handler(refuse)
+  return async (event, context) => {
+    const routed = routeAdminRequest(event.httpMethod, event.path)
+    const handle = routed === undefined ? undefined : chains.get(routed.route.operation)
+    return handle === undefined
+      ? await nowhere(event, context)
+      : await handle({ ...event, pathParameters: { ...routed?.parameters } }, context)
+  }
+}
+
+function chain(operation: string) {
+  return middy<ApiEvent, ApiResult>().use(neverStored()).use(requestLog(operation)).use(errorResponse())
+}
+
+/** @throws RouteNotFoundError, MethodNotAllowedError. */
+async function refuse(event: ApiEvent): Promise<ApiResult> {
+  await requireFrontDoor(event)
+  const methods = adminMethods(event.path)
+  throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
+}
+
+function resultOf({ body, headers = {}, cookies = [] }: AdminResponse, { successStatus }: AdminRoute): ApiResult {
+  const type = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
+  return {
+    statusCode: successStatus,
+    headers: { ...type, ...headers },
+    ...(cookies.length === 0 ? {} : { multiValueHeaders: { 'set-cookie': [...cookies] } }),
+    body: typeof body === 'object' ? JSON.stringify(body) : (body ?? ''),
+  }
+}

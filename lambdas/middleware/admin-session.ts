@@ -1,0 +1,39 @@
+import { findSession } from '#adapters/store/console/find-session.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Access } from '#core/console/admin-route.ts'
+import { type ConsoleSite, sessionCookieName } from '#core/console/console-site.ts'
+import { cookieValues } from '#core/console/cookies.ts'
+import { mayAccess, type Session } from '#core/console/session.ts'
+import { ForbiddenError, NotSignedInError } from '#core/console/session-errors.ts'
+import { type ApiEvent, headerLinesOf, headerOf } from './api-event.ts'
+
+/** The header with the secret that the page holds on loopback. */
+const PAGE_HEADER = 'x-reelgate-page'
+
+type SessionContext = { readonly site: ConsoleSite; readonly table: () => Pick<Table, 'readItems'> }
+
+/**
+ * Finds the session of a request, and checks that its role may call the operation.
+ * @throws NotSignedInError without a valid session; ForbiddenError for a role that may not call it.
+ */
+export async function requireSession(event: ApiEvent, access: Access, context: SessionContext): Promise<Session> {
+  const session = await readSession(event, context)
+  if (session === undefined) {
+    throw new NotSignedInError()
+  }
+  if (!mayAccess(session.role, access)) {
+    throw new ForbiddenError(`this needs the role ${access}, and this session has the role ${session.role}`)
+  }
+  return session
+}
+
+/** Two cookies of one name are none: another site of the same domain may have set one of them. */
+async function readSession(event: ApiEvent, { site, table }: SessionContext): Promise<Session | undefined> {
+  const name = sessionCookieName(site, headerOf(event, 'host'))
+  const [token, ...others] = cookieValues(headerLinesOf(event, 'cookie'), name)
+  if (token === undefined || others.length > 0) {
+    return undefined
+  }
+  const pageSecret = headerOf(event, PAGE_HEADER)
+  return await findSession(table(), { token, pageSecret, nowMilliseconds: Date.now() })
+}

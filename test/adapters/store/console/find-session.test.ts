@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
+import { findSession } from '#adapters/store/console/find-session.ts'
+import { sessionItemOf } from '#adapters/store/console/session-record.ts'
+import type { Session } from '#core/console/session.ts'
+import { formatSessionToken, type KeyOfSession } from '#core/console/session-token.ts'
+import { ZERO } from '#core/money/money.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { TESTER } from '../../../engines/tester.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+const NOW = 1_800_000_000_000
+
+/** Stores a session. @returns its token. */
+async function signedIn(key: KeyOfSession | undefined, pageSecret?: string): Promise<string> {
+  const sessionId = randomBytes(8).toString('hex')
+  const token = formatSessionToken({ sessionId, key }, randomBytes(32).toString('base64url'))
+  const session: Session = {
+    id: sessionId,
+    kind: key?.kind ?? 'oidc',
+    actor: 'ada',
+    role: 'viewer',
+    tenant: null,
+    keyId: key?.keyId ?? null,
+    holder: 'ada',
+    createdAt: NOW,
+    seenAt: NOW,
+    expiresAt: NOW + 1_000,
+  }
+  const pageDigest = pageSecret === undefined ? undefined : sha256Hex(pageSecret)
+  const Item = sessionItemOf({ session, digest: sha256Hex(token), pageDigest })
+  await engine.table.transact({ session: { Put: { Item } } })
+  return token
+}
+
+function find(token: string, { pageSecret, at = NOW }: { pageSecret?: string; at?: number } = {}) {
+  return findSession(engine.table, { token, pageSecret, nowMilliseconds: at })
+}
+
+describe('findSession', () => {
+  it('finds a session by its token until its end', async () => {
+    const token = await signedIn(undefined)
+    expect(await find(token)).toMatchObject({ actor: 'ada', role: 'viewer', expiresAt: NOW + 1_000 })
+    expect(await find(token, { at: NOW + 999 })).toBeDefined()
+    expect(await find(token, { at: NOW + 1_000 })).toBeUndefined()
+  })
+
+  it('finds nothing by a token with another secret, another key or another form', async () => {
+    const token = await signedIn(undefined)
+    const [id] = token.split('.')
+    expect(await find(`${id}.n.${randomBytes(32).toString('base64url')}`)).toBeUndefined()
+    expect(await find(token.replace('.n.', '.k8fK2mQ0z.'))).toBeUndefined()
+    expect(await find(`${token}x`)).toBeUndefined()
+    expect(await find('')).toBeUndefined()
+  })
+
+  it('needs the secret of the page where the session has one', async () => {
+    const token = await signedIn(undefined, 'page')
+    expect(await find(token, { pageSecret: 'page' })).toBeDefined()
+    expect(await find(token, { pageSecret: 'pagE' })).toBeUndefined()
+    expect(await find(token)).toBeUndefined()
+  })
+
+  it('ends with an API key that expires', async () => {
+    const key = { key: generateApiKey(), tenantId: 'acme', models: null, expiresAt: NOW - 1_000 }
+    const keyId = await storeApiKey(engine.table, key, TESTER)
+    expect(await find(await signedIn({ kind: 'api_key', keyId }))).toBeUndefined()
+  })
+
+  it('ends with an API key that is revoked, and rests while its tenant is suspended', async () => {
+    const { table } = engine
+    await makeTenant(table, { id: 'acme', name: 'Acme', credits: ZERO }, TESTER)
+    const keyId = await storeApiKey(table, { key: generateApiKey(), tenantId: 'acme', models: null }, TESTER)
+    const token = await signedIn({ kind: 'api_key', keyId })
+    expect(await find(token)).toBeDefined()
+    await suspendTenant(table, 'acme', { actor: TESTER })
+    expect(await find(token)).toBeUndefined()
+    await resumeTenant(table, 'acme', { actor: TESTER })
+    expect(await find(token)).toBeDefined()
+    await revokeApiKey(table, keyId, TESTER)
+    expect(await find(token)).toBeUndefined()
+  })
+
+  it('finds nothing for a key that does not exist', async () => {
+    expect(await find(await signedIn({ kind: 'api_key', keyId: 'nobody00' }))).toBeUndefined()
+    expect(await find(await signedIn({ kind: 'admin_key', keyId: 'nobody00' }))).toBeUndefined()
+  })
+
+  it('sends one request to the table', async () => {
+    const token = await signedIn({ kind: 'api_key', keyId: 'nobody00' })
+    let requests = 0
+    const table = {
+      readItems: (keys: Parameters<typeof engine.table.readItems>[0]) => {
+        requests += 1
+        return engine.table.readItems(keys)
+      },
+    }
+    await findSession(table, { token, pageSecret: undefined, nowMilliseconds: NOW })
+    expect(requests).toBe(1)
+  })
+})

@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { type AdminOperation, adminHandler } from '#middleware/admin-chain.ts'
+import { adminEvent, tableWithSession } from './admin-exchange.ts'
+import { captureLog, context, REQUEST_ID } from './api-exchange.ts'
+
+const environment = { ...process.env }
+let log: ReturnType<typeof captureLog>
+beforeEach(() => {
+  process.env.CONSOLE_ORIGIN = 'loopback'
+  log = captureLog()
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+afterAll(() => {
+  process.env = environment
+})
+
+const serve: jest.MockedFunction<AdminOperation> = jest.fn()
+beforeEach(() => {
+  serve.mockReset().mockResolvedValue({ body: { object: 'key' } })
+})
+
+const handler = adminHandler('write', { 'create-key': serve, 'delete-video': serve }, { openTable: tableWithSession() })
+const KEYS = '/admin/v1/keys'
+
+describe('adminHandler', () => {
+  it('serves the operation of the path by its status, with the session, the parsed body and no cache', async () => {
+    const response = await handler(adminEvent('POST', KEYS, { body: '{"tenant":"acme"}' }), context)
+    expect(response).toMatchObject({
+      statusCode: 201,
+      headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': REQUEST_ID },
+      body: '{"object":"key"}',
+    })
+    expect(serve.mock.calls[0]?.[0]).toMatchObject({ session: { actor: 'ada@host' }, json: { tenant: 'acme' } })
+    expect(log.entries()).toEqual([expect.objectContaining({ operation: 'create-key', statusCode: 201 })])
+  })
+
+  it('passes decoded parameters of the path, and an empty object for no body', async () => {
+    serve.mockResolvedValue({ cookies: ['a=1', 'b=2'] })
+    const query = { queryStringParameters: { tenant: 'acme' } }
+    const response = await handler(adminEvent('DELETE', '/admin/v1/videos/a%2Fb', query), context)
+    expect(response).toMatchObject({ statusCode: 204, body: '', multiValueHeaders: { 'set-cookie': ['a=1', 'b=2'] } })
+    expect(serve.mock.calls[0]?.[0]).toMatchObject({ pathParameters: { job_id: 'a/b' }, json: {} })
+  })
+
+  it.each([
+    ['an operation that is not there yet', 'POST', '/admin/v1/tenants', 501],
+    ['an operation of another function', 'GET', '/admin/v1/session', 405],
+    ['an unknown method', 'PUT', KEYS, 405],
+    ['an unknown path', 'POST', '/admin/v1/nothing', 404],
+  ])('refuses %s', async (_, method, path, statusCode) => {
+    const response = await handler(adminEvent(method, path), context)
+    expect(response).toMatchObject({ statusCode, headers: { 'cache-control': 'no-store' } })
+  })
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ['without a cookie', { cookie: undefined }],
+    ['with a cookie of garbage', { cookie: 'rg_console_8787=garbage' }],
+    ['with the cookie of another port', { cookie: 'rg_console_9999=sessionsession16.n.x' }],
+    ['without the secret of the page', { 'x-reelgate-page': undefined }],
+    ['with another secret of the page', { 'x-reelgate-page': 'paGe' }],
+  ])('refuses a request %s as not signed in', async (_, headers) => {
+    const { statusCode, body } = await handler(adminEvent('POST', KEYS, { headers }), context)
+    expect({ statusCode, body: JSON.parse(body) }).toMatchObject({
+      statusCode: 401,
+      body: { error: { code: 'not_signed_in' } },
+    })
+    expect(serve).not.toHaveBeenCalled()
+  })
+
+  it('takes two cookies of one name for none, in whatever order', async () => {
+    const { cookie } = adminEvent('POST', KEYS).headers
+    for (const both of [`${cookie}; rg_console_8787=x`, `rg_console_8787=x; ${cookie}`]) {
+      expect(await handler(adminEvent('POST', KEYS, { headers: { cookie: both } }), context)).toMatchObject({
+        statusCode: 401,
+      })
+    }
+  })
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ['no Origin', { origin: undefined }],
+    ['the Origin of another port', { origin: 'http://localhost:9999' }],
+    ['the Origin null', { origin: 'null' }],
+    ['no header of the console', { 'x-reelgate-console': undefined }],
+    ['a body of plain text', { 'content-type': 'text/plain' }],
+    ['a name that points to this machine', { host: 'evil.example:8787', origin: 'http://evil.example:8787' }],
+  ])('refuses a signed-in request with %s', async (_, headers) => {
+    const response = await handler(adminEvent('POST', KEYS, { body: '{}', headers }), context)
+    expect(response).toMatchObject({ statusCode: 403 })
+    expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'cross_site_request' } })
+    expect(serve).not.toHaveBeenCalled()
+  })
+
+  it.each(['viewer', 'tenant'] as const)('refuses the role %s where an owner is needed', async (role) => {
+    const limited = adminHandler('write', { 'create-key': serve }, { openTable: tableWithSession({ role }) })
+    const response = await limited(adminEvent('POST', KEYS, { body: '{"role":"owner"}' }), context)
+    expect(response).toMatchObject({ statusCode: 403 })
+    expect(JSON.parse(response.body)).toMatchObject({ error: { code: 'forbidden' } })
+    expect(serve).not.toHaveBeenCalled()
+  })
+
+  it('refuses unknown query parameters, and known ones that are given twice', async () => {
+    const unknown = await handler(adminEvent('POST', KEYS, { queryStringParameters: { x: '1' } }), context)
+    expect(JSON.parse(unknown.body)).toMatchObject({ error: { param: 'x' } })
+    const twice = { queryStringParameters: { tenant: 'b' }, multiValueQueryStringParameters: { tenant: ['a', 'b'] } }
+    const repeated = await handler(adminEvent('DELETE', '/admin/v1/videos/1', twice), context)
+    expect(JSON.parse(repeated.body)).toMatchObject({ error: { param: 'tenant' } })
+    expect([unknown.statusCode, repeated.statusCode]).toEqual([400, 400])
+  })
+
+  it('refuses a body that is too large or no JSON', async () => {
+    const large = await handler(adminEvent('POST', KEYS, { body: `"${'x'.repeat(65_536)}"` }), context)
+    const broken = await handler(adminEvent('POST', KEYS, { body: '{' }), context)
+    expect([large.statusCode, broken.statusCode]).toEqual([413, 400])
+  })
+})

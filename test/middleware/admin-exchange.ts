@@ -1,0 +1,66 @@
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { sessionItemOf } from '#adapters/store/console/session-record.ts'
+import type { Item } from '#adapters/store/table/item-codec.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Session } from '#core/console/session.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { apiEvent } from './api-exchange.ts'
+
+const SESSION_ID = 'sessionsession16'
+
+/** The token of {@link tableWithSession}. */
+const TOKEN = `${SESSION_ID}.n.${'x'.repeat(43)}`
+
+/** The host and the origin of the requests of {@link adminEvent}. */
+const HOST = 'localhost:8787'
+
+/** A table that holds one session, which needs the page secret `page`. */
+export function tableWithSession(fields: Partial<Session> = {}): () => Pick<Table, 'readItems'> {
+  const session: Session = {
+    id: SESSION_ID,
+    kind: 'local',
+    actor: 'ada@host',
+    role: 'owner',
+    tenant: null,
+    keyId: null,
+    holder: 'local',
+    createdAt: Date.now(),
+    seenAt: Date.now(),
+    expiresAt: Date.now() + 60_000,
+    ...fields,
+  }
+  const item: Item = sessionItemOf({ session, digest: sha256Hex(TOKEN), pageDigest: sha256Hex('page') })
+  return () => ({ readItems: async ([key]) => [key?.SK === SESSION_ID ? item : undefined] })
+}
+
+/** A request of a page of the console on loopback, signed in. Headers that are undefined are left out. */
+export function adminEvent(
+  method: string,
+  path: string,
+  {
+    headers = {},
+    ...members
+  }: Partial<Omit<ApiEvent, 'headers'>> & { headers?: Record<string, string | undefined> } = {},
+): ApiEvent {
+  const sent = {
+    host: HOST,
+    origin: `http://${HOST}`,
+    cookie: `rg_console_8787=${TOKEN}`,
+    'x-reelgate-page': 'page',
+    'x-reelgate-console': '1',
+    ...(members.body ? { 'content-type': 'application/json' } : {}),
+    ...headers,
+  }
+  const query = members.queryStringParameters ?? {}
+  return apiEvent({
+    httpMethod: method,
+    path,
+    multiValueQueryStringParameters: Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, [value ?? '']]),
+    ),
+    ...members,
+    headers: Object.fromEntries(
+      Object.entries(sent).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    ),
+  })
+}
