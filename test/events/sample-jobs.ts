@@ -75,7 +75,7 @@ export class SampleJobs {
       }
     }
     if (reached('stored')) {
-      await recordStored(table, job, '5.0')
+      await recordStored(table, job, { durationSeconds: '5.0', nowSeconds: nowSeconds() })
     }
     if (reached('succeeded')) {
       await this.#settle(jobId)

@@ -73,7 +73,7 @@ describe('endFailedJob: a job whose execution cannot go on', () => {
     const job = await pipeline.createAccepted()
     const { table } = pipeline.context
     await recordPoll(table, job, { pollText: { inline: '{"seconds":3,"length":3}' }, finishedAt: 1 })
-    await recordStored(table, job, '3.0')
+    await recordStored(table, job, { durationSeconds: '3.0', nowSeconds: 2 })
     await endFailedJob(job, pipeline.context, 'Lambda.Unknown')
     expect(await pipeline.read(job)).toMatchObject({ status: 'succeeded', durationSeconds: '3' })
     expect(await pipeline.spent()).toBe('0.42')

@@ -9,6 +9,7 @@ export const FAILURE_TEXT = {
   taskIsGone: 'upstream lost the task',
   deleted: 'deleted by the client',
   cancelledByOperator: 'cancelled by the operator',
+  cancelledByClient: 'cancelled by the client',
   internal: 'internal error',
 } as const
 

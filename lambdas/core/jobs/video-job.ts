@@ -10,7 +10,9 @@
  */
 import type { VideoChannel } from '../catalogue/channel.ts'
 import type { Microcredits } from '../money/money.ts'
+import type { CallbackAttempt } from './callback-attempt.ts'
 import type { JobTiming } from './generation-times.ts'
+import type { ReportedPercent } from './reported-percent.ts'
 
 /** Stored statuses. `expired` is not stored: it is computed when the job is read. */
 export type VideoJobStatus = 'queued' | 'processing' | 'succeeded' | 'failed'
@@ -46,6 +48,10 @@ export type VideoJob = {
   readonly provider: VideoChannel['provider'] | undefined
   readonly submittedAt: number | undefined
   readonly taskId: string | undefined
+  /** When the upstream's acceptance was recorded; absent before it, and on older records. */
+  readonly acceptedAt?: number | undefined
+  /** Absent if no reply said one. */
+  readonly upstreamPercent?: ReportedPercent | undefined
   /** Written with the acceptance; absent before it, and on records older than the learning. */
   readonly timing?: JobTiming | undefined
   readonly submitText: StoredText | undefined
@@ -59,6 +65,8 @@ export type VideoJob = {
   readonly finishedAt: number | undefined
   /** Set when the video is in the bucket: decimal seconds, or an empty string when the header has no length. */
   readonly storedDurationSeconds: string | undefined
+  /** When the video was in the bucket; absent before, and on older records. */
+  readonly storedAt?: number | undefined
   /** Why the job is about to fail, written before the step reports it. */
   readonly failure: string | undefined
   /**
@@ -69,7 +77,13 @@ export type VideoJob = {
   readonly error: string | undefined
   /** `duration_secs` as a decimal string, final, with status succeeded. */
   readonly durationSeconds: string | undefined
+  /** What was billed, final, with status succeeded. */
+  readonly billed?: Microcredits | undefined
+  /** When the job ended: the second of its settlement or release; absent before, and on older records. */
+  readonly endedAt?: number | undefined
   readonly callbackState: 'sent' | undefined
+  /** Every try to deliver the callback, oldest first; absent before the first, and on older records. */
+  readonly callbackAttempts?: readonly CallbackAttempt[] | undefined
 }
 
 /** Seconds from creation until a job reads `expired` and its url ends (docs/api.md: 7 days). */

@@ -1,3 +1,4 @@
+import { reportedPercent } from '#adapters/providers/reported-percent.ts'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
 import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
@@ -6,6 +7,7 @@ import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
+import { type ReportedPercent, withReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
@@ -66,7 +68,18 @@ async function keepRunning(text: string, job: VideoJob, context: StepContext): P
     return
   }
   const pollText = isUnchanged ? {} : { pollText: await storePollText(text, job, context) }
-  await recordPoll(context.table, job, { ...pollText, ...(job.goneCount === 0 ? {} : { goneCount: 0 }) })
+  const upstreamPercent = percentAfter(text, job, context)
+  await recordPoll(context.table, job, {
+    ...pollText,
+    upstreamPercent,
+    ...(job.goneCount === 0 ? {} : { goneCount: 0 }),
+  })
+}
+
+/** What the record keeps of the percentages that the upstream has said; undefined if it stays as it is. */
+function percentAfter(text: string, job: VideoJob, context: StepContext): ReportedPercent | undefined {
+  const percent = job.provider === undefined ? undefined : reportedPercent({ provider: job.provider }, text)
+  return percent === undefined ? undefined : withReportedPercent(job.upstreamPercent, percent, nowSeconds(context))
 }
 
 async function countGone(job: VideoJob, context: StepContext): Promise<NextStep | undefined> {

@@ -45,7 +45,7 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
   }
   try {
     const { durationSeconds } = await measuredTransfer(job, context)
-    if (!(await recordStored(context.table, job, durationSeconds))) {
+    if (!(await recordStored(context.table, job, { durationSeconds, nowSeconds: nowSeconds(context) }))) {
       await removeUnwantedVideo(input, context)
     }
   } catch (error) {

@@ -1,3 +1,4 @@
+import { reportedPercent } from '#adapters/providers/reported-percent.ts'
 import type { SubmitOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
 import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
@@ -11,6 +12,7 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
+import { withReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { firstPollWait } from '#core/jobs/waits.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
@@ -131,7 +133,14 @@ async function keepAcceptance(
   context: SubmitContext,
 ): Promise<NextStep> {
   const submitText = await storeUpstreamText(context.openBucket, { job, kind: 'submit', text })
-  const recorded = await recordAccepted(context.table, job, { taskId, submitText, timing })
+  const percent = reportedPercent(channel, text)
+  const recorded = await recordAccepted(context.table, job, {
+    taskId,
+    submitText,
+    timing,
+    acceptedAt: nowSeconds(context),
+    upstreamPercent: percent === undefined ? undefined : withReportedPercent(undefined, percent),
+  })
   if (recorded === undefined) {
     count('upstream_orphan', { channel: channel.id })
     await provider.cancel(taskId)

@@ -1,3 +1,4 @@
+import type { ReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
@@ -16,6 +17,7 @@ export type PollRecord = {
   readonly isCancelRefused?: true
   /** Unix seconds. */
   readonly finishedAt?: number
+  readonly upstreamPercent?: ReportedPercent | undefined
 }
 
 /** Records what a poll found out, while the job is open. */
@@ -41,6 +43,10 @@ export async function recordPoll(table: Table, job: JobKey, record: PollRecord):
     sets.push('finishedAt = if_not_exists(finishedAt, :finished)')
     values[':finished'] = record.finishedAt
   }
+  if (record.upstreamPercent !== undefined) {
+    sets.push('upstreamPercent = :percent')
+    values[':percent'] = record.upstreamPercent
+  }
   await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: `SET ${sets.join(', ')}${removes.length > 0 ? ` REMOVE ${removes.join(', ')}` : ''}`,
@@ -50,17 +56,24 @@ export async function recordPoll(table: Table, job: JobKey, record: PollRecord):
   })
 }
 
+/** `durationSeconds` is undefined if the header of the video has no length; the record then has an empty string. Times are unix seconds. */
+type StoredRecord = { readonly durationSeconds: string | undefined; readonly nowSeconds: number }
+
 /**
- * Records that the video is in the bucket. An empty string means that its header has no length.
+ * Records that the video is in the bucket, and since when.
  * @returns false when the job had ended before.
  */
-export async function recordStored(table: Table, job: JobKey, durationSeconds: string | undefined): Promise<boolean> {
+export async function recordStored(
+  table: Table,
+  job: JobKey,
+  { durationSeconds, nowSeconds }: StoredRecord,
+): Promise<boolean> {
   const { isWritten } = await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET storedDurationSeconds = :duration',
+    UpdateExpression: 'SET storedDurationSeconds = :duration, storedAt = if_not_exists(storedAt, :now)',
     ConditionExpression: isOpen,
     ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '' },
+    ExpressionAttributeValues: { ...openValues, ':duration': durationSeconds ?? '', ':now': nowSeconds },
   })
   return isWritten
 }

@@ -1,5 +1,6 @@
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { JobTiming } from '#core/jobs/generation-times.ts'
+import type { ReportedPercent } from '#core/jobs/reported-percent.ts'
 import { type StoredText, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
 import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
 import type { Table } from '../table/table.ts'
@@ -79,7 +80,15 @@ export async function releaseSubmitClaim(table: Table, job: JobKey, channelId: s
 }
 
 /** `timing` is stored with the acceptance, so that no later poll needs another read. */
-type Acceptance = { readonly taskId: string; readonly submitText: StoredText; readonly timing?: JobTiming }
+type Acceptance = {
+  readonly taskId: string
+  readonly submitText: StoredText
+  readonly timing?: JobTiming
+  /** Unix seconds. */
+  readonly acceptedAt?: number
+  /** What the reply says. */
+  readonly upstreamPercent?: ReportedPercent | undefined
+}
 
 /**
  * Records the upstream's acceptance: from then on the job is processing. Recording the same task again changes nothing, so that a
@@ -88,7 +97,7 @@ type Acceptance = { readonly taskId: string; readonly submitText: StoredText; re
 export async function recordAccepted(
   table: Table,
   job: JobKey,
-  { taskId, submitText, timing }: Acceptance,
+  { taskId, submitText, timing, acceptedAt, upstreamPercent }: Acceptance,
 ): Promise<VideoJob | undefined> {
   const text = storedTextAttributes('submitText', submitText)
   const {
@@ -101,7 +110,9 @@ export async function recordAccepted(
     'taskId = :task',
     '#status = :processing',
     `${text.set} = :text`,
+    ...(acceptedAt === undefined ? [] : ['acceptedAt = if_not_exists(acceptedAt, :at)']),
     ...(timing === undefined ? [] : ['timing = :timing']),
+    ...(upstreamPercent === undefined ? [] : ['upstreamPercent = :percent']),
   ]
   const { isWritten, item } = await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
@@ -115,7 +126,9 @@ export async function recordAccepted(
       ':text': text.value,
       ':queued': queued,
       ':sending': 'sending',
+      ...(acceptedAt === undefined ? {} : { ':at': acceptedAt }),
       ...(timing === undefined ? {} : { ':timing': timing }),
+      ...(upstreamPercent === undefined ? {} : { ':percent': upstreamPercent }),
     },
   })
   return isWritten ? readVideoJobItem(item) : undefined

@@ -29,6 +29,8 @@ const videoJobItem = z.object({
   provider: z.optional(z.enum(PROVIDERS)),
   submittedAt: z.optional(z.number()),
   taskId: z.optional(z.string()),
+  acceptedAt: z.optional(z.number()),
+  upstreamPercent: z.optional(z.object({ percent: z.number(), since: z.optional(z.number()) })),
   timing: z.optional(
     z.object({ className: z.string(), usual: z.optional(z.object({ early: z.number(), median: z.number() })) }),
   ),
@@ -40,11 +42,26 @@ const videoJobItem = z.object({
   isCancelRefused: z.optional(z.boolean()),
   finishedAt: z.optional(z.number()),
   storedDurationSeconds: z.optional(z.string()),
+  storedAt: z.optional(z.number()),
   failure: z.optional(z.string()),
   failureCause: z.optional(z.string()),
   error: z.optional(z.string()),
   durationSeconds: z.nullish(z.string()),
+  billed: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
+  endedAt: z.optional(z.number()),
   callbackState: z.optional(z.literal('sent')),
+  callbackAttempts: z.optional(
+    z.array(
+      z.object({
+        at: z.number(),
+        attempt: z.number(),
+        status: z.optional(z.number()),
+        milliseconds: z.number(),
+        error: z.optional(z.string()),
+        delivered: z.boolean(),
+      }),
+    ),
+  ),
 })
 
 /** Reads a job's item. @throws ZodError for an item that is not a job, which only a fault of this service could write. */

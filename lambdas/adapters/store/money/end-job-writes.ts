@@ -58,7 +58,7 @@ export function endJob(context: JobResolution): TableWrite {
   return {
     Update: {
       Key: tableKeys.job(job.tenantId, job.jobId),
-      UpdateExpression: `SET #status = :status, #ttl = :ttl, ${outcome.set}`,
+      UpdateExpression: `SET #status = :status, #ttl = :ttl, endedAt = :ended, ${outcome.set}`,
       ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
       ExpressionAttributeNames: {
         '#status': 'status',
@@ -70,6 +70,7 @@ export function endJob(context: JobResolution): TableWrite {
         ...outcome.values,
         ':status': to,
         ':ttl': ttlSeconds(context),
+        ':ended': Math.trunc(context.nowMilliseconds / 1000),
         ...(job.channelId === undefined ? {} : { ':channel': job.channelId }),
       },
     },

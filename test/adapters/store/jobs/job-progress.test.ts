@@ -38,11 +38,12 @@ describe('the record of a poll', () => {
   it('changes what it names and nothing else', async () => {
     await recordPoll(table, job, { pollText: { inline: '{"a":1}' } })
     await recordPoll(table, job, { goneCount: 2 })
-    await recordPoll(table, job, { isCancelRefused: true })
+    await recordPoll(table, job, { isCancelRefused: true, upstreamPercent: { percent: 30, since: 7 } })
     expect(await read()).toMatchObject({
       pollText: { inline: '{"a":1}' },
       goneCount: 2,
       isCancelRefused: true,
+      upstreamPercent: { percent: 30, since: 7 },
       finishedAt: undefined,
     })
   })
@@ -67,7 +68,7 @@ describe('an ended job', () => {
     await end()
     const before = await read()
     await recordPoll(table, job, { pollText: { inline: 'late' }, goneCount: 1, finishedAt: 1 })
-    await recordStored(table, job, '5')
+    await recordStored(table, job, { durationSeconds: '5', nowSeconds: 1 })
     await recordFailure(table, job, { failure: 'late', pollText: { inline: 'late' } })
     expect(await read()).toEqual(before)
   })
@@ -92,7 +93,13 @@ describe('the claim of a callback', () => {
 
 describe('a stored video', () => {
   it('without a length in its header is stored all the same', async () => {
-    await recordStored(table, job, undefined)
+    await recordStored(table, job, { durationSeconds: undefined, nowSeconds: 40 })
     expect((await read()).storedDurationSeconds).toBe('')
+  })
+
+  it('keeps the first time at which it was in the bucket', async () => {
+    await recordStored(table, job, { durationSeconds: '5', nowSeconds: 40 })
+    await recordStored(table, job, { durationSeconds: '5', nowSeconds: 50 })
+    expect((await read()).storedAt).toBe(40)
   })
 })

@@ -1,0 +1,151 @@
+import { formatCredits, type Microcredits } from '../money/money.ts'
+import { FAILURE_TEXT } from './job-failure.ts'
+import { jobPercent } from './job-percent.ts'
+import { isTerminal, type VideoJob } from './video-job.ts'
+
+/** Every type of an event, in the order in which a job goes through them. */
+export const JOB_EVENT_TYPES = [
+  'queued',
+  'submitted',
+  'processing',
+  'progress',
+  'finished',
+  'stored',
+  'settled',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'callback',
+] as const
+
+/** What happened. */
+type JobEventType = (typeof JOB_EVENT_TYPES)[number]
+
+/** One event of a job, as clients see it. */
+export type JobEvent = {
+  /** The same for the same event, whenever it is read: the type, or `progress:37`, `callback:1`. */
+  readonly id: string
+  readonly type: JobEventType
+  /** Unix seconds; never before the event in front of it. */
+  readonly at: number
+  /** Of `progress`: whole, never below an earlier one, 100 only after success. */
+  readonly percent?: number
+  /** Of `progress`: whole seconds, absent if unknown. */
+  readonly eta_seconds?: number
+  /** Of `settled`: credits as a decimal string. */
+  readonly cost?: string
+  /** Of `failed` and `cancelled`. */
+  readonly error?: string
+  /** Of `callback`: HTTP status of the receiver; null without a response. */
+  readonly status?: number | null
+  /** Of `callback`: from 1. */
+  readonly attempt?: number
+}
+
+/** What the ledger says of the end of a job, for records that do not say it themselves. */
+type LedgerResolution = {
+  readonly kind: 'settle' | 'release'
+  readonly actual: Microcredits
+  /** Milliseconds. */
+  readonly at: number
+}
+
+type Reading = {
+  readonly nowSeconds: number
+  /** Used for records of older versions alone. */
+  readonly resolution?: LedgerResolution | undefined
+}
+
+/** An event whose time may be unknown, because an older version did not record it: it then happened with the event in front of it. */
+type Found = Omit<JobEvent, 'id' | 'at'> & { readonly at: number | undefined }
+
+/**
+ * The events of a job until now, in order. An event stays in every later list, except `progress`, of which a list has the
+ * current one.
+ */
+export function jobEvents(job: VideoJob, reading: Reading): readonly JobEvent[] {
+  let latest = job.createdAt
+  return [...workEvents(job, reading), ...endEvents(job, reading), ...callbackEvents(job, reading)].map((found) => {
+    latest = Math.max(latest, Math.trunc(found.at ?? latest))
+    const { type, ...details } = found
+    return { id: eventId(found), type, ...details, at: latest }
+  })
+}
+
+/** The ledger's row adds something to the record: the time, or the bill, of an end that an older version wrote. */
+export function lacksEnd(job: Pick<VideoJob, 'status' | 'endedAt' | 'billed'>): boolean {
+  return isTerminal(job) && (job.endedAt === undefined || (job.status === 'succeeded' && job.billed === undefined))
+}
+
+function eventId({ type, percent, attempt }: Found): string {
+  const number = percent ?? attempt
+  return number === undefined ? type : `${type}:${number}`
+}
+
+function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
+  const { submittedAt, acceptedAt, finishedAt, storedAt } = job
+  const found: Found[] = [{ type: 'queued', at: job.createdAt }]
+  // A claim may be given back, and an event that was listed must not disappear.
+  const isSent = submittedAt !== undefined && (job.submitState === 'accepted' || isTerminal(job))
+  if (isSent) {
+    found.push({ type: 'submitted', at: submittedAt })
+  }
+  if (job.taskId !== undefined) {
+    found.push({ type: 'processing', at: acceptedAt ?? submittedAt })
+  }
+  const progress = job.status === 'processing' && finishedAt === undefined ? jobPercent(job, nowSeconds) : undefined
+  if (progress !== undefined) {
+    const { percent, etaSeconds } = progress
+    const eta = etaSeconds === undefined ? {} : { eta_seconds: etaSeconds }
+    found.push({ type: 'progress', at: nowSeconds, percent, ...eta })
+  }
+  if (finishedAt !== undefined) {
+    found.push({ type: 'finished', at: finishedAt })
+  }
+  if (job.storedDurationSeconds !== undefined) {
+    found.push({ type: 'stored', at: storedAt })
+  }
+  return found
+}
+
+function endEvents(job: VideoJob, { resolution }: Reading): Found[] {
+  const at = job.endedAt ?? (resolution === undefined ? undefined : resolution.at / 1000)
+  if (job.status === 'succeeded') {
+    const billed = job.billed ?? (resolution?.kind === 'settle' ? resolution.actual : undefined)
+    return [
+      { type: 'settled', at, ...(billed === undefined ? {} : { cost: formatCredits(billed) }) },
+      { type: 'progress', at, percent: 100 },
+      { type: 'succeeded', at },
+    ]
+  }
+  if (job.status !== 'failed') {
+    return []
+  }
+  const error = job.error ?? ''
+  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }]
+}
+
+function isCancellation(error: string): boolean {
+  return error === FAILURE_TEXT.cancelledByClient || error === FAILURE_TEXT.cancelledByOperator
+}
+
+/** A callback takes at most half a minute; one without a recorded outcome after this was sent, and its outcome is unknown. */
+const CALLBACK_SECONDS_MAX = 60
+
+function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
+  if (!isTerminal(job)) {
+    return []
+  }
+  const attempts = job.callbackAttempts ?? []
+  if (attempts.length > 0) {
+    return attempts.map(({ at, attempt, status = null }) => ({ type: 'callback', at, status, attempt }))
+  }
+  const isUnknown = job.callbackState === 'sent' && nowSeconds >= (job.endedAt ?? 0) + CALLBACK_SECONDS_MAX
+  return isUnknown ? [{ type: 'callback', at: undefined, status: null, attempt: 1 }] : []
+}
+
+/** Whether a job has ended and its callback, if one is due, is over: nothing happens to it any more unless a callback is sent again. */
+export function isComplete(job: VideoJob, events: readonly JobEvent[]): boolean {
+  const isCallbackDue = job.callbackUrl !== undefined && !job.isDeleted
+  return isTerminal(job) && (!isCallbackDue || events.some(({ type }) => type === 'callback'))
+}

@@ -1,0 +1,140 @@
+import { describe, expect, it } from '@jest/globals'
+import { isComplete, jobEvents, lacksEnd } from '#core/jobs/job-events.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { microcredits } from '#core/money/money.ts'
+import { FINISHED, PROCESSING, QUEUED, STORED, SUCCEEDED } from './watched-job.ts'
+
+const NOW = 5000
+const list = (job: VideoJob, nowSeconds = NOW) => jobEvents(job, { nowSeconds })
+const types = (job: VideoJob, nowSeconds?: number) => list(job, nowSeconds).map(({ type }) => type)
+const attempt = { at: 1097, attempt: 1, status: 500, milliseconds: 20, error: 'status 500', delivered: false }
+
+describe('the events of a job', () => {
+  it('are every stage of a job that succeeded, each with its time', () => {
+    const job = { ...SUCCEEDED, callbackUrl: 'https://hooks.example', callbackAttempts: [attempt] }
+    expect(list(job)).toEqual([
+      { id: 'queued', type: 'queued', at: 1000 },
+      { id: 'submitted', type: 'submitted', at: 1002 },
+      { id: 'processing', type: 'processing', at: 1003 },
+      { id: 'finished', type: 'finished', at: 1090 },
+      { id: 'stored', type: 'stored', at: 1094 },
+      { id: 'settled', type: 'settled', at: 1095, cost: '0.7056' },
+      { id: 'progress:100', type: 'progress', at: 1095, percent: 100 },
+      { id: 'succeeded', type: 'succeeded', at: 1095 },
+      { id: 'callback:1', type: 'callback', at: 1097, status: 500, attempt: 1 },
+    ])
+  })
+
+  it('of a job at work end with its progress at the moment of the reading', () => {
+    const timed = { ...PROCESSING, timing: { className: 'class', usual: { early: 34, median: 90 } } }
+    expect(list(timed, 1047.9).at(-1)).toEqual({
+      id: 'progress:45',
+      type: 'progress',
+      at: 1047,
+      percent: 45,
+      eta_seconds: 45,
+    })
+    expect(types(PROCESSING)).toEqual(['queued', 'submitted', 'processing'])
+    expect(types({ ...timed, finishedAt: 1090 })).toEqual(['queued', 'submitted', 'processing', 'finished'])
+  })
+
+  it('only grow from stage to stage: nothing that was listed disappears', () => {
+    const sending: VideoJob = { ...QUEUED, submitState: 'sending', submittedAt: 1001, channelId: 'p2-direct' }
+    const stages = [QUEUED, sending, QUEUED, PROCESSING, FINISHED, STORED, SUCCEEDED]
+    let before: readonly string[] = []
+    for (const stage of stages) {
+      const now = list(stage).map(({ id }) => id)
+      expect(now.slice(0, before.length)).toEqual(before)
+      before = now
+    }
+  })
+
+  it('of a failed job name its error, and no settlement', () => {
+    const failed: VideoJob = { ...PROCESSING, status: 'failed', error: 'generation timed out', endedAt: 4602 }
+    expect(list(failed).slice(-1)).toEqual([{ id: 'failed', type: 'failed', at: 4602, error: 'generation timed out' }])
+    expect(types({ ...QUEUED, status: 'failed', error: 'no upstream capacity', endedAt: 4600 })).toEqual([
+      'queued',
+      'failed',
+    ])
+  })
+
+  it.each(['cancelled by the client', 'cancelled by the operator'])('end with cancelled if the job was %s', (error) => {
+    const [last] = list({ ...PROCESSING, status: 'failed', error, endedAt: 1050 }).slice(-1)
+    expect(last).toEqual({ id: 'cancelled', type: 'cancelled', at: 1050, error })
+  })
+
+  it('never go back in time, though clocks differ', () => {
+    const job = { ...SUCCEEDED, submittedAt: 999, acceptedAt: 1005, finishedAt: 1004 }
+    const times = list(job).map(({ at }) => at)
+    expect(times).toEqual(times.toSorted((left, right) => left - right))
+  })
+})
+
+describe('the events of a record that an older version wrote', () => {
+  const { acceptedAt, storedAt, billed, endedAt, ...old } = SUCCEEDED
+
+  it('take the end from the ledger, and missing times from the event before', () => {
+    const resolution = { kind: 'settle', actual: microcredits(705_600), at: 1_095_700 } as const
+    expect(lacksEnd(old)).toBe(true)
+    expect(jobEvents(old, { nowSeconds: NOW, resolution }).slice(2)).toEqual([
+      { id: 'processing', type: 'processing', at: 1002 },
+      { id: 'finished', type: 'finished', at: 1090 },
+      { id: 'stored', type: 'stored', at: 1090 },
+      { id: 'settled', type: 'settled', at: 1095, cost: '0.7056' },
+      { id: 'progress:100', type: 'progress', at: 1095, percent: 100 },
+      { id: 'succeeded', type: 'succeeded', at: 1095 },
+    ])
+  })
+
+  it('are complete without the ledger too, with what is known', () => {
+    expect(list(old).slice(-3)).toEqual([
+      { id: 'settled', type: 'settled', at: 1090 },
+      { id: 'progress:100', type: 'progress', at: 1090, percent: 100 },
+      { id: 'succeeded', type: 'succeeded', at: 1090 },
+    ])
+  })
+
+  it.each([
+    { ...SUCCEEDED, isExpected: false },
+    { ...PROCESSING, isExpected: false },
+    { ...SUCCEEDED, status: 'failed', billed: undefined, isExpected: false },
+    { ...SUCCEEDED, billed: undefined, isExpected: true },
+  ] as const)('ask the ledger only for what the record lacks (%#)', ({ isExpected, ...job }) => {
+    expect(lacksEnd(job)).toBe(isExpected)
+  })
+})
+
+describe('the callback of a job', () => {
+  const due: VideoJob = { ...SUCCEEDED, callbackUrl: 'https://hooks.example' }
+
+  it('is an event for each attempt, with a null status where nobody responded', () => {
+    const { status: _, ...silent } = attempt
+    const sent = { ...due, callbackAttempts: [silent, { ...attempt, at: 1200, attempt: 2, status: 204 }] }
+    expect(list(sent).slice(-2)).toEqual([
+      { id: 'callback:1', type: 'callback', at: 1097, status: null, attempt: 1 },
+      { id: 'callback:2', type: 'callback', at: 1200, status: 204, attempt: 2 },
+    ])
+  })
+
+  it('whose outcome was never recorded is an event when it must be over', () => {
+    const claimed = { ...due, callbackState: 'sent' } as const
+    expect(types(claimed, 1154)).not.toContain('callback')
+    expect(list(claimed, 1155).at(-1)).toEqual({
+      id: 'callback:1',
+      type: 'callback',
+      at: 1095,
+      status: null,
+      attempt: 1,
+    })
+  })
+
+  it('completes an ended job; without one due, its end does', () => {
+    const complete = (job: VideoJob) => isComplete(job, list(job))
+    expect([STORED, SUCCEEDED, due, { ...due, callbackAttempts: [attempt] }].map(complete)).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ])
+  })
+})
