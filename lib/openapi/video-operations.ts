@@ -1,3 +1,4 @@
+import { VISIBLE_STATUSES } from '#core/jobs/visible-status.ts'
 import { readExamples } from './examples.ts'
 import { schemaReference } from './json-schema.ts'
 import type { Parameter } from './openapi-types.ts'
@@ -38,6 +39,33 @@ const PAGE: readonly Parameter[] = [
     in: 'query',
     description: 'Id of a job; the page starts after it. Unlike `offset`, it does not shift when new jobs arrive.',
     schema: { type: 'string', format: 'uuid' },
+  },
+]
+
+const FILTERS: readonly Parameter[] = [
+  {
+    name: 'status',
+    in: 'query',
+    description: 'Only jobs that read this status. Cannot be combined with `offset`.',
+    schema: { type: 'string', enum: [...VISIBLE_STATUSES] },
+  },
+  {
+    name: 'model',
+    in: 'query',
+    description: 'Only jobs of this model. Cannot be combined with `offset`.',
+    schema: { type: 'string', minLength: 1, maxLength: 128 },
+  },
+  {
+    name: 'created_after',
+    in: 'query',
+    description: 'Only jobs with this `created_at` or a later one. Unix seconds.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  {
+    name: 'created_before',
+    in: 'query',
+    description: 'Only jobs with an earlier `created_at` than this. Unix seconds.',
+    schema: { type: 'integer', minimum: 0 },
   },
 ]
 
@@ -99,8 +127,9 @@ export const VIDEO_OPERATIONS = {
   'list-video-jobs': {
     tag: 'Video',
     summary: 'List the jobs of the tenant',
-    description: 'Newest first. Continue with `after=<last_id>` while `has_more` is true.',
-    parameters: PAGE,
+    description:
+      'Newest first. Continue with `after=<last_id>` and the same filters while `has_more` is true. A page by `status` or `model` looks at 1,000 jobs at most, so it may be short or empty while `has_more` is true.',
+    parameters: [...PAGE, ...FILTERS],
     response: { description: 'A page of jobs.', schema: 'VideoJobList' },
   },
   'get-video-job': {

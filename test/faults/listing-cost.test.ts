@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { parseListQuery } from '#core/parameters/list-query.ts'
+import { parseListQuery } from '#core/jobs/list-query.ts'
 
 const dynamo = mockClient(DynamoDBDocumentClient)
 const table = openTable({ name: 'table' })

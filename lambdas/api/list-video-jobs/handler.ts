@@ -1,8 +1,8 @@
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { parseListQuery } from '#core/jobs/list-query.ts'
 import { countThatFit, videoJobListBody } from '#core/jobs/video-job-view.ts'
-import { parseListQuery } from '#core/parameters/list-query.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
 import { createJobRenderer } from '../../pipeline/render-video-job.ts'
@@ -18,6 +18,6 @@ export const handler = apiHandler({ operation: 'list-video-jobs' }, async (event
   const bodies = await Promise.all(page.jobs.map((job) => render(job, nowSeconds)))
   const fitting = countThatFit(bodies)
   const hasMore = page.hasMore || fitting < bodies.length
-  const lastId = page.jobs[fitting - 1]?.jobId ?? null
+  const lastId = (fitting < bodies.length ? page.jobs[fitting - 1]?.jobId : page.lastId) ?? null
   return jsonResult(200, videoJobListBody(bodies.slice(0, fitting), { hasMore, lastId }))
 })

@@ -49,7 +49,7 @@ export const ROUTES = [
     path: JOBS,
     successStatus: 200,
     errorStatuses: [400, 401, 429, 500, 503],
-    query: ['limit', 'offset', 'after'],
+    query: ['limit', 'offset', 'after', 'status', 'model', 'created_after', 'created_before'],
   },
   {
     operation: 'get-video-job',

@@ -51,8 +51,17 @@ export const videoJobResponse = z
 export const videoJobListResponse = z.looseObject({
   object: z.literal('list'),
   data: z.array(videoJobResponse),
-  has_more: z.boolean().describe('Whether another page follows: fetch it with `after=<last_id>`.'),
-  last_id: z.uuid().nullable().describe('Id of the last job of this page; null on an empty page.'),
+  has_more: z
+    .boolean()
+    .describe(
+      'Whether older jobs may follow: fetch them with `after=<last_id>`. With `status` or `model` this can be true on a short or empty page.',
+    ),
+  last_id: z
+    .uuid()
+    .nullable()
+    .describe(
+      'Where the next page starts. It is the id of the last job of this page, or, on a page that a filter left short, of the last job that was looked at. Null when no job was found and none follows.',
+    ),
 })
 
 /** The result of a deletion. */

@@ -1,5 +1,6 @@
 import { type InjectedFields, type RawNumber, spliceInjected } from '../json/json-fields.ts'
 import type { VideoJob } from './video-job.ts'
+import { visibleStatus } from './visible-status.ts'
 
 /** What a response needs besides the record. */
 export type ViewContext = {
@@ -28,10 +29,9 @@ export function createdJobBody(job: VideoJob, submitText: string | undefined): s
 
 /** The body of a GET, and one element of a list: the latest upstream reply with the injected fields spliced in. */
 export function videoJobBody(job: VideoJob, context: ViewContext): string {
-  if (context.nowSeconds >= job.expiresAt) {
-    return spliceInjected(context.upstreamText, identityFields(job, 'expired'))
-  }
-  return spliceInjected(context.upstreamText, { ...identityFields(job, job.status), ...outcomeFields(job, context) })
+  const status = visibleStatus(job, context.nowSeconds)
+  const outcome = status === 'expired' ? {} : outcomeFields(job, context)
+  return spliceInjected(context.upstreamText, { ...identityFields(job, status), ...outcome })
 }
 
 /** The callback payload (docs/api.md, "Callback"). */

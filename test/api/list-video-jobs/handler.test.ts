@@ -53,6 +53,25 @@ describe('list-video-jobs', () => {
     expect(await list()).toEqual({ status: 200, ids: [], more: false, last: null })
   })
 
+  it('list-video-jobs 200: shows the jobs that match every filter', async () => {
+    const [newest = '', second = '', third = ''] = await createJobs(3)
+    const at = async (id: string) =>
+      (await handle(client, { query: {} })).json.data.find((job: { id: string }) => job.id === id)
+    const { created_at: time, model } = await at(second)
+    expect((await list({ created_after: `${time}` })).ids).toEqual([newest, second])
+    expect((await list({ created_before: `${time}` })).ids).toEqual([third])
+    expect((await list({ model, status: 'queued', created_after: `${time}` })).ids).toEqual([newest, second])
+    expect(await list({ status: 'succeeded' })).toEqual({ status: 200, ids: [], more: false, last: null })
+  })
+
+  it.each(['status', 'created_after', 'created_before', 'model'])(
+    'list-video-jobs 400: names a wrong %s',
+    async (name) => {
+      const { status, json } = await handle(client, { query: { [name]: '' } })
+      expect([status, json.details]).toEqual([400, [expect.objectContaining({ path: name })]])
+    },
+  )
+
   it.each([{ offset: '10001' }, { after: 'no-id' }])('list-video-jobs 400: refuses the query %j', async (query) => {
     const { status, json } = await handle(client, { query })
     expect([status, Object.keys(json)]).toEqual([400, ['error', 'details']])
