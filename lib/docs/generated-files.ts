@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { configJsonSchema } from '../config/config-json-schema.ts'
+import { adminDocumentText } from '../openapi/admin/admin-document.ts'
 import { openapiDocument, openapiText } from '../openapi/openapi-document.ts'
 import { alarmTable } from './alarm-table.ts'
 import { commandTable } from './command-table.ts'
@@ -24,6 +25,7 @@ export type GeneratedFile = {
 /** Every generated file of the repository. `npm run check:generated` compares each with its sources. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'openapi.json', command: 'openapi', content: openapiText },
+  { path: 'admin-openapi.json', command: 'openapi', content: adminDocumentText },
   { path: 'docs/reference.md', command: 'openapi', content: () => referencePage(openapiDocument()) },
   section('docs/architecture.md', {
     name: 'state machine',

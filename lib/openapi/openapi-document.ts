@@ -82,7 +82,7 @@ function operationObject(route: Route & { readonly operation: Operation }): Oper
   const document = OPERATIONS[route.operation]
   const examples = readExamples(route.operation)
   return {
-    operationId: camelCase(route.operation),
+    operationId: operationId(route.operation),
     tags: [document.tag],
     summary: document.summary,
     description: document.description,
@@ -108,6 +108,6 @@ function parameterObject(parameter: Parameter) {
 }
 
 /** `create-video-job` becomes `createVideoJob`, as client generators name functions. */
-function camelCase(operation: string): string {
+export function operationId(operation: string): string {
   return operation.replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase())
 }

@@ -1,0 +1,60 @@
+import * as z from 'zod'
+import { modelPriceResponse } from '../contract/model-response.ts'
+import { timeField } from './response-parts.ts'
+
+const switched = {
+  switched_by: z.string().nullable().describe('Who set the latest switch; null without one.'),
+  switched_at: timeField.nullable(),
+}
+
+/** How a channel does. */
+export const channelFigures = z.strictObject({
+  requests: z.int().describe('Calls of the upstream in the minute.'),
+  errors: z.int(),
+  p50_ms: z.number().nullable().describe('Until the head of the reply; null without a call.'),
+  p95_ms: z.number().nullable(),
+})
+
+const channelRow = z.strictObject({
+  id: z.string(),
+  provider: z.string().nullable().describe('Null for a channel that has left the configuration.'),
+  base_url_host: z.string().nullable(),
+  weight: z.number().nullable(),
+  priority: z.number().nullable(),
+  disabled: z.boolean(),
+  configured: z
+    .strictObject({ weight: z.number(), priority: z.number() })
+    .nullable()
+    .describe('Null for a channel that has left the configuration.'),
+  ...switched,
+  open_jobs: z.int().nullable().describe('Null for a channel that relays.'),
+  open_jobs_max: z.int().nullable(),
+  breaker: z
+    .enum(['closed', 'open', 'half-open'])
+    .nullable()
+    .describe('Null on AWS, where every instance has breakers of its own, and for video channels, which have none.'),
+  figures: channelFigures.nullable().describe('Of the latest complete minute; null if they cannot be read.'),
+})
+
+const modelRow = z.strictObject({
+  id: z.string(),
+  kind: z.enum(['chat', 'embedding', 'image', 'video']),
+  channels: z.array(z.string()),
+  pricing: z.strictObject({
+    unit: z.literal('credit'),
+    billing: z.enum(['token', 'per_second', 'per_image', 'per_request']),
+    prices: z.array(modelPriceResponse),
+  }),
+  limits: z.record(z.string(), z.unknown()).describe('What the model takes, as `GET /v1/models` describes it.'),
+  disabled: z.boolean(),
+  ...switched,
+})
+
+/** Channels and models as they are in force. API keys see models alone. */
+export const channelsResponse = z.strictObject({
+  object: z.literal('channels'),
+  as_of: timeField,
+  figures_from: timeField.nullable().describe('Begin of the minute of the figures; null without figures.'),
+  channels: z.array(channelRow),
+  models: z.array(modelRow),
+})

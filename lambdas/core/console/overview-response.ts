@@ -1,0 +1,51 @@
+import * as z from 'zod'
+import { channelFigures } from './channels-response.ts'
+import { amountField, budgetResponse, tenantName, timeField } from './response-parts.ts'
+import { tenantResponse } from './tenant-response.ts'
+
+const minute = z.strictObject({ at: timeField, requests: z.int(), errors: z.int() })
+
+const traffic = z.strictObject({
+  requests_per_minute: z.number().describe('In the latest complete minute.'),
+  errors_per_minute: z.number(),
+  first_byte_ms: z
+    .strictObject({ p50: z.number(), p95: z.number() })
+    .nullable()
+    .describe('Until the head of the reply of the upstream; null without a call.'),
+  minutes: z.array(minute).describe('Oldest first. Calls of upstreams: relayed requests, submits and polls of videos.'),
+})
+
+const attention = z.strictObject({
+  kind: z.enum(['failing_jobs', 'budget', 'low_balance', 'breaker', 'channel_disabled', 'suspended']),
+  level: z.enum(['warning', 'critical']),
+  message: z.string(),
+  tenant: tenantName.nullable(),
+  target: z.string().nullable().describe('A job, a key or a channel.'),
+})
+
+/** What is going on, for a tenant or for all. */
+export const overviewResponse = z.strictObject({
+  object: z.literal('overview'),
+  as_of: timeField,
+  tenant: tenantName.nullable().describe('Null for all tenants.'),
+  spend: z.strictObject({
+    today: amountField,
+    month: amountField,
+    budget: budgetResponse.nullable(),
+    days: z.array(z.strictObject({ day: z.string(), cost: amountField, requests: z.int() })).describe('Oldest first.'),
+  }),
+  balance: tenantResponse.shape.balance.nullable().describe('Null for all tenants.'),
+  traffic: traffic.nullable().describe('Of all tenants; null for API keys, and where it cannot be read.'),
+  open_jobs: z.int(),
+  tenants: z.int().nullable().describe('How many there are; null for API keys and for one tenant.'),
+  channels: z.array(
+    z.strictObject({
+      id: z.string(),
+      disabled: z.boolean(),
+      breaker: z.enum(['closed', 'open', 'half-open']).nullable(),
+      open_jobs: z.int().nullable(),
+      figures: channelFigures.nullable(),
+    }),
+  ),
+  attention: z.array(attention),
+})

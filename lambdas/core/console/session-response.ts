@@ -1,0 +1,39 @@
+import * as z from 'zod'
+import { pageOf, tenantName, timeField } from './response-parts.ts'
+
+/** How this deployment lets users sign in. */
+export const signInResponse = z.strictObject({
+  object: z.literal('sign_in'),
+  methods: z.array(z.enum(['admin_key', 'api_key', 'oidc', 'link'])),
+  oidc: z.strictObject({ issuer: z.string() }).nullable(),
+  environment: z.enum(['local', 'aws']),
+})
+
+const session = {
+  id: z.string(),
+  kind: z.enum(['admin_key', 'api_key', 'oidc', 'local']),
+  actor: z.string().describe('As the audit log names the user.'),
+  role: z.enum(['owner', 'viewer', 'tenant']),
+  tenant: tenantName.nullable().describe('Of an API key.'),
+  created_at: timeField,
+  expires_at: timeField,
+}
+
+/** The session of the request. */
+export const sessionResponse = z.strictObject({
+  object: z.literal('session'),
+  ...session,
+  page_secret: z
+    .string()
+    .optional()
+    .describe('Only of a sign-in on loopback: the page sends it as `x-reelgate-page` with every request.'),
+})
+
+/** Sessions, newest first. */
+export const sessionListResponse = pageOf(
+  z.strictObject({
+    ...session,
+    seen_at: timeField.nullable(),
+    current: z.boolean().describe('Whether it is the session of the request.'),
+  }),
+)

@@ -1,0 +1,2 @@
+/** The request bodies of the admin API, by their names in the document. */
+export const ADMIN_REQUEST_SCHEMAS = {} as const
