@@ -13,7 +13,7 @@ function forbid(name, comment, from, to) {
 
 /** Of our own code a part of `lib/` imports what lies below these folders and nothing else; libraries are free. */
 function onlyTo(name, from, folders) {
-  const ours = '(lambdas|lib|bin|test|scripts)/'
+  const ours = '(lambdas|lib|bin|test|scripts|web)/'
   return forbid(name, `may import ${folders.join(', ')}`, from, { path: `^(?!${folders.join('|')})${ours}` })
 }
 
@@ -76,7 +76,7 @@ export default {
       to: { path: `^lambdas/(${HANDLERS})/`, pathNot: '^lambdas/$1/' },
     },
     forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', {
-      path: '^(lib|bin|test)/',
+      path: '^(lib|bin|test|web)/',
     }),
     forbid('aws-sees-handlers-as-paths', 'lib/aws imports core and lib/config; handlers are file paths', '^lib/aws/', {
       path: '^(lambdas/(?!core/)|lib/(?!aws/|config/)|bin|test)/',
@@ -88,7 +88,19 @@ export default {
       'lib/terminal/',
     ]),
     onlyTo('terminal-stands-alone', '^lib/terminal/', ['lib/terminal/']),
-    onlyTo('local-never-imports-aws', '^lib/local/', ['lambdas/', 'lib/local/', 'lib/config/', 'lib/simulators/']),
+    onlyTo('local-never-imports-aws', '^lib/local/', [
+      'lambdas/',
+      'lib/local/',
+      'lib/config/',
+      'lib/console/',
+      'lib/simulators/',
+    ]),
+    onlyTo('console-files-stand-alone', '^lib/console/', ['lib/console/']),
+    onlyTo('the-console-knows-the-api-alone', '^web/', ['web/']),
+    forbid('web-core-is-pure', 'rules of the console without a browser', '^web/src/core/', {
+      pathNot: '^web/src/core/',
+    }),
+    ...floors('web/src', [['core/'], ['state/'], ['api/'], ['components/'], ['shell/', 'pages/']]),
     onlyTo('commands-import-no-handlers', '^lib/(admin|demo)/', [
       'lambdas/core/',
       'lambdas/adapters/',

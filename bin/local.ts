@@ -1,6 +1,7 @@
 import { parseCredits } from '#core/money/money.ts'
 import { startLocalHost } from '#local/local-host.ts'
 import { configurationFile, DEFAULT_CONFIGURATION, OWN_CONFIGURATION_FILE } from '../lib/config/configuration-file.ts'
+import { buildConsole } from '../lib/console/build-console.ts'
 import { outliveLostOutput } from '../lib/terminal/outlive-lost-output.ts'
 import { parseOptions } from '../lib/terminal/parse-options.ts'
 import { UsageError } from '../lib/terminal/usage-error.ts'
@@ -30,6 +31,10 @@ async function main(): Promise<void> {
   outliveLostOutput()
   const stopped = stopSignal()
   const configFile = values.config ?? configurationFile()
+  const consoleBuilt = buildConsole().then(
+    () => undefined,
+    (error: unknown) => error,
+  )
   const host = await startLocalHost({
     port: readPort(values.port),
     configFile,
@@ -39,6 +44,9 @@ async function main(): Promise<void> {
   })
   for (const warning of host.warnings) {
     console.error(`warning: ${warning}`)
+  }
+  if ((await consoleBuilt) !== undefined) {
+    console.error('warning: the console could not be built; /console says why')
   }
   console.log(`listening on ${host.url}`)
   if (configFile === OWN_CONFIGURATION_FILE) {

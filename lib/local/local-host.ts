@@ -5,12 +5,14 @@ import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import type { Microcredits } from '#core/money/money.ts'
 import { GatewayConfigError, loadGatewayConfig } from '../config/load-gateway-config.ts'
 import { keepTokenizerRanks } from '../config/tokenizer-ranks.ts'
+import { buildConsole } from '../console/build-console.ts'
 import { ApiFront } from './api-front.ts'
 import { loadApiHandlers } from './api-routes.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from './aws-front.ts'
 import { CDN_PATH_PREFIX, createCdnFront } from './cdn-front.ts'
 import { type CdnKey, openCdnKey } from './cdn-key.ts'
 import { watchChannels } from './channel-traffic.ts'
+import { createConsoleFront, isConsoleRequest } from './console-front.ts'
 import { createTable } from './create-table.ts'
 import { DataDirectory } from './data-directory.ts'
 import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
@@ -159,14 +161,20 @@ type ServeOptions = {
   readonly corsOrigins: AllowedOrigins
 }
 
-/** One port for the API and the CDN. Handlers are loaded after this, because they read the CDN's address when they sign. */
+/** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
 async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Promise<LocalServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
-  const answer = (request: IncomingMessage, response: ServerResponse) =>
-    request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
+  // Built at the first request, if nothing has built it before: a host without a browser needs no console.
+  const answerConsoleRequest = createConsoleFront({ directory: () => buildConsole(), videoOrigin: cdnUrl })
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (isConsoleRequest(request.url)) {
+      return answerConsoleRequest(request, response)
+    }
+    return request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
       ? answerCdnRequest(request, response)
       : apiFront.answer(request, response)
+  }
   const server = await listen((request, response) => {
     answer(request, response).catch(() => response.destroy())
   }, port)

@@ -1,0 +1,111 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
+import { adminRequest, type Query } from './admin-request.ts'
+import type { AdminReads, RowOf } from './admin-types.ts'
+import type { ApiError } from './api-error.ts'
+
+type Options = {
+  readonly query?: Query | undefined
+  /** False while the page does not know yet what to ask for. */
+  readonly isEnabled?: boolean
+  /** How often the data is asked for again while the page is visible; absent means never. */
+  readonly everyMilliseconds?: number | undefined
+}
+
+/** The rows of a list as far as they are loaded, and what a table needs to show them. */
+export type List<Row> = {
+  readonly rows: readonly Row[]
+  readonly isLoading: boolean
+  /** Rows of other filters stay, greyed, until the new ones arrive. */
+  readonly isStale: boolean
+  readonly error: ApiError | null
+  readonly hasMore: boolean
+  readonly isLoadingMore: boolean
+  readonly loadMore: () => void
+  readonly reload: () => void
+  /** Unix seconds of the first page; null before it. */
+  readonly asOf: number | null
+  /** Every row of these filters, for an export. @throws ApiError */
+  readonly readAll: () => Promise<readonly Row[]>
+}
+
+type Page<Row> = {
+  readonly data: readonly Row[]
+  readonly has_more: boolean
+  readonly next: string | null
+  readonly as_of?: number
+}
+
+const ROWS_PER_PAGE = 50
+
+/** The largest page of the API. */
+const ROWS_PER_EXPORTED_PAGE = 200
+
+/** 20,000 rows: more are a task for the commands of the gateway. */
+const EXPORTED_PAGES_MAX = 100
+
+/** Reads one object of the admin API. The path is a template; its `{...}` parts are taken from `parameters`. */
+export function useAdmin<Path extends keyof AdminReads>(
+  path: Path,
+  { query = {}, isEnabled = true, everyMilliseconds }: Options = {},
+  parameters: Readonly<Record<string, string>> = {},
+) {
+  return useQuery<AdminReads[Path], ApiError>({
+    queryKey: [path, parameters, query],
+    queryFn: async ({ signal }) => (await adminRequest(fill(path, parameters), { query, signal })) as AdminReads[Path],
+    enabled: isEnabled,
+    ...(everyMilliseconds === undefined ? {} : { refetchInterval: everyMilliseconds }),
+  })
+}
+
+/** `/videos/{job_id}` with its id. */
+export function fill(path: string, parameters: Readonly<Record<string, string>>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''))
+}
+
+/** Reads a list of the admin API, page by page. */
+export function useAdminList<Path extends keyof AdminReads>(path: Path, options: Options = {}): List<RowOf<Path>> {
+  const { query = {}, isEnabled = true, everyMilliseconds } = options
+  const result = useInfiniteQuery<Page<RowOf<Path>>, ApiError>({
+    queryKey: [path, 'list', query],
+    queryFn: async ({ pageParam, signal }) =>
+      (await adminRequest(path, {
+        query: { ...query, limit: ROWS_PER_PAGE, after: pageParam as string | undefined },
+        signal,
+      })) as Page<RowOf<Path>>,
+    initialPageParam: undefined,
+    getNextPageParam: ({ has_more, next }) => (has_more && next !== null ? next : undefined),
+    enabled: isEnabled,
+    placeholderData: (previous) => previous,
+    refetchInterval: ({ state }) =>
+      everyMilliseconds !== undefined && state.data?.pages.length === 1 ? everyMilliseconds : false,
+  })
+  const pages = result.data?.pages ?? []
+  return {
+    rows: pages.flatMap(({ data }) => data),
+    isLoading: isEnabled && result.isPending,
+    isStale: result.isPlaceholderData || (result.isError && pages.length > 0),
+    error: result.error,
+    hasMore: result.hasNextPage,
+    isLoadingMore: result.isFetchingNextPage,
+    loadMore: () => void result.fetchNextPage(),
+    reload: () => void result.refetch(),
+    asOf: pages[0]?.as_of ?? null,
+    readAll: () => readAll(path, query),
+  }
+}
+
+async function readAll<Path extends keyof AdminReads>(path: Path, query: Query): Promise<readonly RowOf<Path>[]> {
+  const rows: RowOf<Path>[] = []
+  let after: string | undefined
+  for (let page = 0; page < EXPORTED_PAGES_MAX; page += 1) {
+    const { data, has_more, next } = (await adminRequest(path, {
+      query: { ...query, limit: ROWS_PER_EXPORTED_PAGE, after },
+    })) as Page<RowOf<Path>>
+    rows.push(...data)
+    if (!has_more || next === null) {
+      break
+    }
+    after = next
+  }
+  return rows
+}

@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/preact-query'
+import { type Role, reaches } from '../core/console-page.ts'
+import { adminRequest, whenSignedOut } from './admin-request.ts'
+import { ApiError } from './api-error.ts'
+import { keepPageSecret } from './page-secret.ts'
+import { queryClient } from './query-client.ts'
+
+/** Who is signed in. Times are Unix seconds. */
+export type Session = {
+  readonly id: string
+  readonly kind: 'admin_key' | 'api_key' | 'oidc' | 'local'
+  readonly actor: string
+  readonly role: Role
+  readonly tenant: { readonly id: string; readonly name: string } | null
+  readonly created_at: number
+  readonly expires_at: number
+}
+
+/** What a person may give to sign in. */
+export type Credential = { readonly key: string } | { readonly link: string }
+
+const SESSION = ['session']
+
+/** The session of this page: null when nobody is signed in, undefined while it is asked for. */
+export function useSessionQuery() {
+  return useQuery<Session | null, ApiError>({
+    queryKey: SESSION,
+    queryFn: async ({ signal }) => {
+      try {
+        return (await adminRequest('/session', { signal })) as Session
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 401) {
+          return null
+        }
+        throw error
+      }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** The session of a page that only signed-in people see. */
+export function useSession(): Session {
+  const session = queryClient.getQueryData<Session | null>(SESSION)
+  if (session === undefined || session === null) {
+    throw new Error('this page is shown to signed-in people alone')
+  }
+  return session
+}
+
+/** Whether the person may do what the role allows. The server decides again. */
+export function useMay(least: Role): boolean {
+  return reaches(useSession().role, least)
+}
+
+/** Signs in and forgets everything that was shown to somebody else. @throws ApiError */
+export async function signIn(credential: Credential): Promise<void> {
+  const { page_secret, ...session } = (await adminRequest('/session', {
+    method: 'POST',
+    body: credential,
+  })) as Session & { readonly page_secret?: string }
+  keepPageSecret(page_secret)
+  queryClient.clear()
+  queryClient.setQueryData<Session | null>(SESSION, session)
+}
+
+/** Ends the session here, or every session of this person. @throws ApiError */
+export async function signOut({ isEverywhere }: { readonly isEverywhere: boolean }): Promise<void> {
+  await adminRequest(isEverywhere ? '/sessions' : '/session', { method: 'DELETE' })
+  forgetSession()
+}
+
+/** Shows the sign-in page at the same url. */
+function forgetSession(): void {
+  keepPageSecret(undefined)
+  queryClient.setQueryData<Session | null>(SESSION, null)
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+}
+
+whenSignedOut(forgetSession)

@@ -1,0 +1,30 @@
+import { readableAmount } from '../core/amount.ts'
+
+type AmountProps = {
+  /** A decimal string of credits; null where no amount is known. */
+  readonly value: string | null | undefined
+  /** Whether a credit shows a plus, as in a statement. */
+  readonly isSigned?: boolean
+}
+
+/** An amount of credits with every digit it has. The exact string is the title. */
+export function Amount({ value, isSigned = false }: AmountProps) {
+  if (value === null || value === undefined) {
+    return <Nothing />
+  }
+  return (
+    <data class="amount" value={value} title={`${value} credits`}>
+      {readableAmount(value, { isSigned })}
+    </data>
+  )
+}
+
+/** Stands where a table has no value. */
+export function Nothing() {
+  return (
+    <span class="nothing">
+      <span aria-hidden="true">–</span>
+      <span class="unseen">none</span>
+    </span>
+  )
+}

@@ -1,0 +1,32 @@
+/** What a cell of a table means, without its looks. */
+export type CellValue = string | number | boolean | null | undefined
+
+/** A spreadsheet would run a cell that begins like this as a formula. */
+const FORMULA = /^[=+\-@\t\r]/
+
+/** Plain numbers begin with a sign and are no formulas. */
+const NUMBER = /^[+-]?\d+(\.\d+)?$/
+
+/** One file of RFC 4180: a row of titles and one row for each row of the table. */
+export function csvFile(titles: readonly string[], rows: readonly (readonly CellValue[])[]): string {
+  return [titles, ...rows].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+}
+
+/** A string that a spreadsheet would read as a formula gets a leading `'`. */
+function csvCell(value: CellValue): string {
+  const text = value === null || value === undefined ? '' : String(value)
+  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+/** A file name of letters, digits and dashes, such as `reelgate-ledger-demo-2026-11-22.csv`. */
+export function csvFileName(parts: readonly (string | null | undefined)[], now: Date): string {
+  const words = ['reelgate', ...parts, now.toISOString().slice(0, 10)]
+  const safe = words.map((word) =>
+    (word ?? '')
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, ''),
+  )
+  return `${safe.filter((word) => word !== '').join('-')}.csv`
+}

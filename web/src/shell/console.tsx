@@ -1,0 +1,52 @@
+import { LocationProvider, Route, Router } from 'preact-iso/router'
+import { useSessionQuery } from '../api/session.ts'
+import { Failure, Skeleton } from '../components/feedback.tsx'
+import { Frame } from './frame.tsx'
+import { lazy } from './lazy.ts'
+import { NotFound } from './not-found.tsx'
+import { NoticeRegion } from './notice-region.tsx'
+import { OfflineBanner } from './offline-banner.tsx'
+import { PageBoundary } from './page-boundary.tsx'
+import { SignIn } from './sign-in.tsx'
+
+const Overview = lazy(() => import('../pages/overview/overview-page.tsx'))
+
+/** The whole application: the sign-in page, or the frame with one page in it. */
+export function Console() {
+  return (
+    <LocationProvider scope="/console">
+      <OfflineBanner />
+      <Content />
+      <NoticeRegion />
+    </LocationProvider>
+  )
+}
+
+function Content() {
+  const session = useSessionQuery()
+  if (session.isPending) {
+    return <Skeleton rows={4} label="Loading the console" />
+  }
+  if (session.isError) {
+    return (
+      <main class="sign-in">
+        <h1 class="unseen">Reelgate</h1>
+        <Failure error={session.error} onRetry={() => void session.refetch()} />
+      </main>
+    )
+  }
+  return session.data === null ? <SignIn /> : <SignedIn />
+}
+
+function SignedIn() {
+  return (
+    <Frame>
+      <PageBoundary>
+        <Router>
+          <Route path="/console" component={Overview} />
+          <Route default component={NotFound} />
+        </Router>
+      </PageBoundary>
+    </Frame>
+  )
+}

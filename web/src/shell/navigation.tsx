@@ -1,0 +1,57 @@
+import { useLocation } from 'preact-iso/router'
+import { useSession } from '../api/session.ts'
+import { Icon, type IconName } from '../components/icon.tsx'
+import { type ConsolePage, pagesOf } from '../core/console-page.ts'
+import { urlWithFilters } from '../core/filters.ts'
+
+const GROUPS = ['Monitor', 'Build', 'Manage'] as const
+
+/** Links to the pages that the role sees. The tenant of the url goes along to pages of one tenant. */
+export function Navigation({ popoverId }: { readonly popoverId: string }) {
+  const { path, query } = useLocation()
+  const pages = pagesOf(useSession().role)
+  const close = () => {
+    const popover = document.getElementById(popoverId)
+    if (popover?.matches(':popover-open')) {
+      popover.hidePopover()
+    }
+  }
+  return (
+    <nav aria-label="Pages" class="navigation">
+      {GROUPS.map((group) => (
+        <div key={group} class="navigation-group">
+          <h2>{group}</h2>
+          <ul>
+            {pages
+              .filter((page) => page.group === group)
+              .map((page) => (
+                <li key={page.path}>
+                  <a
+                    href={pageUrl(page, query.tenant)}
+                    aria-current={isCurrent(page, path) ? 'page' : undefined}
+                    onClick={close}
+                  >
+                    <Icon name={iconOf(page)} />
+                    {page.title}
+                  </a>
+                </li>
+              ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}
+
+/** The url of a page, of the tenant that the present page is about. */
+export function pageUrl({ path, isScoped }: ConsolePage, tenant: string | undefined): string {
+  return isScoped && tenant !== undefined ? urlWithFilters(path, { tenant }) : path
+}
+
+function isCurrent({ path }: ConsolePage, current: string): boolean {
+  return path === '/console' ? current === path : current === path || current.startsWith(`${path}/`)
+}
+
+function iconOf({ title }: ConsolePage): IconName {
+  return title.toLowerCase() as IconName
+}
