@@ -45,12 +45,17 @@ export function balanceView({ balance, key }: AccountView, nowMilliseconds: numb
       name,
       models,
       expires_at: expiresAt,
-      budget: key.budget === null ? null : budgetView(budgetAt(key.budget, nowMilliseconds)),
+      budget: budgetView(key.budget, nowMilliseconds),
     },
   }
 }
 
-function budgetView({ amount, period, spent, held }: Budget) {
+/** A budget as it counts at this time; null without one. */
+export function budgetView(budget: Budget | null, nowMilliseconds: number) {
+  if (budget === null) {
+    return null
+  }
+  const { amount, period, spent, held } = budgetAt(budget, nowMilliseconds)
   return {
     amount: formatCredits(amount),
     period: period.kind,

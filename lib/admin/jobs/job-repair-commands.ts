@@ -1,4 +1,5 @@
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
 import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
@@ -8,7 +9,6 @@ import { findJob } from './find-job.ts'
 import { openJobAccess } from './job-access.ts'
 import { JOB_OPTIONS } from './job-commands.ts'
 import { withoutUrls } from './record-timeline.ts'
-import { redriveVideoJob } from './redrive-job.ts'
 
 /** Ends a job and releases its reservation. */
 export const jobCancel: Command = {

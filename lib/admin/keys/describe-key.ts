@@ -2,6 +2,7 @@ import type { ApiKeyListing } from '#adapters/store/accounts/api-key-listing.ts'
 import { type Budget, budgetAt } from '#core/money/budget.ts'
 import { formatBudgetLimit } from '#core/money/budget-limit.ts'
 import { formatCredits } from '#core/money/money.ts'
+import { stateOf } from '#lambdas/admin/keys/key-state.ts'
 import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 
@@ -90,20 +91,6 @@ export function keyRow(key: ApiKeyListing, budget: Budget | undefined) {
     rate_per_minute: key.ratePerMinute,
     budget: budgetJson(budget ?? null, Date.now()),
   }
-}
-
-/** How requests with the key are treated. The first state that applies counts. */
-export function stateOf(
-  { state, suspended, expiresAt }: Pick<ApiKeyListing, 'state' | 'suspended' | 'expiresAt'>,
-  nowMilliseconds: number,
-): 'revoked' | 'expired' | 'suspended' | 'active' {
-  if (state === 'revoked') {
-    return 'revoked'
-  }
-  if (expiresAt !== null && expiresAt <= nowMilliseconds) {
-    return 'expired'
-  }
-  return suspended ? 'suspended' : 'active'
 }
 
 /** A time of a key as it is stored: truncated to whole seconds. */

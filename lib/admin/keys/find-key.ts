@@ -5,9 +5,9 @@ import {
   listApiKeys,
 } from '#adapters/store/accounts/api-key-listing.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { stateOf } from '#lambdas/admin/keys/key-state.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { CommandOption } from '../command-line/command.ts'
-import { stateOf } from './describe-key.ts'
 
 /** The option that names a key. */
 export const KEY = {

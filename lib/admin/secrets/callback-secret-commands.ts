@@ -1,9 +1,5 @@
-import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
-import {
-  readWebhookSecrets,
-  rotateWebhookSecret,
-  type WebhookSecrets,
-} from '#adapters/store/accounts/webhook-secrets.ts'
+import { readWebhookSecrets, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
+import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readDuration } from '../command-line/read-time.ts'
@@ -36,19 +32,8 @@ After a leak: --overlap 0s. A rotation during an overlap ends the oldest secret 
         `An earlier rotation is under way: the secret before the current one signs until ${isoTime(previous.until)} and would end now`,
       )
     }
-    const secret = createWebhookSecret()
-    // Without an overlap, as after a leak, the table does not keep the old secret.
-    const previousUntil = overlap === 0 ? undefined : nowMilliseconds + overlap
-    await rotateWebhookSecret(table, tenant, {
-      replaces: current,
-      secret,
-      previousUntil,
-      actor: await context.actor(),
-    })
-    return describe(tenant, {
-      current: secret,
-      previous: previousUntil === undefined ? undefined : { secret: current, until: previousUntil },
-    })
+    const rotation = { current, overlapMilliseconds: overlap, actor: await context.actor(), nowMilliseconds }
+    return describe(tenant, await rotateCallbackSecret(table, tenant, rotation))
   },
 }
 

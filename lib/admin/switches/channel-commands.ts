@@ -1,8 +1,8 @@
-import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import type { ChannelChange } from '#core/catalogue/change-switches.ts'
 import { channelPriority, channelWeight } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Switches } from '#core/catalogue/switches.ts'
+import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import { readDeployedConfig } from '../catalogue/deployed-config.ts'
 import type { Answer } from '../command-line/answer.ts'
@@ -99,22 +99,8 @@ export function warnOfUnservedModels(
   config: GatewayConfig,
   switches: Switches,
 ): void {
-  const models = unservedModels(config, switches)
-  if (models.length > 0) {
-    context.warn(`no enabled channel serves ${models.join(', ')}: requests are refused, and video jobs wait`)
+  const warning = unservedModels(config, switches)
+  if (warning !== undefined) {
+    context.warn(warning)
   }
 }
-
-function unservedModels(config: GatewayConfig, switches: Switches): string[] {
-  const catalogue = createCatalogue(config, switches)
-  const ofModel = (id: string) => ({
-    enabled: [...catalogue.videoChannels(id, ANY), ...catalogue.relayChannels(id)],
-    configured: [...catalogue.configuredVideoChannels(id, ANY), ...catalogue.configuredRelayChannels(id)],
-  })
-  return catalogue.listModels(null).flatMap(({ id }) => {
-    const { enabled, configured } = ofModel(id)
-    return enabled.length === 0 && configured.length > 0 ? [id] : []
-  })
-}
-
-const ANY = { directOnly: false }

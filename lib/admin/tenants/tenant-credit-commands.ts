@@ -1,4 +1,4 @@
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
+import { AdjustmentBelowZeroError, adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { Command } from '../command-line/command.ts'
@@ -72,12 +72,23 @@ not available are not taken away, unless --allow-debt is given: the tenant then 
     }
     const tenantId = await readTenantId(context, values)
     const by = { actor: await context.actor() }
-    const { tenant, isNew } = await adjustTenant(await context.table(), tenantId, { ...adjustment, ...by })
+    const { tenant, isNew } = await adjusted(adjustTenant(await context.table(), tenantId, { ...adjustment, ...by }))
     if (!isNew) {
       context.warn(`adjustment ${adjustment.id} already exists: nothing was changed`)
     }
     return describeTenant(tenant, { withSecret: false })
   },
+}
+
+/** Adds the option that permits what was refused. */
+async function adjusted<Value>(adjusting: Promise<Value>): Promise<Value> {
+  try {
+    return await adjusting
+  } catch (error) {
+    throw error instanceof AdjustmentBelowZeroError
+      ? new AdjustmentBelowZeroError(`${error.message}; --allow-debt permits this`, { cause: error })
+      : error
+  }
 }
 
 function readId(values: CommandValues): string | undefined {

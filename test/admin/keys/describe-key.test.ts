@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Budget, periodAt } from '#core/money/budget.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { describeKeys, describeNewKey, keyRow, stateOf } from '../../../lib/admin/keys/describe-key.ts'
+import { describeKeys, describeNewKey, keyRow } from '../../../lib/admin/keys/describe-key.ts'
 
 const KEY = {
   keyId: 'k-1',
@@ -58,14 +58,5 @@ describe('describe-key', () => {
     expect(made.json).toMatchObject({ budget: { amount: '5' } })
     const without = describeNewKey({ id: 'k1', key: 'rg_x', tenant: 'acme', budget: undefined, ...wish })
     expect(without.json).not.toHaveProperty('budget')
-  })
-
-  it.each([
-    [{ state: 'revoked', suspended: true, expiresAt: 1 }, 'revoked'],
-    [{ state: 'active', suspended: true, expiresAt: 1 }, 'expired'],
-    [{ state: 'active', suspended: true, expiresAt: null }, 'suspended'],
-    [{ state: 'active', suspended: false, expiresAt: 3 }, 'active'],
-  ] as const)('%j is %s: the first state that applies counts', (key, state) => {
-    expect(stateOf(key, 2)).toBe(state)
   })
 })

@@ -8,12 +8,12 @@ import { tableKeys } from '../table/table-keys.ts'
 import { getTenant, type Tenant, TenantNotFoundError } from './tenant-store.ts'
 
 /** The ledger already has an adjustment with this id and another amount. */
-class AdjustmentIdTakenError extends Error {
+export class AdjustmentIdTakenError extends Error {
   override readonly name = 'AdjustmentIdTakenError'
 }
 
 /** The adjustment would take the available balance below zero. Nothing was written. */
-class AdjustmentBelowZeroError extends Error {
+export class AdjustmentBelowZeroError extends Error {
   override readonly name = 'AdjustmentBelowZeroError'
 }
 
@@ -109,7 +109,7 @@ function explainBalance(tenantId: string, { amount }: NamedAdjustment, error: Co
   const { available } = balanceItem.parse(balance)
   const left = formatCredits(microcredits(available + amount))
   return new AdjustmentBelowZeroError(
-    `tenant ${tenantId} has ${formatCredits(available)} credits available: ${formatCredits(amount)} would leave ${left}; --allow-debt permits this`,
+    `tenant ${tenantId} has ${formatCredits(available)} credits available: ${formatCredits(amount)} would leave ${left}`,
     { cause: error },
   )
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
-import { type Budget, PERIOD_KINDS } from '#core/money/budget.ts'
-import { microcredits } from '#core/money/money.ts'
+import { type Budget, PERIOD_KINDS, periodAt } from '#core/money/budget.ts'
+import type { BudgetLimit } from '#core/money/budget-limit.ts'
+import { microcredits, ZERO } from '#core/money/money.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { TableWrite } from '../table/table.ts'
 import { BUDGETS_PARTITION, tableKeys } from '../table/table-keys.ts'
@@ -77,5 +78,23 @@ export function putKeyBudget(
       },
       ConditionExpression: 'attribute_not_exists(PK)',
     },
+  }
+}
+
+/** The attributes of a balance with a budget that begins with the tenant. */
+export function newTenantBudget(
+  tenantId: string,
+  { amount: limit, kind: period }: BudgetLimit,
+  nowMilliseconds: number,
+) {
+  return {
+    budgetAmount: limit,
+    budgetPeriod: period,
+    budgetPeriodId: periodAt(period, nowMilliseconds).id,
+    budgetSpent: ZERO,
+    budgetLeft: limit,
+    budgetFree: limit,
+    GSI1PK: BUDGETS_PARTITION,
+    GSI1SK: tenantId,
   }
 }

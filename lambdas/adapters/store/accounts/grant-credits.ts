@@ -23,13 +23,19 @@ type Granted = { readonly tenant: Tenant; readonly isNew: boolean }
 export async function grantTenant(
   table: Table,
   tenantId: string,
-  { id = uuidv7(), credits, actor }: { id?: string | undefined; credits: Microcredits; actor: Actor },
+  { id = uuidv7(), ...grant }: Pick<Grant, 'credits' | 'reason'> & { id?: string | undefined; actor: Actor },
 ): Promise<Granted> {
-  const isNew = await grantCredits(table, tenantId, { grantId: id, credits, nowMilliseconds: Date.now(), actor })
+  const isNew = await grantCredits(table, tenantId, { grantId: id, ...grant, nowMilliseconds: Date.now() })
   return { tenant: await getTenant(table, tenantId), isNew }
 }
 
-type Grant = { readonly grantId: string; readonly credits: Microcredits; readonly nowMilliseconds: number }
+type Grant = {
+  readonly grantId: string
+  readonly credits: Microcredits
+  readonly nowMilliseconds: number
+  /** For people: in the ledger and the audit log. */
+  readonly reason?: string | undefined
+}
 
 /**
  * Adds credits to a tenant: ledger row, balance and the entry of the audit log in one transaction. Repeating a grant with its id adds
@@ -42,7 +48,7 @@ export async function grantCredits(
   tenantId: string,
   { actor, ...grant }: Grant & { readonly actor: Actor },
 ): Promise<boolean> {
-  const { grantId, credits, nowMilliseconds } = grant
+  const { grantId, credits, nowMilliseconds, reason } = grant
   const raise = {
     Key: tableKeys.balance(tenantId),
     UpdateExpression: 'SET available = available + :credits, granted = granted + :credits',
@@ -54,7 +60,7 @@ export async function grantCredits(
     action: 'tenant grant',
     target: { kind: 'tenant', id: tenantId },
     before: null,
-    after: { amount: formatCredits(credits), reference: grantId },
+    after: { amount: formatCredits(credits), reference: grantId, ...(reason === undefined ? {} : { reason }) },
     at: nowMilliseconds,
   })
   try {
@@ -83,7 +89,13 @@ async function requireSameGrant(table: Table, tenantId: string, { grantId, credi
 }
 
 /** The write of a grant's ledger row, which is refused if the id was used before. */
-export function putGrant(tenantId: string, { grantId, credits, nowMilliseconds }: Grant): TableWrite {
-  const row = { ...tableKeys.ledgerGrant(tenantId, grantId), kind: 'grant', amount: credits, at: nowMilliseconds }
+export function putGrant(tenantId: string, { grantId, credits, nowMilliseconds, reason }: Grant): TableWrite {
+  const row = {
+    ...tableKeys.ledgerGrant(tenantId, grantId),
+    kind: 'grant',
+    amount: credits,
+    reason,
+    at: nowMilliseconds,
+  }
   return { Put: { ConditionExpression: 'attribute_not_exists(PK)', Item: row } }
 }

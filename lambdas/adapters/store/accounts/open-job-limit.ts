@@ -27,8 +27,13 @@ export async function setOpenJobLimit(table: Table, tenantId: string, { limit, a
     throw new RangeError(`${limit} open jobs: use a whole number from 0`)
   }
   await changeLimit(table, tenantId, { limit, actor })
+  await recountOpenJobs(table, tenantId)
+}
+
+/** Counts the open jobs of a tenant again, because the count may be wrong since an upgrade. */
+export async function recountOpenJobs(table: Table, tenantId: string): Promise<void> {
   for (let recount = 0; recount < RECOUNTS_MAX; recount += 1) {
-    if (await recountOpenJobs(table, tenantId)) {
+    if (await isRecounted(table, tenantId)) {
       return
     }
   }
@@ -51,7 +56,10 @@ async function changeLimit(table: Table, tenantId: string, { limit, actor }: Lim
       at: Date.now(),
     })
     try {
-      return await table.transact({ limit: { Update: setLimit(tenantId, { was: openJobs.max, limit }) }, audit })
+      return await table.transact({
+        limit: { Update: openJobLimitUpdate(tenantId, { was: openJobs.max, limit }) },
+        audit,
+      })
     } catch (error) {
       if (!(error instanceof ConditionsNotMetError)) {
         throw error
@@ -61,7 +69,11 @@ async function changeLimit(table: Table, tenantId: string, { limit, actor }: Lim
   throw new OpenJobLimitChangedError(`the open-job limit of tenant ${tenantId} is being changed by other commands`)
 }
 
-function setLimit(tenantId: string, { was, limit }: { was: number | null; limit: number | null }): ItemUpdate {
+/** Changes the limit of a balance that has the limit that was read. The two limits differ. */
+export function openJobLimitUpdate(
+  tenantId: string,
+  { was, limit }: { readonly was: number | null; readonly limit: number | null },
+): ItemUpdate {
   return {
     Key: tableKeys.balance(tenantId),
     // The condition of a create compares the two, and a tenant without a job since jobs are counted has no count.
@@ -78,7 +90,7 @@ function setLimit(tenantId: string, { was, limit }: { was: number | null; limit:
 }
 
 /** @returns whether the count is right now. */
-async function recountOpenJobs(table: Table, tenantId: string): Promise<boolean> {
+async function isRecounted(table: Table, tenantId: string): Promise<boolean> {
   const { openJobs = 0, available, held, spent } = { ...(await table.readItem(tableKeys.balance(tenantId))) }
   const counted = await countReservations(table, tenantId)
   if (openJobs === counted) {

@@ -1,0 +1,168 @@
+import { movingPeriod } from '#core/money/budget.ts'
+import { type BudgetLimit, formatBudgetLimit } from '#core/money/budget-limit.ts'
+import { type Clock, systemClock } from '../../clock.ts'
+import { readTenantBudget } from '../accounts/budget-items.ts'
+import { openJobLimitUpdate, recountOpenJobs } from '../accounts/open-job-limit.ts'
+import { readBalance, readTenantName, TenantNotFoundError } from '../accounts/tenant-store.ts'
+import { type Actor, type AuditAction, type AuditedFields, auditEntry } from '../audit/audit-entry.ts'
+import { ConditionsNotMetError } from '../table/conditions-not-met-error.ts'
+import type { Item } from '../table/item-codec.ts'
+import type { ItemUpdate, Table } from '../table/table.ts'
+import { tableKeys } from '../table/table-keys.ts'
+import { type PlannedTenantBudget, planTenantBudget } from './plan-tenant-budget.ts'
+
+/** Others keep changing the tenant. Nothing was written. */
+export class TenantChangedError extends Error {
+  override readonly name = 'TenantChangedError'
+}
+
+/** What can be changed of a tenant. A field that is left out stays as it is; null removes a limit. */
+type TenantSettings = {
+  readonly name?: string | undefined
+  readonly openJobsMax?: number | null | undefined
+  readonly budget?: BudgetLimit | null | undefined
+}
+
+type TenantChange = {
+  readonly tenantId: string
+  readonly settings: TenantSettings
+  readonly actor: Actor
+  readonly action?: AuditAction
+  readonly clock?: Pick<Clock, 'nowMilliseconds'>
+}
+
+/** The result of a change. `isExact` is false if the tenant settled requests all the time: `spent` may then be a little too high. */
+export type ChangedTenant = { readonly isChanged: boolean; readonly isExact: boolean }
+
+/** Reads and writes while grants move the balance, other commands change the tenant, or a period ends. */
+const TRIES_MAX = 8
+
+/**
+ * Changes the name, the limit of open jobs and the budget of a tenant, from its next request on, in one transaction with one entry of the
+ * audit log. A budget is counted as `setTenantBudget` says.
+ * @throws TenantNotFoundError. @throws TenantChangedError if others keep changing the tenant.
+ */
+export async function changeTenant(table: Table, change: TenantChange): Promise<ChangedTenant> {
+  const { tenantId, clock = systemClock } = change
+  for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
+    const now = clock.nowMilliseconds()
+    const planned = await planChange(table, change, now)
+    if (planned === undefined) {
+      return { isChanged: false, isExact: true }
+    }
+    try {
+      await table.transact({
+        balance: balanceWrite(planned),
+        tenant: planned.name,
+        audit: auditOf(change, planned, now),
+      })
+    } catch (error) {
+      if (error instanceof ConditionsNotMetError) {
+        continue
+      }
+      throw error
+    }
+    if (planned.limit !== undefined) {
+      await recountOpenJobs(table, tenantId)
+    }
+    // What was settled since the period ended counts in a period that this transaction did not know of.
+    const period = planned.budget?.period
+    if (period === undefined || movingPeriod(period, clock.nowMilliseconds()).id === period.id) {
+      return { isChanged: true, isExact: planned.budget?.isExact ?? true }
+    }
+  }
+  throw new TenantChangedError(`tenant ${tenantId} is being changed by others: try again`)
+}
+
+type Planned = {
+  readonly name: { readonly Update: ItemUpdate } | undefined
+  readonly limit: ItemUpdate | undefined
+  readonly budget: PlannedTenantBudget | undefined
+  readonly before: AuditedFields
+  readonly after: AuditedFields
+}
+
+/** Undefined if nothing has to be changed. */
+async function planChange(
+  table: Table,
+  { tenantId, settings }: TenantChange,
+  now: number,
+): Promise<Planned | undefined> {
+  const { name, openJobsMax, budget } = settings
+  const balance = await table.readItem(tableKeys.balance(tenantId))
+  const tenant = name === undefined ? undefined : await readTenantName(table, tenantId)
+  if (balance === undefined || (name !== undefined && tenant === undefined)) {
+    throw new TenantNotFoundError(`no tenant ${tenantId}`)
+  }
+  const wasName = tenant?.name
+  const wasLimit = readBalance(balance).openJobs.max
+  const hasName = name !== undefined && wasName !== undefined && name !== wasName
+  const hasLimit = openJobsMax !== undefined && openJobsMax !== wasLimit
+  const stored = readTenantBudget(balance)
+  const planned =
+    budget === undefined ? undefined : await planTenantBudget(table, { tenantId, stored, limit: budget, now })
+  if (!hasName && !hasLimit && planned === undefined) {
+    return undefined
+  }
+  const wasBudget = stored && { amount: stored.amount, kind: stored.period.kind }
+  return {
+    name: hasName ? { Update: nameUpdate(tenantId, wasName, name) } : undefined,
+    limit: hasLimit ? openJobLimitUpdate(tenantId, { was: wasLimit, limit: openJobsMax }) : undefined,
+    budget: planned,
+    before: {
+      ...(hasName ? { name: wasName } : {}),
+      ...(hasLimit ? { openJobs: wasLimit } : {}),
+      ...(planned === undefined ? {} : { budget: shown(wasBudget) }),
+    },
+    after: {
+      ...(hasName ? { name } : {}),
+      ...(hasLimit ? { openJobs: openJobsMax } : {}),
+      ...(planned === undefined ? {} : { budget: shown(budget ?? undefined) }),
+    },
+  }
+}
+
+function shown(limit: BudgetLimit | undefined): string | null {
+  return limit === undefined ? null : formatBudgetLimit(limit)
+}
+
+function nameUpdate(tenantId: string, was: string, name: string): ItemUpdate {
+  return {
+    Key: tableKeys.tenant(tenantId),
+    UpdateExpression: 'SET #name = :name',
+    ConditionExpression: '#name = :was',
+    ExpressionAttributeNames: { '#name': 'name' },
+    ExpressionAttributeValues: { ':name': name, ':was': was },
+  }
+}
+
+/** One write of the balance, because a transaction writes an item once. */
+function balanceWrite({ limit, budget }: Planned): { readonly Update: ItemUpdate } | undefined {
+  const [first, second] = [limit, budget?.update].flatMap((update) => update ?? [])
+  if (first === undefined) {
+    return undefined
+  }
+  return { Update: second === undefined ? first : joined(first, second) }
+}
+
+/** Each of the two updates has one clause. */
+function joined(one: ItemUpdate, other: ItemUpdate): ItemUpdate {
+  const parts = [one, other]
+  const clause = (word: string) => {
+    const texts = parts.flatMap(({ UpdateExpression: text }) =>
+      text.startsWith(word) ? [text.slice(word.length)] : [],
+    )
+    return texts.length === 0 ? [] : [`${word}${texts.join(', ')}`]
+  }
+  const values: Item = { ...one.ExpressionAttributeValues, ...other.ExpressionAttributeValues }
+  return {
+    Key: one.Key,
+    UpdateExpression: [...clause('SET '), ...clause('REMOVE ')].join(' '),
+    ConditionExpression: parts.map(({ ConditionExpression: condition }) => `(${condition})`).join(' AND '),
+    ...(Object.keys(values).length === 0 ? {} : { ExpressionAttributeValues: values }),
+  }
+}
+
+function auditOf({ tenantId, actor, action = 'tenant set' }: TenantChange, { before, after }: Planned, at: number) {
+  return auditEntry({ actor, action, target: { kind: 'tenant', id: tenantId }, before, after, at })
+}

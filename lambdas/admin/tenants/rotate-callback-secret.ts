@@ -1,0 +1,33 @@
+import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
+import { rotateWebhookSecret, type WebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
+import type { Actor } from '#adapters/store/audit/audit-entry.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+
+type Rotation = {
+  /** The secret as it was read. */
+  readonly current: string
+  /** How long the old secret signs too. */
+  readonly overlapMilliseconds: number
+  readonly actor: Actor
+  readonly nowMilliseconds: number
+}
+
+/**
+ * Replaces the callback secret of a tenant.
+ * @throws WebhookSecretChangedError if somebody else replaced it since it was read.
+ */
+export async function rotateCallbackSecret(
+  table: Table,
+  tenantId: string,
+  rotation: Rotation,
+): Promise<WebhookSecrets> {
+  const { current, overlapMilliseconds, actor, nowMilliseconds } = rotation
+  const secret = createWebhookSecret()
+  // Without an overlap, as after a leak, the table does not keep the old secret.
+  const previousUntil = overlapMilliseconds === 0 ? undefined : nowMilliseconds + overlapMilliseconds
+  await rotateWebhookSecret(table, tenantId, { replaces: current, secret, previousUntil, actor })
+  return {
+    current: secret,
+    previous: previousUntil === undefined ? undefined : { secret: current, until: previousUntil },
+  }
+}
