@@ -1,6 +1,6 @@
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
-import { deleteVideoJob } from '#lambdas/api/delete-video-job/delete-video-job.ts'
+import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { pick } from './faults.ts'
 import type { Operators } from './operators.ts'

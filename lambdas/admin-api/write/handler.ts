@@ -1,4 +1,17 @@
+import { systemClock } from '#adapters/clock.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { once } from '#adapters/once.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { writeOperations } from './write-operations.ts'
+
+const context = {
+  ...systemClock,
+  table: openTable(),
+  openBucket: once(openBucket),
+  openCatalogue: once(openCatalogue),
+}
 
 /** The operations of the admin API that ADMIN_ROUTES gives to this function. */
-export const handler = adminHandler('write', {})
+export const handler = adminHandler('write', writeOperations(context), { openTable: () => context.table })

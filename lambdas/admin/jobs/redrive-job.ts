@@ -9,7 +9,7 @@ import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import type { ResolveContext } from '#lambdas/pipeline/resolve-video-job.ts'
 
 /** The job has ended, or its execution runs: there is nothing to start. */
-export class RedriveRefusedError extends Error {
+class RedriveRefusedError extends Error {
   override readonly name = 'RedriveRefusedError'
 }
 

@@ -5,7 +5,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { stateOf } from './key-state.ts'
 
 /** The key is revoked or has expired, so that it gets no successor. */
-export class KeyUnusableError extends Error {
+class KeyUnusableError extends Error {
   override readonly name = 'KeyUnusableError'
 }
 

@@ -4,7 +4,7 @@ import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
 import { apiHandler } from '#middleware/api-handler.ts'
-import { deleteVideoJob } from './delete-video-job.ts'
+import { deleteVideoJob } from '../../pipeline/delete-video-job.ts'
 
 const context = { ...systemClock, table: openTable(), openBucket: once(openBucket) }
 

@@ -25,7 +25,7 @@ const rateField = z
 const expiryField = endField.nullable().describe('Unix seconds in the future; null for a key that does not expire.')
 
 /** A tenant or another target by its id. */
-export const idField = z.string('use an id').min(1, 'use an id').max(200, 'use an id of at most 200 characters')
+const idField = z.string('use an id').min(1, 'use an id').max(200, 'use an id of at most 200 characters')
 
 /** The body of `POST /admin/v1/keys`. */
 export const createKeyRequest = requestObject({

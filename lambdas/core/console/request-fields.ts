@@ -48,7 +48,7 @@ export const budgetField = requestObject({
 }).transform(({ amount, period }): BudgetLimit => ({ amount, kind: period }))
 
 /** A line for people, which the console and the commands show. */
-export function lineField(charactersMax: number) {
+function lineField(charactersMax: number) {
   const allowed = `use one line of 1 to ${charactersMax} visible characters`
   return z
     .string(allowed)

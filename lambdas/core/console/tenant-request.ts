@@ -66,4 +66,7 @@ export const callbackSecretRequest = requestObject({
     .describe('Makes a new secret; otherwise the current one is shown.'),
   overlap_seconds: overlapField.optional(),
   again: againField.default(false),
+}).refine(({ rotate, overlap_seconds, again }) => rotate || (overlap_seconds === undefined && !again), {
+  path: ['rotate'],
+  error: 'overlap_seconds and again belong to a rotation: send rotate with true',
 })

@@ -8,7 +8,7 @@ import { tableKeys } from '../table/table-keys.ts'
 import { getTenant, type Tenant, TenantNotFoundError } from './tenant-store.ts'
 
 /** The ledger already has an adjustment with this id and another amount. */
-export class AdjustmentIdTakenError extends Error {
+class AdjustmentIdTakenError extends Error {
   override readonly name = 'AdjustmentIdTakenError'
 }
 

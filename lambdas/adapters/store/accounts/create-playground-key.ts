@@ -56,7 +56,7 @@ type Wish = {
 }
 
 /** A new key of the playground; `expiresAt` in Unix seconds. */
-type NewPlaygroundKey = { readonly key: string; readonly expiresAt: number }
+type NewPlaygroundKey = { readonly key: string; readonly expiresAt: number; readonly tenantId: string }
 
 /**
  * Makes a key for the playground, in one transaction with the entry of the audit log. With an API key as its parent it has the models, the
@@ -72,7 +72,7 @@ export async function createPlaygroundKey(table: Table, wish: Wish): Promise<New
     const made = { digest: sha256Hex(key), sessionId: wish.sessionId, expiresAt: endOf(parent, wish.nowMilliseconds) }
     try {
       await table.transact(writesFor(wish, parent, made))
-      return { key, expiresAt: made.expiresAt }
+      return { key, expiresAt: made.expiresAt, tenantId: wish.tenantId }
     } catch (error) {
       if (!(error instanceof ConditionsNotMetError)) {
         throw error

@@ -12,7 +12,7 @@ import { tableKeys } from '../table/table-keys.ts'
 import { type PlannedTenantBudget, planTenantBudget } from './plan-tenant-budget.ts'
 
 /** Others keep changing the tenant. Nothing was written. */
-export class TenantChangedError extends Error {
+class TenantChangedError extends Error {
   override readonly name = 'TenantChangedError'
 }
 

@@ -20,31 +20,51 @@ type Changer = { readonly actor: Actor; readonly at: number }
 /** The switches before and after a change; the same object if nothing had to change. */
 type SwitchesChanged = { readonly before: Switches; readonly after: Switches }
 
-/**
- * Changes one switch, and records the change in the audit log, in one transaction. The item is replaced only in the version that was
- * read, so that two operators at once lose nothing: the second one reads again. A change that changes nothing writes nothing.
- * @throws SwitchesContendedError; ServiceUnavailableError when the table stays out of reach: the change may then have been made.
- */
+/** Changes one switch, as {@link changeSwitchesTogether} does. */
 export async function changeSwitch(
   table: Pick<Table, 'readItem' | 'transact'>,
   change: SwitchChange,
   changer: Changer,
 ): Promise<SwitchesChanged> {
+  return await changeSwitchesTogether(table, [change], changer)
+}
+
+/**
+ * Makes all of these changes or none, each with its entry in the audit log, in one transaction. The item is replaced only in the version that was
+ * read, so that two operators at once lose nothing: the second one reads again. A change that changes nothing writes nothing.
+ * @throws SwitchesContendedError; ServiceUnavailableError when the table stays out of reach: the change may then have been made.
+ */
+export async function changeSwitchesTogether(
+  table: Pick<Table, 'readItem' | 'transact'>,
+  changes: readonly SwitchChange[],
+  changer: Changer,
+): Promise<SwitchesChanged> {
   const by = { by: changer.actor.name, at: Math.trunc(changer.at / 1000) }
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const { switches: before, version } = await readSwitches(table)
-    const after = changeSwitches(before, change, by)
-    if (after === before || (await isWritten(table, { before, after, version }, { ...changer, change }))) {
+    const steps: Step[] = []
+    let after = before
+    for (const change of changes) {
+      const next = changeSwitches(after, change, by)
+      if (next !== after) {
+        steps.push({ change, before: after, after: next })
+      }
+      after = next
+    }
+    if (steps.length === 0 || (await isWritten(table, { after, version, steps }, changer))) {
       return { before, after }
     }
   }
   throw new SwitchesContendedError('other operators change switches at the same time: try again')
 }
 
+/** One change that changes something. */
+type Step = SwitchesChanged & { readonly change: SwitchChange }
+
 async function isWritten(
   table: Pick<Table, 'transact'>,
-  { before, after, version }: SwitchesChanged & { readonly version: number },
-  { change, actor, at }: Changer & { readonly change: SwitchChange },
+  { after, version, steps }: { readonly after: Switches; readonly version: number; readonly steps: readonly Step[] },
+  { actor, at }: Changer,
 ): Promise<boolean> {
   const isUnchanged = version === 0 ? 'attribute_not_exists(PK)' : 'version = :version'
   const item = {
@@ -52,16 +72,19 @@ async function isWritten(
     ConditionExpression: isUnchanged,
     ...(version === 0 ? {} : { ExpressionAttributeValues: { ':version': version } }),
   }
-  const audit = auditEntry({
-    actor,
-    action: `${change.kind} ${change.action}`,
-    target: { kind: change.kind, id: change.id },
-    before: auditedFields(before, change),
-    after: auditedFields(after, change),
-    at,
-  })
+  const entries = steps.map((step, index) => [
+    `audit ${index}`,
+    auditEntry({
+      actor,
+      action: `${step.change.kind} ${step.change.action}`,
+      target: { kind: step.change.kind, id: step.change.id },
+      before: auditedFields(step.before, step.change),
+      after: auditedFields(step.after, step.change),
+      at,
+    }),
+  ])
   try {
-    await table.transact({ switches: { Put: item }, audit })
+    await table.transact({ switches: { Put: item }, ...Object.fromEntries(entries) })
     return true
   } catch (error) {
     if (error instanceof ConditionsNotMetError && error.failed.has('switches')) {

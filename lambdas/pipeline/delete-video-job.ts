@@ -1,14 +1,19 @@
 import type { Clock } from '#adapters/clock.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
-import type { Table } from '#adapters/store/table/table.ts'
+import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { isJobId } from '#core/parameters/job-id.ts'
-import { cleanUpDeletedJob } from '../../pipeline/clean-up-deleted-job.ts'
+import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 
-type DeleteContext = Pick<Clock, 'nowMilliseconds'> & { readonly table: Table; readonly openBucket: OpenBucket }
+type DeleteContext = Pick<Clock, 'nowMilliseconds'> & {
+  readonly table: Table
+  readonly openBucket: OpenBucket
+  /** The entry of the audit log, for a deletion by somebody else than the client. */
+  readonly audit?: TableWrite
+}
 
 /**
  * Makes a job invisible at once and deletes its video, if it has one.
@@ -19,7 +24,7 @@ export async function deleteVideoJob(
   context: DeleteContext,
 ): Promise<void> {
   const now = context.nowMilliseconds()
-  const job = isJobId(jobId) ? await markDeleted(context.table, { tenantId, jobId }, now) : undefined
+  const job = isJobId(jobId) ? await markDeleted(context.table, { tenantId, jobId }, now, context.audit) : undefined
   if (job === undefined) {
     throw new VideoJobNotFoundError()
   }

@@ -1,0 +1,28 @@
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
+import { createKeyRequest } from '#core/console/key-request.ts'
+import { parseRequest } from '#core/console/parse-request.ts'
+import { actorOf } from '#middleware/admin-event.ts'
+import { readKeyBody } from './changed-target.ts'
+import { requireFuture, requireKnownModels } from './key-limits.ts'
+import type { WriteOperation } from './write-context.ts'
+
+/** `POST /admin/v1/keys`. The key is in this response alone. The key of a suspended tenant is suspended too. */
+export const createKey: WriteOperation = async (event, context) => {
+  const request = parseRequest(createKeyRequest, event.json)
+  const { tenant, name, models, budget } = request
+  requireFuture(request.expires_at, context)
+  requireKnownModels(models, context)
+  const { id: tenantId } = await getTenant(context.table, tenant)
+  const key = generateApiKey()
+  const id = await storeApiKey(
+    context.table,
+    {
+      ...{ key, tenantId, models, name: name ?? undefined, ratePerMinute: request.rate_per_minute ?? undefined },
+      expiresAt: request.expires_at === null ? undefined : request.expires_at * 1000,
+      budgetLimit: budget ?? undefined,
+    },
+    actorOf(event),
+  )
+  return { body: { ...(await readKeyBody(context, id)), key } }
+}

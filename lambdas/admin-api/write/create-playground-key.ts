@@ -1,0 +1,39 @@
+import { createPlaygroundKey as create } from '#adapters/store/accounts/create-playground-key.ts'
+import { playgroundKeyRequest } from '#core/console/key-request.ts'
+import { parseRequest } from '#core/console/parse-request.ts'
+import type { Session } from '#core/console/session.ts'
+import { ForbiddenError } from '#core/console/session-errors.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import type { WriteOperation } from './write-context.ts'
+
+/**
+ * `POST /admin/v1/playground/key`: a key of 15 minutes, in this response alone. A session of an API key gets one with the limits of that
+ * key; an owner chooses a tenant.
+ */
+export const createPlaygroundKey: WriteOperation = async (event, { table, nowMilliseconds }) => {
+  const { tenant } = parseRequest(playgroundKeyRequest, event.json)
+  const session = sessionOf(event)
+  const wish = { sessionId: session.id, actor: actorOf(event), nowMilliseconds: nowMilliseconds() }
+  const { key, expiresAt, tenantId } = await create(table, { ...parentOf(session, tenant), ...wish })
+  return { body: { object: 'playground.key', key, expires_at: expiresAt, tenant: tenantId } }
+}
+
+function parentOf({ role, kind, keyId, tenant: own }: Session, asked: string | undefined) {
+  if (role === 'tenant') {
+    if (kind !== 'api_key' || keyId === null || own === null) {
+      throw new ForbiddenError('this session has no API key to make a key from: sign in with an API key')
+    }
+    if (asked !== undefined && asked !== own.id) {
+      throw new ForbiddenError('this session sees its own tenant alone')
+    }
+    return { tenantId: own.id, keyId }
+  }
+  if (role !== 'owner') {
+    throw new ForbiddenError('the playground spends credits: this needs the role owner, or a session of an API key')
+  }
+  if (asked === undefined) {
+    throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant whose credits the key may spend' }])
+  }
+  return { tenantId: asked, keyId: undefined }
+}

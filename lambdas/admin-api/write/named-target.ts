@@ -1,0 +1,49 @@
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { AdminNotFoundError } from '#core/console/admin-errors.ts'
+import { InvalidRequestError, VideoJobNotFoundError } from '#core/errors.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { WriteContext } from './write-context.ts'
+
+/** Longer than any id of this service, and far below the bound of a key of the table. */
+const ID_CHARACTERS_MAX = 200
+
+/**
+ * The id in a path. An id that the table cannot hold is one that does not exist.
+ * @param what the target in the error, such as `tenant`.
+ * @throws AdminNotFoundError
+ */
+export function pathId({ pathParameters }: ApiEvent, name: string, what: string): string {
+  const id = pathParameters?.[name] ?? ''
+  if (id === '' || id.length > ID_CHARACTERS_MAX || !id.isWellFormed()) {
+    throw new AdminNotFoundError(`no ${what} has this id`)
+  }
+  return id
+}
+
+/**
+ * The job that a request names, in the path and by its tenant: jobs are stored by tenant.
+ * @throws InvalidRequestError without a tenant; VideoJobNotFoundError for a malformed id.
+ */
+export function jobKeyOf(event: ApiEvent): Pick<VideoJob, 'tenantId' | 'jobId'> {
+  const tenantId = event.queryStringParameters?.tenant
+  if (tenantId === undefined || tenantId === '' || tenantId.length > ID_CHARACTERS_MAX) {
+    throw new InvalidRequestError([{ path: 'tenant', message: 'name the tenant of the job: ?tenant=<id>' }])
+  }
+  const jobId = pathId(event, 'job_id', 'video job')
+  if (!isJobId(jobId)) {
+    throw new VideoJobNotFoundError()
+  }
+  return { tenantId, jobId }
+}
+
+/** Reads that job, a deleted one too. @throws VideoJobNotFoundError and as {@link jobKeyOf}. */
+export async function readNamedJob(event: ApiEvent, { table }: WriteContext): Promise<VideoJob> {
+  const { tenantId, jobId } = jobKeyOf(event)
+  const job = await getVideoJob(table, tenantId, jobId)
+  if (job === undefined) {
+    throw new VideoJobNotFoundError()
+  }
+  return job
+}

@@ -1,0 +1,49 @@
+import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
+import { AdminConflictError } from '#core/console/admin-errors.ts'
+import { parseRequest } from '#core/console/parse-request.ts'
+import { emptyRequest } from '#core/console/switch-request.ts'
+import { isTerminal } from '#core/jobs/video-job.ts'
+import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'
+import { redriveVideoJob } from '#lambdas/admin/jobs/redrive-job.ts'
+import { isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
+import { actorOf } from '#middleware/admin-event.ts'
+import { jobKeyOf, readNamedJob } from './named-target.ts'
+import type { WriteOperation } from './write-context.ts'
+
+/** `POST .../cancellation`: ends a job as failed and releases its reservation. A repeat completes what a crash left undone. */
+export const cancelVideo: WriteOperation = async (event, context) => {
+  parseRequest(emptyRequest, event.json)
+  const job = await readNamedJob(event, context)
+  const ended =
+    isTerminal(job) && !isCancelledByOperator(job) ? job : await cancelVideoJob(job, context, actorOf(event))
+  if (!isCancelledByOperator(ended)) {
+    throw new AdminConflictError(`the job has ended (${ended.status}): nothing was changed`, 'job_ended')
+  }
+  const { jobId: id, tenantId: tenant, status } = ended
+  return { body: { object: 'video.cancellation', id, tenant, status, changed: !isTerminal(job) } }
+}
+
+/** `POST .../redrive`: starts an execution for an open job whose execution is missing or broken. */
+export const redriveVideo: WriteOperation = async (event, context) => {
+  parseRequest(emptyRequest, event.json)
+  const job = await readNamedJob(event, context)
+  const { execution, replaced } = await redriveVideoJob(job, context, actorOf(event))
+  return { body: { object: 'video.redrive', id: job.jobId, tenant: job.tenantId, execution, replaced } }
+}
+
+/** `DELETE /admin/v1/videos/{job_id}`: makes a job invisible and deletes its video. */
+export const deleteVideo: WriteOperation = async (event, context) => {
+  parseRequest(emptyRequest, event.json)
+  const { tenantId, jobId } = jobKeyOf(event)
+  const audit = auditEntry({
+    actor: actorOf(event),
+    action: 'job delete',
+    target: { kind: 'job', id: jobId, tenantId },
+    before: null,
+    after: null,
+    at: context.nowMilliseconds(),
+  })
+  await deleteVideoJob({ tenantId, jobId }, { ...context, audit })
+  return {}
+}

@@ -1,0 +1,17 @@
+import type { Clock } from '#adapters/clock.ts'
+import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+
+/** What the operations that change something take from outside. */
+export type WriteContext = Pick<Clock, 'nowMilliseconds'> & {
+  readonly table: Table
+  readonly openBucket: OpenBucket
+  /** The configuration of the deployment, without switches. */
+  readonly openCatalogue: () => Pick<Catalogue, 'config'>
+}
+
+/** One operation that changes something. */
+export type WriteOperation = (event: ApiEvent, context: WriteContext) => Promise<AdminResponse>

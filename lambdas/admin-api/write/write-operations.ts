@@ -1,0 +1,53 @@
+import type { AdminOperationOf } from '#core/console/admin-routes.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { changeKey } from './change-key.ts'
+import { changeChannel, changeModel, clearChannel, clearModel } from './change-switches.ts'
+import { changeTenant } from './change-tenant.ts'
+import { createKey } from './create-key.ts'
+import { createPlaygroundKey } from './create-playground-key.ts'
+import { createTenant } from './create-tenant.ts'
+import { revokeKey, rotateKey } from './end-key.ts'
+import { explainRefusal } from './explain-refusal.ts'
+import { adjustCredits, grantCredits } from './move-credits.ts'
+import { cancelVideo, deleteVideo, redriveVideo } from './repair-video.ts'
+import { revealCallbackSecret } from './reveal-callback-secret.ts'
+import { resumeTenant, suspendTenant } from './suspend-tenant.ts'
+import type { WriteContext, WriteOperation } from './write-context.ts'
+
+const OPERATIONS = {
+  'create-tenant': createTenant,
+  'change-tenant': changeTenant,
+  'grant-credits': grantCredits,
+  'adjust-credits': adjustCredits,
+  'suspend-tenant': suspendTenant,
+  'resume-tenant': resumeTenant,
+  'reveal-callback-secret': revealCallbackSecret,
+  'create-key': createKey,
+  'change-key': changeKey,
+  'rotate-key': rotateKey,
+  'revoke-key': revokeKey,
+  'cancel-video': cancelVideo,
+  'redrive-video': redriveVideo,
+  'delete-video': deleteVideo,
+  'change-channel': changeChannel,
+  'clear-channel': clearChannel,
+  'change-model': changeModel,
+  'clear-model': clearModel,
+  'create-playground-key': createPlaygroundKey,
+} as const satisfies Partial<Record<AdminOperationOf<'write'>, WriteOperation>>
+
+/** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
+export function writeOperations(context: WriteContext): Readonly<Record<keyof typeof OPERATIONS, AdminOperation>> {
+  const served = (serve: WriteOperation): AdminOperation => {
+    return async (event) => {
+      try {
+        return await serve(event, context)
+      } catch (error) {
+        throw explainRefusal(error)
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(OPERATIONS).map(([name, serve]) => [name, served(serve)])) as Readonly<
+    Record<keyof typeof OPERATIONS, AdminOperation>
+  >
+}

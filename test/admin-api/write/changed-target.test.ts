@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readKeyBody, respondWithTenant } from '#lambdas/admin-api/write/changed-target.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+describe('changed-target', () => {
+  it('shows a tenant and a key as they are stored, without a secret or a digest', async () => {
+    const { tenantId, keyDigest, webhookSecret } = await openTenant(engine.table, '2')
+    const openBucket = () => Promise.reject(new Error('not used'))
+    const context = { table: engine.table, openBucket, nowMilliseconds: Date.now, openCatalogue: () => testCatalogue() }
+    const tenant = await respondWithTenant(tenantId, context)
+    const key = await readKeyBody(context, keyDigest.slice(0, 8))
+    expect(tenant.body).toMatchObject({ object: 'tenant', id: tenantId, balance: { available: '2' } })
+    expect(key).toMatchObject({ object: 'key', tenant: tenantId, state: 'active' })
+    const shown = JSON.stringify([tenant, key])
+    expect(shown).not.toContain(webhookSecret)
+    expect(shown).not.toContain(keyDigest)
+  })
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
+import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
+import type { Session } from '#core/console/session.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+import { startWriteRig, type WriteRig } from './write-rig.ts'
+
+let rig: WriteRig
+beforeAll(async () => {
+  rig = await startWriteRig()
+})
+afterAll(() => rig.close())
+
+const WRITES = ADMIN_ROUTES.filter((route) => route.function === 'write')
+const PLAYGROUND = '/playground/key'
+const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)
+const VIEWER = { role: 'viewer', kind: 'admin_key', actor: 'vera' } as const
+
+/** The session of an API key with a budget, and that key. */
+async function apiKeySession() {
+  const { tenantId } = await openTenant(rig.table)
+  const key = generateApiKey()
+  const limits = { models: ['a'], ratePerMinute: 9, budgetLimit: { amount: parseCredits('1'), kind: 'day' as const } }
+  const keyId = await storeApiKey(rig.table, { key, tenantId, ...limits }, TESTER)
+  // The rig finds sessions without their keys, so this session has none to look for.
+  const session: Partial<Session> = {
+    role: 'tenant',
+    kind: 'api_key',
+    actor: keyId,
+    keyId,
+    tenant: { id: tenantId, name: 'T' },
+  }
+  return { tenantId, keyId, key, session }
+}
+
+describe('roles of the write function', () => {
+  it.each(WRITES.filter(({ access }) => access === 'owner'))(
+    '$operation 403: for a viewer and for an API key',
+    async ({ method, path }) => {
+      const { tenantId, session } = await apiKeySession()
+      const concrete = path
+        .replace('/admin/v1', '')
+        .replace('{tenant_id}', tenantId)
+        .replaceAll(/\{\w+\}/g, 'x')
+      const body = method === 'DELETE' ? {} : { body: { role: 'owner', name: 'a', credits: '1', id: 'a' } }
+      for (const signedIn of [VIEWER, session]) {
+        const refused = await call(method, concrete, { ...body, session: signedIn })
+        expect(refused).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } })
+      }
+      expect((await rig.audit(tenantId)).map(({ action }) => action)).toEqual([
+        'key create',
+        'key create',
+        'tenant create',
+      ])
+    },
+  )
+
+  it('every operation of the table is served', async () => {
+    for (const { method, path } of WRITES.filter(({ operation }) => operation !== 'resend-callback')) {
+      const { status } = await call(method, path.replace('/admin/v1', '').replaceAll(/\{\w+\}/g, 'x'))
+      expect([`${method} ${path}`, status]).not.toEqual([`${method} ${path}`, 501])
+    }
+  })
+})
+
+describe('create-playground-key', () => {
+  it('201: for an API key, with its tenant, models, rate and budget, for 15 minutes', async () => {
+    const { tenantId, keyId, session } = await apiKeySession()
+    const made = await call('POST', PLAYGROUND, { session })
+    expect(made).toMatchObject({ status: 201, body: { object: 'playground.key', tenant: tenantId } })
+    const { key, expires_at: end } = made.body
+    expect(Math.abs(end - Date.now() / 1000 - 900)).toBeLessThan(30)
+    const caller = await findCaller(rig.table, sha256Hex(key), Math.trunc(Date.now() / 1000))
+    expect(caller).toMatchObject({ tenantId, keyId, models: ['a'], ratePerMinute: 9, budget: { id: keyId } })
+    expect((await rig.audit(keyId))[0]).toMatchObject({ action: 'playground-key create', role: 'tenant', actor: keyId })
+    await revokeApiKey(rig.table, keyId, TESTER)
+    expect(await findCaller(rig.table, sha256Hex(key), 0)).toBeUndefined()
+    expect(await call('POST', PLAYGROUND, { session })).toMatchObject({ status: 401 })
+  })
+
+  it('201: for an owner, who names the tenant', async () => {
+    const { tenantId } = await openTenant(rig.table)
+    const made = await call('POST', PLAYGROUND, { body: { tenant: tenantId } })
+    expect(made).toMatchObject({ status: 201, body: { tenant: tenantId } })
+    expect(await findCaller(rig.table, sha256Hex(made.body.key), 0)).toMatchObject({ tenantId, models: null })
+  })
+
+  it('400: an owner without a tenant, and unknown fields', async () => {
+    expect(await call('POST', PLAYGROUND)).toMatchObject({ status: 400, body: { error: { param: 'tenant' } } })
+    const body = { tenant: 'a', budget: null }
+    expect(await call('POST', PLAYGROUND, { body })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'budget' } },
+    })
+  })
+
+  it('403: a viewer, and an API key that names another tenant', async () => {
+    const { tenantId } = await openTenant(rig.table)
+    expect(await call('POST', PLAYGROUND, { body: { tenant: tenantId }, session: VIEWER })).toMatchObject({
+      status: 403,
+    })
+    const { session } = await apiKeySession()
+    expect(await call('POST', PLAYGROUND, { body: { tenant: tenantId }, session })).toMatchObject({ status: 403 })
+  })
+
+  it('403: a tenant that signed in without an API key', async () => {
+    const { tenantId } = await openTenant(rig.table)
+    const session = { role: 'tenant', kind: 'oidc', tenant: { id: tenantId, name: 'T' } } as const
+    expect(await call('POST', PLAYGROUND, { session })).toMatchObject({ status: 403 })
+  })
+
+  it('404 and 409: a tenant that does not exist, and one that is suspended', async () => {
+    expect(await call('POST', PLAYGROUND, { body: { tenant: 'nobody' } })).toMatchObject({ status: 404 })
+    const { tenantId } = await openTenant(rig.table)
+    await call('POST', `/tenants/${tenantId}/suspension`)
+    const refused = await call('POST', PLAYGROUND, { body: { tenant: tenantId } })
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'tenant_suspended' } } })
+  })
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readSwitches } from '#adapters/store/switches/read-switches.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'
+import { startWriteRig, type WriteRig, writeCaller } from './write-rig.ts'
+
+let rig: WriteRig
+let table: Table
+let call: WriteRig['call']
+beforeAll(async () => {
+  rig = await startWriteRig()
+})
+beforeEach(async () => {
+  table = await rig.engine.fresh()
+  call = writeCaller(table)
+})
+afterAll(() => rig.close())
+
+const switches = async () => (await readSwitches(table)).switches
+
+describe('change-channel', () => {
+  it('200: makes all changes at once, each with its author, and warns of models that nobody serves', async () => {
+    const body = { disabled: true, weight: 0.5, priority: 3 }
+    const changed = await call('PATCH', '/channels/main', { body })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { object: 'channel.switches', id: 'main', ...body, switched_by: 'ada@host', warnings: [] },
+    })
+    expect((await readSwitches(table)).version).toBe(1)
+    const both = await call('PATCH', '/channels/spare', { body: { disabled: true } })
+    expect(both.body.warnings).toEqual([expect.stringContaining(`no enabled channel serves ${PER_SECOND_MODEL}`)])
+    const back = await call('PATCH', '/channels/main', { body: { disabled: false } })
+    expect(back.body).toMatchObject({ disabled: false, weight: 0.5, priority: 3, warnings: [] })
+  })
+
+  it('two owners at once lose nothing', async () => {
+    await Promise.all([
+      call('PATCH', '/channels/main', { body: { weight: 2 } }),
+      call('PATCH', '/channels/spare', { body: { weight: 3 } }),
+      call('PATCH', '/channels/main', { body: { priority: 4 } }),
+    ])
+    const { channels } = await switches()
+    expect(channels).toMatchObject({
+      main: { weight: { value: 2 }, priority: { value: 4 } },
+      spare: { weight: { value: 3 } },
+    })
+  })
+
+  it.each([
+    ['no change', {}, null],
+    ['a weight of nothing', { weight: 0 }, 'weight'],
+    ['a weight in words', { weight: '1' }, 'weight'],
+    ['a huge weight', { weight: 1e300 }, 'weight'],
+    ['half a priority', { priority: 0.5 }, 'priority'],
+    ['an unknown field', { enabled: true }, 'enabled'],
+    ['a good field beside a broken one', { disabled: true, priority: -1 }, 'priority'],
+  ])('400: %s, and nothing is switched', async (_, body, param) => {
+    const refused = await call('PATCH', '/channels/main', { body })
+    expect(refused).toMatchObject({ status: 400, body: { error: { param } } })
+    expect((await readSwitches(table)).version).toBe(0)
+  })
+})
+
+describe('change-model and the ends of switches', () => {
+  it('200: a model is disabled and enabled again', async () => {
+    const path = `/models/${encodeURIComponent(PER_SECOND_MODEL)}`
+    expect((await call('PATCH', path, { body: { disabled: true } })).body).toMatchObject({
+      id: PER_SECOND_MODEL,
+      disabled: true,
+    })
+    expect((await call('PATCH', path, { body: { disabled: false } })).body).toMatchObject({
+      disabled: false,
+      switched_by: null,
+    })
+    expect(await switches()).toEqual({ channels: {}, models: {} })
+  })
+
+  it('200: the configuration decides again after a clearing', async () => {
+    await call('PATCH', '/channels/main', { body: { disabled: true, weight: 9 } })
+    const cleared = await call('DELETE', '/channels/main/switches')
+    expect(cleared).toMatchObject({ status: 200, body: { disabled: false, weight: 1, switched_by: null } })
+    await call('PATCH', `/models/${PER_SECOND_MODEL}`, { body: { disabled: true } })
+    expect(await call('DELETE', `/models/${PER_SECOND_MODEL}/switches`)).toMatchObject({
+      status: 200,
+      body: { disabled: false },
+    })
+    expect(await switches()).toEqual({ channels: {}, models: {} })
+  })
+
+  it.each([
+    ['PATCH', '/channels/{id}', { disabled: true }],
+    ['DELETE', '/channels/{id}/switches', undefined],
+    ['PATCH', '/models/{id}', { disabled: true }],
+    ['DELETE', '/models/{id}/switches', undefined],
+  ])('%s %s 404: an id that the configuration does not have', async (method, path, body) => {
+    for (const id of ['nothing', 'constructor', '__proto__', 'org%2Fmodel', 'x'.repeat(5_000)]) {
+      const refused = await call(method, path.replace('{id}', id), body === undefined ? {} : { body })
+      expect(refused).toMatchObject({ status: 404 })
+    }
+    expect((await readSwitches(table)).version).toBe(0)
+  })
+})

@@ -1,0 +1,58 @@
+import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
+import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import type { Session } from '#core/console/session.ts'
+import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
+import { adminHandler } from '#middleware/admin-chain.ts'
+import { startTestTable } from '../../engines/start-test-table.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
+import { context as lambda } from '../../middleware/api-exchange.ts'
+
+type Call = {
+  /** JSON, or a string that is sent as it is. */
+  readonly body?: unknown
+  readonly query?: Readonly<Record<string, string>>
+  readonly session?: Partial<Session>
+}
+
+/** A response of the write function; `body` is parsed, and undefined without one. */
+// biome-ignore lint/suspicious/noExplicitAny: tests read the members that they compare.
+type Response = { readonly status: number; readonly body: any }
+
+type Options = { readonly openBucket?: OpenBucket; readonly nowMilliseconds?: () => number }
+
+/** Calls operations of the write function through its chain, over a table. */
+export function writeCaller(table: Table, options: Options = {}) {
+  process.env.CONSOLE_ORIGIN = 'loopback'
+  const context = {
+    table,
+    nowMilliseconds: options.nowMilliseconds ?? Date.now,
+    openBucket: options.openBucket ?? (() => Promise.reject(new Error('no bucket'))),
+    openCatalogue: () => testCatalogue(),
+  }
+  return async (method: string, path: string, { body, query, session }: Call = {}): Promise<Response> => {
+    const handler = adminHandler('write', writeOperations(context), { openTable: tableWithSession(session) })
+    const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
+    const event = adminEvent(method, `/admin/v1${path}`, { ...sent, queryStringParameters: { ...query } })
+    const response = await handler(event, lambda)
+    return { status: response.statusCode, body: response.body === '' ? undefined : JSON.parse(response.body) }
+  }
+}
+
+/** A table, a caller of the operations, and the newest entries of the audit log about a target. */
+export async function startWriteRig() {
+  const engine = await startTestTable()
+  const { table } = engine
+  return {
+    engine,
+    table,
+    call: writeCaller(table),
+    audit: async (target: string): Promise<readonly AuditEntry[]> =>
+      (await readAudit(table, { limit: 20, targets: [target] })).entries,
+    close: () => engine.close(),
+  }
+}
+
+/** The rig of one test file. */
+export type WriteRig = Awaited<ReturnType<typeof startWriteRig>>

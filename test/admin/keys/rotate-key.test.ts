@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { openTenant } from '../../engines/video-jobs.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+describe('rotate-key', () => {
+  it('makes one successor of a key that two owners rotate at once, and says when the old key ends', async () => {
+    const { table } = engine
+    const keyId = (await openTenant(table)).keyDigest.slice(0, 8)
+    const { listing } = await getApiKey(table, keyId)
+    expect(endAfterRotation(listing)).toBeUndefined()
+    const now = Date.now()
+    const rotate = () =>
+      rotateKey(table, listing, { overlapMilliseconds: 60_000, endsAt: undefined, actor: TESTER, nowMilliseconds: now })
+    const outcomes = await Promise.allSettled([rotate(), rotate(), rotate()])
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const end = endAfterRotation((await getApiKey(table, keyId)).listing)
+    expect(end).toBe(Math.trunc((now + 60_000) / 1000) * 1000)
+  })
+
+  it('refuses a revoked key', async () => {
+    const { table } = engine
+    const keyId = (await openTenant(table)).keyDigest.slice(0, 8)
+    await revokeApiKey(table, keyId, TESTER)
+    const { listing } = await getApiKey(table, keyId)
+    expect(() => requireUsable(listing, 0)).toThrow(`key ${keyId} is revoked: it cannot be used any more`)
+  })
+})

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
+import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+import { TESTER } from '../engines/tester.ts'
+import { openTenant, reserveJob } from '../engines/video-jobs.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+describe('delete-video-job: a deletion by somebody else than the client', () => {
+  it('is recorded once, in the transaction that hides the job', async () => {
+    const { table } = engine
+    const job = await reserveJob(table, await openTenant(table))
+    const { tenantId, jobId } = job
+    const target = { kind: 'job', id: jobId, tenantId } as const
+    const remove = () => {
+      const audit = auditEntry({
+        actor: TESTER,
+        action: 'job delete',
+        target,
+        before: null,
+        after: null,
+        at: Date.now(),
+      })
+      const openBucket = () => Promise.reject(new Error('an open job has no objects'))
+      return deleteVideoJob(job, { table, openBucket, nowMilliseconds: Date.now, audit })
+    }
+    const outcomes = await Promise.allSettled([remove(), remove()])
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect((await getVideoJob(table, tenantId, jobId))?.isDeleted).toBe(true)
+    await expect(remove()).rejects.toThrow('video job not found')
+    expect((await readAudit(table, { limit: 9, targets: [jobId] })).entries).toMatchObject([{ action: 'job delete' }])
+  })
+})
