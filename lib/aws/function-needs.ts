@@ -128,6 +128,15 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     ...api,
     table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*'] }, counts],
   },
+  'resend-video-callback': {
+    ...api,
+    table: [
+      { actions: ['GetItem'], partitions: ['K#*', 'T#*', 'TENANTS'] },
+      { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
+    ],
+    readsConfiguration: true,
+    signsUrls: true,
+  },
   'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
   'get-health': { ...api, table: [] },
   fallback: { ...api, table: [] },

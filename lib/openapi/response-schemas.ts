@@ -7,6 +7,7 @@ import { imageResponse } from '#core/contract/image-response.ts'
 import { modelListResponse, modelResponse } from '#core/contract/model-response.ts'
 import { healthResponse, openapiDocumentResponse } from '#core/contract/service-response.ts'
 import { usageResponse } from '#core/contract/usage-response.ts'
+import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'
 import {
   createdVideoJobResponse,
   videoJobCallback,
@@ -23,6 +24,7 @@ export const RESPONSE_SCHEMAS = {
   VideoJobList: videoJobListResponse,
   VideoJobDeletion: videoJobDeletionResponse,
   VideoJobCallback: videoJobCallback,
+  VideoCallback: videoCallbackAttemptResponse,
   VideoQuote: videoQuoteResponse,
   VideoReceipt: videoReceiptResponse,
   Model: modelResponse,

@@ -47,8 +47,12 @@ export const VIDEO_ERRORS = {
   },
   409: {
     name: 'VideoConflict',
-    description: 'The `Idempotency-Key` was used with another body, or its job was deleted.',
-    examples: { reused: video('Key used before', 'idempotency key reused with a different body') },
+    description:
+      'Create: the `Idempotency-Key` was used with another body, or its job was deleted. Other routes: the state of the job does not allow it.',
+    examples: {
+      reused: video('Key used before', 'idempotency key reused with a different body'),
+      open: video('A callback of an open job', 'the job has not ended: its callback is sent when it ends'),
+    },
   },
   413: {
     name: 'VideoContentTooLarge',

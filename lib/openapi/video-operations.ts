@@ -86,7 +86,7 @@ const JOB_ENDED: NonNullable<OperationDocument['callbacks']> = {
         tags: ['Video'],
         summary: 'A job has ended',
         description:
-          'Sent once, after the video has been stored or the job has failed. There is no retry, and redirects are not followed. Verify the Standard Webhooks signature over the received bytes.',
+          'Sent once, after the video has been stored or the job has failed. There is no retry, but you can have it sent again. Redirects are not followed. Verify the Standard Webhooks signature over the received bytes.',
         security: [],
         parameters: [
           callbackHeader('webhook-id', '`msg_` and the id of the job.'),
@@ -154,6 +154,14 @@ export const VIDEO_OPERATIONS = {
       'What was reserved and billed, from the ledger alone: also for deleted jobs and jobs that have expired.',
     parameters: [JOB_ID],
     response: { description: 'The receipt.', schema: 'VideoReceipt' },
+  },
+  'resend-video-callback': {
+    tag: 'Video',
+    summary: 'Send the callback of a job again',
+    description:
+      'Sends the callback of an ended job once more, with the same `webhook-id`, a new timestamp and a new signature, and returns the outcome of this attempt, also if it failed. Up to 10 times per job. The response waits for the receiver, up to 15 seconds.',
+    parameters: [JOB_ID],
+    response: { description: 'The callback was sent; `delivered` says whether it arrived.', schema: 'VideoCallback' },
   },
   'create-video-quote': {
     tag: 'Video',

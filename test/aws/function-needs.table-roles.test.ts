@@ -33,6 +33,7 @@ describe('function-needs: table permissions', () => {
 
   it('only callbacks and alerts read the secrets of tenants, and no function lists keys', () => {
     expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS')).toSorted()).toEqual([
+      'api/resend-video-callback',
       'pipeline/notify',
       'pipeline/reconcile',
     ])

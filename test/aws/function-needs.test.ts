@@ -96,6 +96,7 @@ describe('function-needs: permissions', () => {
       [
         'api/get-video-job',
         'api/list-video-jobs',
+        'api/resend-video-callback',
         'api/create-chat-completion',
         'api/create-completion',
         'api/create-embedding',

@@ -28,6 +28,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-get-video-receipt': 'api/get-video-receipt',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
+  'api-resend-video-callback': 'api/resend-video-callback',
   'cdn-signing-key': 'cdn-signing-key',
   'cdn-signing-key-rotate': 'cdn-signing-key',
   'pipeline-reconcile-execution-status': 'pipeline/reconcile',
@@ -151,6 +152,16 @@ describe('the deployed API', () => {
     await service.jobs.make({ jobId: job_id, stage: 'succeeded' })
     const receipt = await request('api-get-video-receipt')
     expect(receipt).toMatchObject({ statusCode: 200, body: { object: 'video.receipt', id: job_id } })
+  })
+
+  it('sends the callback of a job again', async () => {
+    const { job_id } = readEvent('api-resend-video-callback').pathParameters
+    await service.jobs.make({ jobId: job_id, stage: 'succeeded', callbackUrl: `${service.receiver.origin}/again` })
+    const resend = await request('api-resend-video-callback')
+    expect(resend).toMatchObject({ statusCode: 200, body: { object: 'video.callback', attempt: 2, status: 200 } })
+    const [call] = service.receiver.received.filter(({ path }) => path === '/again')
+    expect(call?.headers['webhook-id']).toBe(`msg_${job_id}`)
+    expect(JSON.parse(call?.text ?? '')).toMatchObject({ id: job_id, status: 'succeeded' })
   })
 
   it('returns its health, and the OpenAPI document beside its code', async () => {

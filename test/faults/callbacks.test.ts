@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
-import { claimCallback } from '#adapters/store/jobs/job-progress.ts'
+import { claimCallback } from '#adapters/store/jobs/callback-claims.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { type Loopback, listenHttp, listenTcp } from '../adapters/outbound/loopback.ts'

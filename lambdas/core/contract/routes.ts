@@ -73,6 +73,13 @@ export const ROUTES = [
     errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
+    operation: 'resend-video-callback',
+    method: 'POST',
+    path: `${JOB}/callback`,
+    successStatus: 200,
+    errorStatuses: [400, 401, 404, 409, 429, 500, 503],
+  },
+  {
     operation: 'create-video-quote',
     method: 'POST',
     path: '/v1/video/quotes',

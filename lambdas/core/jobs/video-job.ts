@@ -84,6 +84,8 @@ export type VideoJob = {
   readonly callbackState: 'sent' | undefined
   /** Every try to deliver the callback, oldest first; absent before the first, and on older records. */
   readonly callbackAttempts?: readonly CallbackAttempt[] | undefined
+  /** How many resends of the callback were claimed; absent before the first. */
+  readonly callbackResends?: number | undefined
 }
 
 /** Seconds from creation until a job reads `expired` and its url ends (docs/api.md: 7 days). */

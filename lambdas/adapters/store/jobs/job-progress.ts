@@ -106,21 +106,3 @@ export async function recordFailure(
     },
   })
 }
-
-/**
- * Claims the one callback of a job, before any connection is made, so that at most one is ever sent.
- * @returns false when it was claimed before, or the job is deleted or still open.
- */
-export async function claimCallback(table: Table, job: JobKey): Promise<boolean> {
-  const isEnded = '#status IN (:succeeded, :failed)'
-  const isUnsent = 'attribute_not_exists(callbackState)'
-  const isNotDeleted = 'attribute_not_exists(deleted)'
-  const { isWritten } = await table.updateItem({
-    Key: tableKeys.job(job.tenantId, job.jobId),
-    UpdateExpression: 'SET callbackState = :sent',
-    ConditionExpression: [isEnded, isUnsent, isNotDeleted].join(' AND '),
-    ExpressionAttributeNames: statusName,
-    ExpressionAttributeValues: { ':sent': 'sent', ':succeeded': 'succeeded', ':failed': 'failed' },
-  })
-  return isWritten
-}

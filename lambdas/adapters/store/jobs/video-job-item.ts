@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
+import { inOrder } from '#core/jobs/callback-attempt-view.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money/money.ts'
 
@@ -50,6 +51,7 @@ const videoJobItem = z.object({
   billed: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
   endedAt: z.optional(z.number()),
   callbackState: z.optional(z.literal('sent')),
+  callbackResends: z.optional(z.number()),
   callbackAttempts: z.optional(
     z.array(
       z.object({
@@ -102,6 +104,7 @@ function optionalFields(item: Rest) {
     error: item.error,
     durationSeconds: item.durationSeconds ?? undefined,
     callbackState: item.callbackState,
+    callbackAttempts: item.callbackAttempts && inOrder(item.callbackAttempts),
   }
 }
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { claimCallback, recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
+import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { breakConnection } from '../../../engines/break-connection.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../../engines/table-with-client.ts'
 import { openTenant, RELEASE, requireReservation, reserveJob } from '../../../engines/video-jobs.ts'
@@ -71,23 +70,6 @@ describe('an ended job', () => {
     await recordStored(table, job, { durationSeconds: '5', nowSeconds: 1 })
     await recordFailure(table, job, { failure: 'late', pollText: { inline: 'late' } })
     expect(await read()).toEqual(before)
-  })
-})
-
-describe('the claim of a callback', () => {
-  it('is given once to ten who ask at once, of an ended job only', async () => {
-    expect(await claimCallback(table, job)).toBe(false)
-    await end()
-    const claims = await Promise.all(Array.from({ length: 10 }, () => claimCallback(table, job)))
-    expect(claims.filter(Boolean)).toHaveLength(1)
-    expect(await claimCallback(table, job)).toBe(false)
-  })
-
-  it('whose reply was lost counts as taken: rather no callback than two', async () => {
-    await end()
-    breakConnection(table, ':sent')
-    expect(await claimCallback(table, job)).toBe(false)
-    expect((await read()).callbackState).toBe('sent')
   })
 })
 

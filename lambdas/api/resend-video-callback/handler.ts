@@ -1,0 +1,22 @@
+import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { callbackAttemptView } from '#core/jobs/callback-attempt-view.ts'
+import { authenticatedCaller, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+import { resendCallback } from '../../pipeline/resend-callback.ts'
+
+const context = {
+  table: openTable(),
+  catalogue: openCatalogue(),
+  nowMilliseconds: Date.now,
+  openUrlSigner: openVideoUrlSigner,
+}
+
+/** POST /v1/video/generations/{job_id}/callback */
+export const handler = apiHandler({ operation: 'resend-video-callback' }, async (event) => {
+  const jobId = event.pathParameters?.job_id ?? ''
+  const attempt = await resendCallback({ tenantId: authenticatedCaller(event).tenantId, jobId }, context)
+  const body = { object: 'video.callback', id: jobId, ...callbackAttemptView(attempt) }
+  return jsonResult(200, JSON.stringify(body))
+})

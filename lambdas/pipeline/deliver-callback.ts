@@ -1,0 +1,79 @@
+import type { UrlSigner } from '#adapters/cdn/signed-url.ts'
+import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { signCallback } from '#adapters/outbound/callback-signature.ts'
+import { type CallbackCommand, sendCallback } from '#adapters/outbound/send-callback.ts'
+import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
+import { recordCallbackAttempt } from '#adapters/store/jobs/callback-claims.ts'
+import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { CallbackAttempt } from '#core/jobs/callback-attempt.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { callbackBody } from '#core/jobs/video-job-view.ts'
+import { isRequestId } from '#core/request-id.ts'
+import { nowSeconds, type StepContext } from './step-context.ts'
+
+/** What the callback of a job takes from outside. */
+export type CallbackContext = Pick<StepContext, 'table' | 'catalogue' | 'nowMilliseconds' | 'network'> & {
+  readonly openUrlSigner: OpenUrlSigner
+}
+
+type CallableJob = VideoJob & { readonly callbackUrl: string }
+
+/** Whether the client of a job asked for a callback. */
+export function hasCallback(job: VideoJob): job is CallableJob {
+  return job.callbackUrl !== undefined
+}
+
+/** Writes and signs the callback of an ended job, with a fresh timestamp. All that can fail happens here, before the claim. */
+export async function prepareCallback(job: CallableJob, context: CallbackContext): Promise<CallbackCommand> {
+  const nowMilliseconds = context.nowMilliseconds()
+  const [{ current, previous }, signUrl] = await Promise.all([
+    readWebhookSecrets(context.table, job.tenantId, { nowMilliseconds, mayLag: true }),
+    job.status === 'succeeded' ? context.openUrlSigner(job) : unsigned,
+  ])
+  const body = callbackBody(job, { signUrl })
+  const secrets = previous === undefined ? [current] : [current, previous.secret]
+  const headers = signCallback({ secrets, id: `msg_${job.jobId}`, timestampSeconds: nowSeconds(context), body })
+  return {
+    url: job.callbackUrl,
+    allowlist: context.catalogue.config.callback_allowlist,
+    body,
+    headers: isRequestId(job.requestId) ? { ...headers, 'x-request-id': job.requestId } : headers,
+    ...context.network,
+  }
+}
+
+/** For jobs without a url; never called. */
+const unsigned: UrlSigner = () => ''
+
+/** Sends a callback that was claimed, and records the outcome. Never throws: the callback is sent, whatever is recorded. */
+export async function deliverCallback(
+  command: CallbackCommand,
+  { job, attempt }: { readonly job: VideoJob; readonly attempt: number },
+  context: CallbackContext,
+): Promise<CallbackAttempt> {
+  const sentAt = context.nowMilliseconds()
+  const delivery = await sendCallback(command)
+  if (delivery.outcome === 'delivered') {
+    count('callback_delivered')
+  } else {
+    count('callback_failed', { reason: delivery.status === undefined ? 'no_answer' : 'status' })
+  }
+  logger.info('callback sent', { ...jobFacts(job), attempt, ...delivery })
+  const outcome = {
+    at: Math.trunc(sentAt / 1000),
+    attempt,
+    status: delivery.status,
+    milliseconds: Math.max(0, Math.round(context.nowMilliseconds() - sentAt)),
+    error: delivery.outcome === 'failed' ? delivery.reason : undefined,
+    delivered: delivery.outcome === 'delivered',
+  }
+  try {
+    await recordCallbackAttempt(context.table, job, outcome)
+  } catch (error) {
+    const about = { ...jobFacts(job), attempt, error: error instanceof Error ? error : undefined }
+    logger.warn('outcome of a callback not recorded', about)
+  }
+  return outcome
+}
