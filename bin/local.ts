@@ -52,6 +52,7 @@ async function main(): Promise<void> {
   if (configFile === OWN_CONFIGURATION_FILE) {
     console.log(`configuration   ${configFile}`)
   }
+  console.log(`console         ${host.consoleLink}`)
   console.log(`demo key        ${host.key}`)
   if (host.isTenantNew) {
     console.log(`webhook secret  ${host.tenant.webhookSecret}`)

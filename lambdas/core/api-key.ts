@@ -1,9 +1,12 @@
 /**
  * API keys: `rg_live_` + 8 base62 (public id) + `_` + 32 base62 (secret) + 6 base62 (CRC32 of everything before). The checksum
- * makes it possible to refuse a mistyped or invented key without a read of the table.
+ * makes it possible to refuse a mistyped or invented key without a read of the table. Admin keys, with which people sign in to the
+ * console, begin with `rg_admin_` and are alike otherwise.
  */
 const PREFIX = 'rg_live_'
+const ADMIN_PREFIX = 'rg_admin_'
 const KEY_PATTERN = /^rg_live_([0-9A-Za-z]{8})_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/
+const ADMIN_KEY_PATTERN = /^rg_admin_([0-9A-Za-z]{8})_[0-9A-Za-z]{32}[0-9A-Za-z]{6}$/
 const CHECKSUM_CHARACTERS = 6
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -16,12 +19,26 @@ export function bearerKey(header: string | undefined): string | undefined {
   return key !== undefined && key.length <= KEY_CHARACTERS_MAX ? key : undefined
 }
 
-/** False for a key with the gateway's prefix and a wrong form or checksum. Keys without the prefix exist in local testing. */
+/**
+ * False for an admin key, which no route of the API takes, and for a key with the gateway's prefix and a wrong form or checksum.
+ * Keys without the prefix exist in local testing.
+ */
 export function isPlausibleKey(key: string): boolean {
   if (!key.startsWith(PREFIX)) {
-    return true
+    return !isLikeAdminKey(key)
   }
-  return KEY_PATTERN.test(key) && key.endsWith(checksum(key.slice(0, -CHECKSUM_CHARACTERS)))
+  return KEY_PATTERN.test(key) && hasChecksum(key)
+}
+
+/** Whether a string is an admin key, or a mistyped one. */
+export function isLikeAdminKey(key: string): boolean {
+  return key.startsWith(ADMIN_PREFIX)
+}
+
+/** The public id in an admin key; undefined for a key of another form, or with a wrong checksum. */
+export function adminKeyIdOf(key: string): string | undefined {
+  const keyId = ADMIN_KEY_PATTERN.exec(key)?.[1]
+  return keyId !== undefined && hasChecksum(key) ? keyId : undefined
 }
 
 /** The public id in a key; undefined for a key of another form. */
@@ -31,8 +48,20 @@ export function keyIdOf(key: string): string | undefined {
 
 /** Builds a key from random base62 parts of 8 and 32 characters. */
 export function formatApiKey(keyId: string, secret: string): string {
-  const body = `${PREFIX}${keyId}_${secret}`
+  return withChecksum(`${PREFIX}${keyId}_${secret}`)
+}
+
+/** Builds an admin key from random base62 parts of 8 and 32 characters. */
+export function formatAdminKey(keyId: string, secret: string): string {
+  return withChecksum(`${ADMIN_PREFIX}${keyId}_${secret}`)
+}
+
+function withChecksum(body: string): string {
   return body + checksum(body)
+}
+
+function hasChecksum(key: string): boolean {
+  return key.endsWith(checksum(key.slice(0, -CHECKSUM_CHARACTERS)))
 }
 
 /**

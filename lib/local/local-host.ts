@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
@@ -21,6 +22,7 @@ import { engineCredentials, giveSimulatorKey, signWith } from './engine-credenti
 import { setEnvironment } from './host-environment.ts'
 import { type LocalServer, listen } from './http-server.ts'
 import { invokeFunction } from './lambda-runtime.ts'
+import { localActor } from './local-actor.ts'
 import { startS3Engine } from './s3-engine.ts'
 import { startSimulators } from './start-simulators.ts'
 import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-machine.ts'
@@ -52,6 +54,8 @@ export type LocalHostOptions = {
 /** A running host. `close` resolves when everything that it started has ended. */
 export type LocalHost = DemoAccess & {
   readonly url: string
+  /** Signs in to the console, once, within ten minutes. */
+  readonly consoleLink: string
   /** A sentence for each setting that is valid and probably a mistake. */
   readonly warnings: readonly string[]
   close(): Promise<void>
@@ -139,6 +143,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   describeChannels = await watchChannels()
   closers.push(startReconciling())
   const url = `http://127.0.0.1:${server.port}`
+  const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
   data.announce({
     pid: process.pid,
     url,
@@ -151,7 +156,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     // Credentials of the environment are not written to a file.
     ...(isGiven ? {} : { credentials }),
   })
-  return { ...access, url }
+  return { ...access, url, consoleLink }
 }
 
 type ServeOptions = {

@@ -2,11 +2,15 @@ import { describe, expect, it } from '@jest/globals'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
+import { formatAdminKey } from '#core/api-key.ts'
+import { formatSessionToken } from '#core/console/session-token.ts'
 import { withoutSecrets } from '#core/without-secrets.ts'
 
 describe('without-secrets', () => {
   it.each([
     ['an API key', generateApiKey()],
+    ['an admin key', formatAdminKey('8fK2mQ0z', 'x'.repeat(32))],
+    ['a token of a session', formatSessionToken({ sessionId: 'x'.repeat(16), key: undefined }, '_'.repeat(43))],
     ['a callback secret', createWebhookSecret()],
     ['a digest', sha256Hex('key')],
     ['a private key', '-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----'],

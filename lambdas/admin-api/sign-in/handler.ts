@@ -1,4 +1,6 @@
-import { adminHandler } from '#middleware/admin-chain.ts'
+import { once } from '#adapters/once.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { signInHandler } from './sign-in-handler.ts'
 
-/** The operations of the admin API that ADMIN_ROUTES gives to this function. */
-export const handler = adminHandler('sign-in', {})
+/** The function that makes and ends sessions of the console. */
+export const handler = signInHandler({ table: once(openTable), environment: process.env })

@@ -10,6 +10,36 @@ export class NotSignedInError extends HttpError {
   }
 }
 
+/** The key or link does not sign in: unknown, mistyped, used, over, revoked or suspended; the response does not tell which. */
+export class SignInRefusedError extends HttpError {
+  override readonly name = 'SignInRefusedError'
+  readonly statusCode = 401
+  override readonly kind = { type: 'invalid_request_error', code: 'sign_in_refused' }
+  constructor() {
+    super('this key or link does not sign in: check it, or ask for a new one')
+  }
+}
+
+/** An address failed to sign in too often. */
+export class TooManySignInsError extends HttpError {
+  override readonly name = 'TooManySignInsError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds: number
+  constructor(retryAfterSeconds: number) {
+    super(`too many failed sign-ins from this address: wait ${retryAfterSeconds} s`)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** No session that this user may end has this id. */
+export class SessionNotFoundError extends HttpError {
+  override readonly name = 'SessionNotFoundError'
+  readonly statusCode = 404
+  constructor() {
+    super('session not found')
+  }
+}
+
 /** The session may not call this operation, or not for this tenant. */
 export class ForbiddenError extends HttpError {
   override readonly name = 'ForbiddenError'

@@ -25,6 +25,9 @@ export type Session = {
 /** A tenant as a session shows it. */
 type SessionTenant = { readonly id: string; readonly name: string }
 
+/** The longest session: a working day. */
+export const SESSION_MILLISECONDS = 12 * 60 * 60 * 1000
+
 /** A session is seen at most this often, because each time is a write. */
 const SEEN_MILLISECONDS = 5 * 60 * 1000
 

@@ -2,6 +2,8 @@ import { tenantAlerts } from '../alerts/alert-commands.ts'
 import { alertList } from '../alerts/alert-list.ts'
 import { audit } from '../audit/audit-command.ts'
 import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
+import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../console/console-key-commands.ts'
+import { consoleLink } from '../console/console-link-command.ts'
 import { health } from '../health/health-command.ts'
 import { jobFind, jobShow, jobTimeline } from '../jobs/job-commands.ts'
 import { jobList } from '../jobs/job-list.ts'
@@ -52,6 +54,10 @@ export const COMMANDS: readonly Command[] = [
   keyRevoke,
   callbackSecretShow,
   callbackSecretRotate,
+  consoleKeyCreate,
+  consoleKeyList,
+  consoleKeyRevoke,
+  consoleLink,
   jobFind,
   jobShow,
   jobTimeline,

@@ -24,6 +24,7 @@ const EXPLAINED = new Set([
   'KeyUnusableError',
   'RedriveRefusedError',
   'TenantChangedError',
+  'AdminKeyNotFoundError',
   'WebhookSecretChangedError',
   'SwitchesContendedError',
   'UsageError',

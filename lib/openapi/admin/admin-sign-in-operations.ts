@@ -9,10 +9,16 @@ export const ADMIN_SIGN_IN_OPERATIONS = {
   },
   'create-session': {
     summary: 'Sign in',
-    description: 'With an admin key, an API key or the secret of a one-time link. The response sets the cookie.',
+    description:
+      'With an admin key, an API key or the secret of a one-time link. The response sets the cookie. Ten failures of one address within a minute are followed by 429.',
+    request: 'CreateSession',
     response: { description: 'The session.', schema: 'Session' },
   },
-  'get-session': { summary: 'The session', response: { description: 'The session.', schema: 'Session' } },
+  'get-session': {
+    summary: 'The session',
+    description: 'Notes, at most every five minutes, that the session is in use.',
+    response: { description: 'The session.', schema: 'Session' },
+  },
   'sign-out': { summary: 'Sign out', response: { description: 'The session is ended.' } },
   'list-sessions': {
     summary: 'List sessions',

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { base62FromBytes, formatApiKey, keyIdOf } from '#core/api-key.ts'
+import { formatApiKey, keyIdOf } from '#core/api-key.ts'
 import { periodAt } from '#core/money/budget.ts'
 import type { BudgetLimit } from '#core/money/budget-limit.ts'
 import { ZERO } from '#core/money/money.ts'
+import { randomBase62 } from '../../crypto/random-base62.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Table } from '../table/table.ts'
@@ -17,11 +17,6 @@ const SECRET_CHARACTERS = 32
 /** A new API key, with 190 random bits in its secret. */
 export function generateApiKey(): string {
   return formatApiKey(randomBase62(KEY_ID_CHARACTERS), randomBase62(SECRET_CHARACTERS))
-}
-
-/** Bytes above 247, about one in thirty, are thrown away; four times as many bytes as characters are always enough. */
-function randomBase62(count: number): string {
-  return base62FromBytes(randomBytes(count * 4), count)
 }
 
 type KeyToStore = {

@@ -63,6 +63,9 @@ type AuditFieldName =
   | 'lowBalance'
   | 'thresholds'
   | 'settlements'
+  | 'role'
+  | 'kind'
+  | 'sessions'
 
 /** The fields of a target that an effect changes, before or after it. */
 export type AuditedFields = Readonly<Partial<Record<AuditFieldName, FieldValue>>>

@@ -5,7 +5,7 @@ import { sha256Hex } from '../../crypto/sha256.ts'
 import { readCaller } from '../accounts/api-key-record.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
-import { readAdminKeyRecord } from './admin-key-record.ts'
+import { readAdminKeyRecord } from './admin-keys.ts'
 import { readSessionRecord, type StoredSession } from './session-record.ts'
 
 /** What a request shows of a session. */

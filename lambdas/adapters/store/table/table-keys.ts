@@ -58,6 +58,10 @@ export const tableKeys = {
   session: (sessionId: string): TableKey => ({ PK: 'SESSIONS', SK: sessionId }),
   /** An admin key, by its public id; all of them in one query. */
   adminKey: (keyId: string): TableKey => ({ PK: 'ADMINKEYS', SK: keyId }),
+  /** A one-time link of a local host, by the digest of its secret. */
+  signInLink: (digest: string): TableKey => ({ PK: `LINK#${digest}`, SK: '0' }),
+  /** Failed sign-ins of an address. */
+  signInFailures: (address: string): TableKey => ({ PK: `SIGNIN#${address}`, SK: '0' }),
   /** What was last alerted about a budget or a balance. */
   alertMark: (tenantId: string, subject: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `MARK#${subject}` }),
 } as const

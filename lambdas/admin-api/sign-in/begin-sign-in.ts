@@ -1,0 +1,66 @@
+import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
+import { takeSignInPlace } from '#adapters/store/console/sign-in-throttle.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { addressOfSignIn } from '#core/console/client-address.ts'
+import { TooManySignInsError } from '#core/console/session-errors.ts'
+import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
+
+/** What the front door says of its viewer. Requests that did not come through it are refused before. */
+const VIEWER_ADDRESS_HEADER = 'x-reelgate-viewer-address'
+
+const MINUTE_MILLISECONDS = 60_000
+
+/** A sign-in that is being judged. */
+export type SignInAttempt = {
+  /** Stops counting it as failed. */
+  readonly succeed: () => Promise<void>
+  /** Records that it was refused. */
+  readonly recordRefusal: (reason: string) => Promise<void>
+}
+
+/**
+ * Counts a sign-in of the address that the request comes from.
+ * @throws TooManySignInsError when ten sign-ins of the address failed within a minute.
+ */
+export async function beginSignIn(
+  table: Pick<Table, 'updateItem' | 'transact'>,
+  event: ApiEvent,
+  nowMilliseconds: number,
+): Promise<SignInAttempt> {
+  const address = addressOf(event)
+  const recordRefusal = (reason: string) => recordRefusedSignIn(table, { event, address, reason, nowMilliseconds })
+  const { giveBack, retryAfterSeconds } = await takeSignInPlace(table, address, nowMilliseconds)
+  if (giveBack === undefined) {
+    await recordRefusal('too many failed sign-ins')
+    throw new TooManySignInsError(retryAfterSeconds)
+  }
+  return { succeed: giveBack, recordRefusal }
+}
+
+function addressOf(event: ApiEvent): string {
+  const viewer = process.env.FRONT_DOOR_SECRET_ARN ? headerOf(event, VIEWER_ADDRESS_HEADER) : undefined
+  return addressOfSignIn(viewer ?? event.requestContext.identity.sourceIp)
+}
+
+type Refusal = {
+  readonly event: ApiEvent
+  readonly address: string
+  readonly reason: string
+  readonly nowMilliseconds: number
+}
+
+/** One entry of the audit log for an address and minute, so that nobody can fill the log. */
+async function recordRefusedSignIn(
+  table: Pick<Table, 'transact'>,
+  { event, address, reason, nowMilliseconds }: Refusal,
+): Promise<void> {
+  await recordAudit(table, {
+    actor: { name: address, role: 'anonymous', requestId: event.requestContext.requestId },
+    action: 'session refuse',
+    target: { kind: 'console', id: 'sign-in' },
+    before: null,
+    after: { reason },
+    at: nowMilliseconds - (nowMilliseconds % MINUTE_MILLISECONDS),
+    id: `sign-in#${address}`,
+  })
+}

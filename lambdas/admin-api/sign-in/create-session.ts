@@ -1,0 +1,71 @@
+import { openSession, type SignedInUser } from '#adapters/store/console/open-session.ts'
+import { findUserOfKey } from '#adapters/store/console/sign-in-by-key.ts'
+import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
+import type { NamedWrites } from '#adapters/store/table/table.ts'
+import { SESSION_MILLISECONDS } from '#core/console/session.ts'
+import { SignInRefusedError } from '#core/console/session-errors.ts'
+import { createSessionRequest } from '#core/console/session-request.ts'
+import { sessionView } from '#core/console/session-view.ts'
+import { parseBody } from '#core/contract/request-issues.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { currentSite } from '#middleware/admin-gate.ts'
+import { beginSignIn } from './begin-sign-in.ts'
+import { sessionCookie } from './session-cookie.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** A user, and what must hold when the session is opened. */
+type Admitted = { readonly user: SignedInUser; readonly alongside?: NamedWrites }
+
+/** POST /admin/v1/session: signs in with a key or a one-time link. Every key or link that does not sign in gets one response. */
+export function createSession({ table: openTable, environment }: SignInContext): AdminOperation {
+  return async (event) => {
+    const shown = parseBody(createSessionRequest, event.json)
+    const [table, site, now] = [openTable(), currentSite(environment), Date.now()]
+    const attempt = await beginSignIn(table, event, now)
+    const admitted = 'key' in shown ? await admitKey(shown.key) : await admitLink(shown.link)
+    const opened = admitted && (await open(admitted))
+    if (opened === undefined) {
+      await attempt.recordRefusal('key' in shown ? 'this key does not sign in' : 'this link does not sign in')
+      throw new SignInRefusedError()
+    }
+    await attempt.succeed()
+    const { session, token, pageSecret } = opened
+    const maxAgeSeconds = Math.trunc(SESSION_MILLISECONDS / 1000)
+    return { body: sessionView(session, pageSecret), cookies: [sessionCookie(event, site, { token, maxAgeSeconds })] }
+
+    async function admitKey(key: string): Promise<Admitted | undefined> {
+      const user = await findUserOfKey(table, key, now)
+      return user === undefined ? undefined : { user }
+    }
+
+    /** Links exist on loopback alone: on AWS nobody can tell who sees the terminal. */
+    async function admitLink(secret: string): Promise<Admitted | undefined> {
+      const link = site.isLoopback ? await findSignInLink(table, secret, now) : undefined
+      if (link === undefined) {
+        return undefined
+      }
+      const { actor, use } = link
+      const user = { kind: 'local', actor, role: 'owner', tenant: null, keyId: null, holder: 'local' } as const
+      return { user, alongside: use }
+    }
+
+    /** Undefined when another sign-in has used the link meanwhile. */
+    async function open({ user, alongside = {} }: Admitted) {
+      const { requestId } = event.requestContext
+      try {
+        return await openSession(table, user, {
+          hasPageSecret: site.isLoopback,
+          requestId,
+          nowMilliseconds: now,
+          alongside,
+        })
+      } catch (error) {
+        if (error instanceof ConditionsNotMetError) {
+          return undefined
+        }
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { currentSite } from '#middleware/admin-gate.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** GET /admin/v1/sign-in: how users can sign in here. */
+export function getSignIn({ environment }: SignInContext): AdminOperation {
+  return async () => {
+    const { isLoopback } = currentSite(environment)
+    const methods = ['admin_key', 'api_key', ...(isLoopback ? ['link'] : [])]
+    return { body: { object: 'sign_in', methods, oidc: null, environment: isLoopback ? 'local' : 'aws' } }
+  }
+}

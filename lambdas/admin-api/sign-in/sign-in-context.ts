@@ -1,0 +1,7 @@
+import type { Table } from '#adapters/store/table/table.ts'
+
+/** What the operations of sign-in take from outside. */
+export type SignInContext = {
+  readonly table: () => Table
+  readonly environment: Readonly<Record<string, string | undefined>>
+}

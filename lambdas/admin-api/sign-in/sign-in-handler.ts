@@ -1,0 +1,23 @@
+import { adminHandler } from '#middleware/admin-chain.ts'
+import { createSession } from './create-session.ts'
+import { getSignIn } from './get-sign-in.ts'
+import { getSession, signOut, signOutEverywhere } from './own-session.ts'
+import { endOneSession, listOfSessions } from './session-list.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** The handler of every operation that makes or ends sessions of the console. */
+export function signInHandler(context: SignInContext) {
+  return adminHandler(
+    'sign-in',
+    {
+      'get-sign-in': getSignIn(context),
+      'create-session': createSession(context),
+      'get-session': getSession(context),
+      'sign-out': signOut(context),
+      'list-sessions': listOfSessions(context),
+      'sign-out-everywhere': signOutEverywhere(context),
+      'end-session': endOneSession(context),
+    },
+    { openTable: context.table },
+  )
+}

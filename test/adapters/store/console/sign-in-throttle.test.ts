@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { takeSignInPlace } from '#adapters/store/console/sign-in-throttle.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+const NOW = 1_800_000_000_000
+const take = (address: string, at = NOW) => takeSignInPlace(engine.table, address, at)
+
+async function takeMany(address: string, count: number) {
+  return await Promise.all(Array.from({ length: count }, () => take(address)))
+}
+
+describe('takeSignInPlace', () => {
+  it('gives ten places in a minute that begins with the first, however many ask at once', async () => {
+    const places = await takeMany('10.0.0.1', 30)
+    expect(places.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined)).toHaveLength(10)
+    expect(await take('10.0.0.1', NOW + 30_500)).toEqual({ retryAfterSeconds: 30 })
+    expect(await take('10.0.0.1', NOW + 60_000)).toHaveProperty('giveBack')
+  })
+
+  it('counts each address by itself', async () => {
+    await takeMany('10.0.0.2', 10)
+    expect(await take('10.0.0.3')).toHaveProperty('giveBack')
+  })
+
+  it('frees the place of a sign-in that succeeds, in its own minute alone', async () => {
+    const [first] = await takeMany('10.0.0.4', 10)
+    await first?.giveBack?.()
+    const next = await take('10.0.0.4')
+    expect(next).toHaveProperty('giveBack')
+    expect(await take('10.0.0.4')).toHaveProperty('retryAfterSeconds')
+    await takeMany('10.0.0.4', 1)
+    expect(await take('10.0.0.4', NOW + 60_000)).toHaveProperty('giveBack')
+    await next.giveBack?.()
+    for (let count = 0; count < 9; count += 1) {
+      expect(await take('10.0.0.4', NOW + 60_000)).toHaveProperty('giveBack')
+    }
+    expect(await take('10.0.0.4', NOW + 60_000)).toHaveProperty('retryAfterSeconds')
+  })
+})

@@ -1,0 +1,56 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { captureLog } from '../../middleware/api-exchange.ts'
+import { Browser } from './browser.ts'
+
+const environment = { ...process.env }
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  process.env.CONSOLE_ORIGIN = 'loopback'
+  table = await engine.fresh()
+  captureLog()
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+afterAll(async () => {
+  process.env = environment
+  await engine.close()
+})
+
+const browser = () => new Browser(() => table)
+/** Moves the clock; timers keep their pace. */
+function pass(milliseconds: number): void {
+  const now = Date.now() + milliseconds
+  jest.spyOn(Date, 'now').mockImplementation(() => now)
+}
+
+describe('a one-time link', () => {
+  it('signs in its user once as an owner, however many use it at once', async () => {
+    const link = await makeSignInLink(table, 'ada@host', Date.now())
+    const responses = await Promise.all(Array.from({ length: 5 }, () => browser().signIn({ link })))
+    const [winner, ...others] = responses.filter(({ status }) => status === 200)
+    expect(winner?.body).toMatchObject({ kind: 'local', role: 'owner', actor: 'ada@host' })
+    expect(others).toEqual([])
+    expect(await browser().signIn({ link })).toMatchObject({ status: 401 })
+  })
+
+  it('ends after ten minutes', async () => {
+    const link = await makeSignInLink(table, 'ada@host', Date.now())
+    pass(600_000)
+    expect(await browser().signIn({ link })).toMatchObject({ status: 401 })
+  })
+
+  it('signs in nobody but on loopback', async () => {
+    process.env.CONSOLE_ORIGIN = 'https://console.example'
+    const link = await makeSignInLink(table, 'ada@host', Date.now())
+    const response = await browser().signIn({ link }, { headers: { origin: 'https://console.example' } })
+    expect(response).toMatchObject({ status: 401 })
+  })
+})

@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { createAdminKey, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { captureLog } from '../../middleware/api-exchange.ts'
+import { Browser } from './browser.ts'
+
+const environment = { ...process.env }
+let engine: TestTable
+let table: Table
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+beforeEach(async () => {
+  process.env.CONSOLE_ORIGIN = 'loopback'
+  table = await engine.fresh()
+  captureLog()
+})
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+afterAll(async () => {
+  process.env = environment
+  await engine.close()
+})
+
+const SESSION = '/admin/v1/session'
+const SESSIONS = '/admin/v1/sessions'
+
+/** A browser that is signed in with a new admin key, or with the given one. */
+async function signedIn(role: 'owner' | 'viewer', key?: string): Promise<Browser> {
+  const page = new Browser(() => table)
+  await page.signIn({ key: key ?? (await createAdminKey(table, { name: role, role }, TESTER)).key })
+  return page
+}
+
+const isIn = async (page: Browser) => (await page.send('GET', SESSION)).status === 200
+
+async function rows(page: Browser, query: Record<string, string> = {}): Promise<Record<string, unknown>[]> {
+  const { data } = (await page.send('GET', SESSIONS, { query })).body
+  return Array.isArray(data) ? data : []
+}
+
+describe('sign-in handler', () => {
+  it('get-sign-in 200: names the methods of the place, to anybody', async () => {
+    const page = new Browser(() => table)
+    expect((await page.send('GET', '/admin/v1/sign-in')).body).toEqual({
+      object: 'sign_in',
+      methods: ['admin_key', 'api_key', 'link'],
+      oidc: null,
+      environment: 'local',
+    })
+    process.env.CONSOLE_ORIGIN = 'https://console.example'
+    expect((await page.send('GET', '/admin/v1/sign-in')).body).toMatchObject({
+      methods: ['admin_key', 'api_key'],
+      environment: 'aws',
+    })
+  })
+
+  it('get-session 401: without a session, and after the end of twelve hours', async () => {
+    expect(await new Browser(() => table).send('GET', SESSION)).toMatchObject({ status: 401 })
+    const page = await signedIn('viewer')
+    const now = Date.now()
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 12 * 3_600_000)
+    expect(await page.send('GET', SESSION)).toMatchObject({ status: 401 })
+  })
+
+  it('get-session 200: says who is signed in, and never repeats the secret of the page', async () => {
+    const page = await signedIn('viewer')
+    const { body } = await page.send('GET', SESSION)
+    expect(body).toMatchObject({ object: 'session', role: 'viewer', expires_at: Number(body.created_at) + 43_200 })
+    expect(body).not.toHaveProperty('page_secret')
+  })
+
+  it('get-session writes that the session is in use once in five minutes', async () => {
+    const page = await signedIn('owner')
+    const [before] = await rows(page)
+    const now = Date.now()
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 200_000)
+    await page.send('GET', SESSION)
+    expect((await rows(page))[0]?.seen_at).toBe(before?.seen_at)
+    jest.spyOn(Date, 'now').mockImplementation(() => now + 300_000)
+    await page.send('GET', SESSION)
+    expect((await rows(page))[0]?.seen_at).toBe(Math.trunc((now + 300_000) / 1000))
+  })
+
+  it('ends every session of an admin key with the key', async () => {
+    const { key, listing } = await createAdminKey(table, { name: 'ada', role: 'owner' }, TESTER)
+    const pages = [await signedIn('owner', key), await signedIn('owner', key)]
+    const other = await signedIn('owner')
+    await revokeAdminKey(table, listing.keyId, TESTER)
+    expect(await Promise.all([...pages, other].map(isIn))).toEqual([false, false, true])
+  })
+
+  it('sign-out 204: ends this session alone, removes its cookie and records it', async () => {
+    const { key } = await createAdminKey(table, { name: 'ada', role: 'owner' }, TESTER)
+    const [here, there] = [await signedIn('owner', key), await signedIn('owner', key)]
+    const token = new Map(here.cookies)
+    expect(await here.send('DELETE', SESSION)).toMatchObject({
+      status: 204,
+      cookies: [expect.stringMatching(/^rg_console_8787=; Path=\/admin; Max-Age=0; HttpOnly; SameSite=Strict$/)],
+    })
+    here.cookies = token
+    expect([await isIn(here), await isIn(there)]).toEqual([false, true])
+    expect((await readAudit(table, { limit: 1 })).entries).toMatchObject([{ action: 'session end', role: 'owner' }])
+  })
+
+  it('sign-out-everywhere 204: ends every session of the user and no other', async () => {
+    const { key } = await createAdminKey(table, { name: 'ada', role: 'viewer' }, TESTER)
+    const [here, there, other] = [await signedIn('viewer', key), await signedIn('viewer', key), await signedIn('owner')]
+    const token = new Map(here.cookies)
+    expect(await here.send('DELETE', SESSIONS)).toMatchObject({ status: 204 })
+    here.cookies = token
+    expect([await isIn(here), await isIn(there), await isIn(other)]).toEqual([false, false, true])
+  })
+
+  it('list-sessions 200: shows owners every session, and others their own', async () => {
+    const [viewer, owner] = [await signedIn('viewer'), await signedIn('owner')]
+    expect(await rows(viewer)).toMatchObject([{ role: 'viewer', current: true }])
+    expect((await rows(owner)).map(({ role, current }) => ({ role, current }))).toEqual(
+      expect.arrayContaining([
+        { role: 'viewer', current: false },
+        { role: 'owner', current: true },
+      ]),
+    )
+    expect(JSON.stringify(await rows(owner))).not.toContain('igest')
+  })
+
+  it('list-sessions goes on where the page before ended', async () => {
+    const owner = await signedIn('owner')
+    await Promise.all(Array.from({ length: 4 }, () => signedIn('viewer')))
+    const seen: unknown[] = []
+    let query: Record<string, string> = { limit: '2' }
+    for (let page = 0; page < 4; page += 1) {
+      const { body } = await owner.send('GET', SESSIONS, { query })
+      seen.push(...(Array.isArray(body.data) ? body.data.map(({ id }) => id) : []))
+      if (body.has_more !== true) {
+        break
+      }
+      query = { limit: '2', after: String(body.next) }
+    }
+    expect(new Set(seen).size).toBe(5)
+    expect(seen).toHaveLength(5)
+  })
+
+  it.each([{ limit: '0' }, { limit: '201' }, { limit: 'x' }, { after: 'x' }, { role: 'owner' }])(
+    'list-sessions 400: %j',
+    async (query) => {
+      expect(await (await signedIn('owner')).send('GET', SESSIONS, { query })).toMatchObject({ status: 400 })
+    },
+  )
+
+  it('end-session 204: owners end any session; end-session 404: others only their own', async () => {
+    const [viewer, owner] = [await signedIn('viewer'), await signedIn('owner')]
+    const idOf = async (page: Browser) => String((await page.send('GET', SESSION)).body.id)
+    const [ofViewer, ofOwner] = [await idOf(viewer), await idOf(owner)]
+    expect(await viewer.send('DELETE', `${SESSIONS}/${ofOwner}`)).toMatchObject({ status: 404 })
+    expect(await isIn(owner)).toBe(true)
+    expect(await owner.send('DELETE', `${SESSIONS}/${ofViewer}`)).toMatchObject({ status: 204 })
+    expect(await isIn(viewer)).toBe(false)
+    expect(await owner.send('DELETE', `${SESSIONS}/${ofViewer}`)).toMatchObject({ status: 404 })
+    expect(await owner.send('DELETE', `${SESSIONS}/x%2Fy`)).toMatchObject({ status: 404 })
+  })
+
+  it.each([
+    ['sign-out', 'DELETE', SESSION],
+    ['sign-out-everywhere', 'DELETE', SESSIONS],
+    ['list-sessions', 'GET', SESSIONS],
+    ['end-session', 'DELETE', `${SESSIONS}/0123456789abcdef`],
+  ])('%s 401: without a session', async (_, method, path) => {
+    expect(await new Browser(() => table).send(method, path)).toMatchObject({ status: 401 })
+  })
+
+  it.each([
+    ['sign-out 403', SESSION],
+    ['sign-out-everywhere 403', SESSIONS],
+    ['end-session 403', `${SESSIONS}/0123456789abcdef`],
+  ])('%s: for a page of another site, which ends nothing', async (_, path) => {
+    const page = await signedIn('owner')
+    expect(await page.send('DELETE', path, { headers: { origin: 'http://localhost:9999' } })).toMatchObject({
+      status: 403,
+    })
+    expect(await isIn(page)).toBe(true)
+  })
+})

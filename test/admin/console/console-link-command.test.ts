@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
+import { consoleLink } from '../../../lib/admin/console/console-link-command.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { runCommand } from '../command-line/run-command.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+describe('console link', () => {
+  it('prints a link of the local host that signs in the user of the machine', async () => {
+    const outputs = { BaseUrl: 'http://127.0.0.1:8787' }
+    const { text } = await runCommand(consoleLink, { table: engine.table, local: true, outputs })
+    const [, secret = ''] = /^http:\/\/127\.0\.0\.1:8787\/console#link=(\S{43})$/.exec(text) ?? []
+    expect(await findSignInLink(engine.table, secret, Date.now())).toMatchObject({ actor: 'tester@test' })
+  })
+
+  it('is refused for a deployed stage', async () => {
+    await expect(runCommand(consoleLink, { table: engine.table })).rejects.toThrow(/--local/)
+  })
+})
