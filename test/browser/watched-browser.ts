@@ -21,13 +21,16 @@ export class WatchedBrowser {
   readonly #contexts: BrowserContext[] = []
   readonly #problems: string[] = []
   readonly #expected: RegExp[] = []
+  readonly #tolerated: readonly RegExp[]
 
-  private constructor(browser: Browser) {
+  private constructor(browser: Browser, tolerated: readonly RegExp[]) {
     this.#browser = browser
+    this.#tolerated = tolerated
   }
 
-  static async start(): Promise<WatchedBrowser> {
-    return new WatchedBrowser(await launchChromium())
+  /** @param tolerated problems that every page may have. */
+  static async start(tolerated: readonly RegExp[] = []): Promise<WatchedBrowser> {
+    return new WatchedBrowser(await launchChromium(), tolerated)
   }
 
   /** A page of a new context, which shares no cookie and no storage with others. It may only send requests to `origin`. */
@@ -62,9 +65,10 @@ export class WatchedBrowser {
     await Promise.all(contexts.map(closeContext))
     const problems = this.#problems.splice(0)
     const expected = this.#expected.splice(0)
+    const known = [...expected, ...this.#tolerated]
     const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)))
     const found = [
-      ...problems.filter((problem) => !expected.some((pattern) => pattern.test(problem))),
+      ...problems.filter((problem) => !known.some((pattern) => pattern.test(problem))),
       ...missing.map((pattern) => `expected, and did not happen: ${pattern}`),
     ]
     if (found.length > 0) {

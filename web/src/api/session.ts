@@ -60,7 +60,9 @@ export async function signIn(credential: Credential): Promise<void> {
     body: credential,
   })) as Session & { readonly page_secret?: string }
   keepPageSecret(page_secret)
-  queryClient.clear()
+  await queryClient.cancelQueries()
+  // Without this query, which the page watches, the page would never hear of the new session.
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
   queryClient.setQueryData<Session | null>(SESSION, session)
 }
 

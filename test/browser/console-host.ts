@@ -1,0 +1,70 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
+import { WatchedBrowser } from './watched-browser.ts'
+
+/** A local host and a browser, for all tests of a file. */
+export type ConsoleHost = {
+  readonly gateway: Gateway
+  readonly browser: WatchedBrowser
+  /** A page of a browser where nobody is signed in. */
+  visitor(options?: BrowserContextOptions): Promise<Page>
+  /** A page of an owner who opened a sign-in link. */
+  owner(options?: BrowserContextOptions): Promise<Page>
+  /** A page where this key was typed. */
+  withKey(key: string, options?: BrowserContextOptions): Promise<Page>
+  /** A new admin key. */
+  adminKey(role: 'owner' | 'viewer'): Promise<string>
+  /** A new sign-in link, as `npm start` prints one. */
+  link(): Promise<string>
+  close(): Promise<void>
+}
+
+/** How a page learns that nobody is signed in. */
+const NO_SESSION = /status of 401 .*\/admin\/v1\/session\)$/
+
+/** Starts both; the host builds the console if its sources changed. */
+export async function startConsoleHost(options: Parameters<typeof startGateway>[0] = {}): Promise<ConsoleHost> {
+  const [gateway, browser] = await Promise.all([startGateway(options), WatchedBrowser.start([NO_SESSION])])
+  const visitor = (context?: BrowserContextOptions) => browser.open(gateway.url, context)
+  const link = async () => String(Object(await gateway.admin('console', 'link')).link)
+  return {
+    gateway,
+    browser,
+    visitor,
+    link,
+    owner: async (context) => {
+      const page = await visitor(context)
+      await page.goto(await link())
+      await signedIn(page)
+      return page
+    },
+    withKey: async (key, context) => {
+      const page = await visitor(context)
+      await page.goto('/console')
+      await typeKey(page, key)
+      await signedIn(page)
+      return page
+    },
+    adminKey: async (role) =>
+      String(Object(await gateway.admin('console', 'key', 'create', '--name', `the ${role}`, '--role', role)).key),
+    close: async () => {
+      await browser.close()
+      await gateway.stop()
+    },
+  }
+}
+
+/** Types a key into the form and sends it. */
+export async function typeKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel('Admin key or API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Resolves when the frame of the console is there. @throws Error with what is there in its place. */
+export async function signedIn(page: Page): Promise<void> {
+  try {
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  } catch (error) {
+    throw new Error(`nobody is signed in: ${await page.locator('body').innerText()}`, { cause: error })
+  }
+}
