@@ -25,7 +25,10 @@ type FailedBill = {
 type Received = {
   readonly operation: string
   readonly event: ApiEvent
-  /** Lambda's own id: API Gateway lets a client choose its request id, and this one names money. */
+  /**
+   * Lambda's own id with the time in front: API Gateway lets a client choose its request id, and this one names money. Rows of the
+   * ledger sort by it (docs/decisions/0141).
+   */
   readonly requestId: string
   /** Completes the head of `response`. */
   readonly headers: ResponseHeaders

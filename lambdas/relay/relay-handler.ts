@@ -11,6 +11,7 @@ import {
   ServiceUnavailableError,
 } from '#core/errors.ts'
 import { repeatedField } from '#core/json/json-fields.ts'
+import { timeOrderedId } from '#core/time-ordered-id.ts'
 import { type ApiEvent, type ApiResult, headerOf } from '#middleware/api-event.ts'
 import { presentedKey } from '#middleware/authenticate.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
@@ -47,7 +48,7 @@ type Relay = (exchange: RelayExchange, context: RelayContext) => Promise<void>
 export function relayHandlers(operation: string, relay: Relay) {
   const allowed = allowedOrigins()
   const handler = async (event: ApiEvent, lambda: Context): Promise<ApiResult> => {
-    const requestId = lambda.awsRequestId
+    const requestId = timeOrderedId(lambda.awsRequestId, Date.now())
     const headers = new ResponseHeaders(requestId)
     const response = new BufferedResponse(headers)
     crossOrigin(headers, event, allowed)
@@ -56,7 +57,7 @@ export function relayHandlers(operation: string, relay: Relay) {
   }
   const streamHandler = streamifyResponse(
     async (event: ApiEvent, responseStream: LambdaResponseStream, lambda: Context): Promise<void> => {
-      const requestId = lambda.awsRequestId
+      const requestId = timeOrderedId(lambda.awsRequestId, Date.now())
       const headers = new ResponseHeaders(requestId)
       const response = new StreamingResponse(responseStream, headers)
       crossOrigin(headers, event, allowed)

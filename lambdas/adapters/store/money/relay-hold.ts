@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { timeOrderedId } from '#core/time-ordered-id.ts'
 import type { ItemUpdate } from '../table/table.ts'
 import { writeHold } from './hold-item.ts'
 import { RELAY_LIFETIME_MILLISECONDS, type RelayReservation } from './relay-reservation.ts'
@@ -23,7 +24,7 @@ export const NO_CHANGE: HoldChange = { opened: [], closed: [] }
  */
 export class RelayHold {
   readonly tenantId: string
-  readonly holdId = randomUUID()
+  readonly holdId = timeOrderedId(randomUUID(), Date.now())
   /** By request, oldest first. */
   readonly #open = new Map<string, RelayReservation>()
   /** Number of the last write that is known to be in the table; 0 for none. */
