@@ -5,9 +5,9 @@ import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
 import { queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { readLedgerItem } from '../../lib/admin/ledger/read-ledger.ts'
-import { checkJob, readBilledJob } from '../../lib/admin/ledger/verify-jobs.ts'
-import { checkHolds } from '../../lib/admin/ledger/verify-requests.ts'
+import { readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
+import { checkJob, readBilledJob } from '#lambdas/admin/ledger/verify-jobs.ts'
+import { checkHolds } from '#lambdas/admin/ledger/verify-requests.ts'
 
 /** Every item of one partition. */
 export async function readPartition(table: Table, partition: string): Promise<Item[]> {

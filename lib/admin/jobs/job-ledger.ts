@@ -1,7 +1,7 @@
 import type { Table } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
-import { readLedgerItem, toLedgerEntry } from '../ledger/read-ledger.ts'
+import { readLedgerItem, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 
 type JobKey = { readonly tenantId: string; readonly jobId: string }
 

@@ -1,11 +1,11 @@
 import type { Table } from '#adapters/store/table/table.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
 import type { UsageView } from '#core/quota/usage-view.ts'
+import { readLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
+import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { Command } from '../command-line/command.ts'
 import { readTenantId, readTenantIdIfGiven, TENANT } from '../tenants/read-tenant.ts'
-import { readLedgerRows, toLedgerEntry } from './read-ledger.ts'
-import { verifyLedger } from './verify-ledger.ts'
 
 const LIMIT_DEFAULT = 50
 

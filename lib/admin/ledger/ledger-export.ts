@@ -2,6 +2,7 @@ import { getTenant, listTenantIds } from '#adapters/store/accounts/tenant-store.
 import type { Table } from '#adapters/store/table/table.ts'
 import { printableJson } from '#core/printable.ts'
 import type { LedgerEntry } from '#core/quota/ledger-entry.ts'
+import { streamLedgerRows, toLedgerEntry } from '#lambdas/admin/ledger/read-ledger.ts'
 import { UsageError } from '../../terminal/usage-error.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
@@ -9,7 +10,6 @@ import type { CommandValues } from '../command-line/command-values.ts'
 import { readTime } from '../command-line/read-time.ts'
 import { readTenantIdIfGiven } from '../tenants/read-tenant.ts'
 import { csvLine } from './csv.ts'
-import { streamLedgerRows, toLedgerEntry } from './read-ledger.ts'
 
 /** The order never changes; new columns come last. */
 const COLUMNS = [

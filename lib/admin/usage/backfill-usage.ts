@@ -2,7 +2,7 @@ import { counterNameOf, countUsage } from '#adapters/store/money/usage-counters.
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import { isCounted } from '#core/quota/usage-counter.ts'
-import { type SettledRow, streamSettledRows } from './settled-rows.ts'
+import { type SettledRow, streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 
 /** Rows of one transaction, and all of its writes: DynamoDB takes a hundred. */
 const ROWS_MAX = 90

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { countedUsage } from '#core/quota/counted-usage.ts'
-import { detailsOfReservation, NO_DETAILS, readDetails } from '../../../lib/admin/ledger/ledger-details.ts'
+import { detailsOfReservation, NO_DETAILS, readDetails } from '#lambdas/admin/ledger/ledger-details.ts'
 
 const about = { model: 'm', operation: 'create-image', keyId: 'key1' }
 

@@ -2,8 +2,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { readLedgerRows } from '#lambdas/admin/ledger/read-ledger.ts'
 import { showLedger } from '../../../lib/admin/ledger/ledger-commands.ts'
-import { readLedgerRows } from '../../../lib/admin/ledger/read-ledger.ts'
 import {
   openRelayingTenant,
   RELEASE,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
+import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { verifyLedgers } from '../../../lib/admin/ledger/ledger-commands.ts'
-import { verifyLedger } from '../../../lib/admin/ledger/verify-ledger.ts'
 import {
   openRelayingTenant,
   RELEASE,

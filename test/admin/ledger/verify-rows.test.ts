@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { checkRow, checkTimes } from '../../../lib/admin/ledger/verify-rows.ts'
+import { checkRow, checkTimes } from '#lambdas/admin/ledger/verify-rows.ts'
 
 const row = (kind: 'reserve' | 'settle' | 'release' | 'grant' | 'adjust', amount: bigint, actual: bigint | null) => ({
   ...{ key: 'job#1', kind, amount, actual, job: 'job', at: 0, estimated: false },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { countedUsage } from '#core/quota/counted-usage.ts'
-import { streamSettledRows } from '../../../lib/admin/usage/settled-rows.ts'
+import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { putSettledRow } from './settle-rows.ts'
 

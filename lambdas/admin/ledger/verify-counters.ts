@@ -9,7 +9,7 @@ import {
   sumsOfSettlement,
   type UsageSums,
 } from '#core/quota/usage-counter.ts'
-import { streamSettledRows } from '../usage/settled-rows.ts'
+import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 
 /**
  * Each usage counter is the sum of the settlements that carry the mark `counted`, in every number. Counters are read before and after

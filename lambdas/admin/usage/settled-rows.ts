@@ -4,7 +4,7 @@ import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ZERO } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { type CountedSettlement, UNKNOWN } from '#core/quota/usage-counter.ts'
-import { type LedgerRow, readLedgerItem } from '../ledger/read-ledger.ts'
+import { type LedgerRow, readLedgerItem } from '#lambdas/admin/ledger/read-ledger.ts'
 
 /** A settled row of the ledger: its key, and what a usage counter counts of it. */
 export type SettledRow = { readonly key: TableKey; readonly settlement: CountedSettlement }

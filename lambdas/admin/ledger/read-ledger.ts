@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { readEarlierReservation } from '#adapters/store/money/earlier-reservation.ts'
 import { readHoldItem, unnamedRest } from '#adapters/store/money/hold-item.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
@@ -16,24 +16,26 @@ import {
   readDetails,
 } from './ledger-details.ts'
 
-const amount = z.union([z.number(), z.bigint()]).transform((value) => microcredits(value))
+const amount = z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))
 
 const ledgerItem = z
   .object({
     SK: z.string(),
     kind: z.enum(['grant', 'adjust', 'reserve', 'settle', 'release']),
-    job: z.string().optional(),
+    job: z.optional(z.string()),
     amount,
-    actual: amount.optional(),
+    actual: z.optional(amount),
     at: z.number(),
-    reservedAt: z.number().optional(),
-    estimated: z.literal(true).optional(),
+    reservedAt: z.optional(z.number()),
+    estimated: z.optional(z.literal(true)),
     ...ledgerDetailsShape,
-    reason: z.string().optional(),
+    reason: z.optional(z.string()),
   })
-  .refine(
-    ({ kind, reservedAt }) => reservedAt === undefined || kind === 'settle' || kind === 'release',
-    'the row of a relayed request is a resolution',
+  .check(
+    z.refine(
+      ({ kind, reservedAt }) => reservedAt === undefined || kind === 'settle' || kind === 'release',
+      'the row of a relayed request is a resolution',
+    ),
   )
 
 /** One entry of the ledger; amounts in microcredits, `at` in milliseconds. */

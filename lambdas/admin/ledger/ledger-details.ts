@@ -1,28 +1,28 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { type CountedUsage, countedUsage } from '#core/quota/counted-usage.ts'
 
-const count = z.int().nonnegative().optional()
+const count = z.optional(z.int().check(z.nonnegative()))
 
 /** The attributes of a ledger row that say what it was for. Rows of older versions have none of them. */
 export const ledgerDetailsShape = {
-  model: z.string().optional(),
-  operation: z.string().optional(),
-  keyId: z.string().optional(),
-  channel: z.string().optional(),
-  usage: z
-    .object({
+  model: z.optional(z.string()),
+  operation: z.optional(z.string()),
+  keyId: z.optional(z.string()),
+  channel: z.optional(z.string()),
+  usage: z.optional(
+    z.object({
       inputTokens: count,
       cachedInputTokens: count,
       cacheWriteTokens: count,
       outputTokens: count,
       videoMilliseconds: count,
       images: count,
-    })
-    .optional(),
-  counted: z.literal(true).optional(),
+    }),
+  ),
+  counted: z.optional(z.literal(true)),
 }
 
-type DetailAttributes = z.infer<z.ZodObject<typeof ledgerDetailsShape>>
+type DetailAttributes = z.infer<z.ZodMiniObject<typeof ledgerDetailsShape>>
 
 /** What an entry of the ledger was for; null where the version that wrote the row did not record it. */
 export type LedgerDetails = {

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import type { Reservation } from '#adapters/store/money/reservation.ts'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
@@ -13,7 +13,9 @@ export type BilledJob = VideoJob & {
   readonly billed: Microcredits | undefined
 }
 
-const billedItem = z.object({ billed: z.union([z.number(), z.bigint()]).transform(microcredits).optional() })
+const billedItem = z.object({
+  billed: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
+})
 
 /** Reads a job's record. @throws ZodError for a malformed item. */
 export function readBilledJob(item: unknown): BilledJob {
