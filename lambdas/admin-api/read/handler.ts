@@ -1,4 +1,15 @@
+import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { once } from '#adapters/once.ts'
+import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import { readOperations } from './read-operations.ts'
 
-/** The operations of the admin API that ADMIN_ROUTES gives to this function. */
-export const handler = adminHandler('read', {})
+const table = once(openTable)
+
+/** The operations of the admin API that show things. */
+export const handler = adminHandler(
+  'read',
+  readOperations({ table, openBucket: once(openBucket), openSigner: openVideoUrlSigner, now: Date.now }),
+  { openTable: table },
+)

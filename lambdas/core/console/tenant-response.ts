@@ -16,12 +16,14 @@ export const tenantResponse = z.strictObject({
   open_jobs: z.int(),
   open_jobs_max: z.int().nullable().describe('Null for as many as the tenant can pay for.'),
   budget: budgetResponse.nullable(),
-  created_at: timeField.nullable().describe('Null for a tenant of an older version.'),
 })
+
+const created = { created_at: timeField.nullable().describe('Null for a tenant of an older version.') }
 
 /** A tenant with how it is alerted. */
 export const tenantDetailResponse = z.strictObject({
   ...tenantResponse.shape,
+  ...created,
   alerts: z.strictObject({
     thresholds: z.array(z.number()).describe('Percentages of every budget of the tenant.'),
     low_balance: amountField.nullable().describe('The balance below which an alert is sent; null for none.'),
@@ -30,4 +32,4 @@ export const tenantDetailResponse = z.strictObject({
 })
 
 /** Tenants by id. */
-export const tenantListResponse = pageOf(tenantResponse)
+export const tenantListResponse = pageOf(z.strictObject({ ...tenantResponse.shape, ...created }))

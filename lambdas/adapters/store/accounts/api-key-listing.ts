@@ -67,6 +67,39 @@ export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
   return listings
 }
 
+/** Which keys to list. */
+type KeyPageWish = {
+  readonly limit: number
+  /** Keys of this tenant alone. */
+  readonly tenantId?: string | undefined
+  /** The id of the last key before the page. */
+  readonly after?: string | undefined
+}
+
+/** Keys that one query reads to find those of a tenant. */
+const SEARCHED_MAX = 2_000
+
+/** A page of keys by id, in one query. A page of one tenant may be short. `next` continues the list. */
+export async function listApiKeyPage(
+  table: Pick<Table, 'queryPage'>,
+  { limit, tenantId, after = ' ' }: KeyPageWish,
+): Promise<{ readonly keys: readonly ApiKeyListing[]; readonly next: string | undefined }> {
+  const { items, nextKey } = await table.queryPage({
+    KeyConditionExpression: 'PK = :pk AND SK > :after',
+    ExpressionAttributeValues: {
+      ':pk': tableKeys.apiKeyListing('').PK,
+      ':after': after,
+      ...(tenantId === undefined ? {} : { ':tenant': tenantId }),
+    },
+    ...(tenantId === undefined ? {} : { FilterExpression: 'tenantId = :tenant' }),
+    Limit: tenantId === undefined ? limit : SEARCHED_MAX,
+    ConsistentRead: true,
+  })
+  const keys = items.slice(0, limit).map((item) => readListing(item).listing)
+  const isCut = items.length > limit
+  return { keys, next: isCut ? keys.at(-1)?.keyId : nextKey === undefined ? undefined : String(nextKey.SK) }
+}
+
 /** A key with what its changes need. */
 type StoredListing = {
   readonly listing: ApiKeyListing

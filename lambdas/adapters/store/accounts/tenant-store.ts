@@ -13,6 +13,8 @@ export type Tenant = {
   readonly name: string
   readonly webhookSecret: string
   readonly state: TenantState
+  /** Unix milliseconds; null for a tenant of an older version. */
+  readonly createdAt?: number | null
   /** Null for an active tenant, and for one that a version without this record suspended. */
   readonly suspension: Suspension | null
   readonly openJobs: OpenJobs
@@ -29,6 +31,9 @@ type OpenJobs = { readonly count: number; readonly max: number | null }
 
 /** A tenant in a list: without the secret that its callbacks are signed with. */
 export type TenantListing = Omit<Tenant, 'webhookSecret'>
+
+/** What the record of a tenant says, without its callback secret. */
+type TenantRecord = Pick<Tenant, 'id' | 'name' | 'suspension' | 'createdAt'>
 
 /** available + held + spent = granted, always. */
 type Balance = {
@@ -48,6 +53,7 @@ const tenantItem = z.object({
   SK: z.string(),
   name: z.string(),
   webhookSecret: z.string(),
+  createdAt: z._default(z.nullable(z.number()), null),
   suspension: z._default(
     z.nullable(z.object({ at: z.number(), by: z.string(), reason: z._default(z.nullable(z.string()), null) })),
     null,
@@ -79,6 +85,12 @@ export async function getTenant(table: Table, tenantId: string): Promise<Tenant>
   return { id, ...rest, ...readBalance(balance) }
 }
 
+/** Reads the record of a tenant from its item. @throws ZodError for an item that this service did not write. */
+export function readTenantRecord(item: unknown): TenantRecord {
+  const { SK: id, webhookSecret: _, ...record } = tenantItem.parse(item)
+  return { id, ...record }
+}
+
 /** Reads the item of a tenant's balance. @throws ZodError for an item that this service did not write. */
 export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 'balance' | 'budget'> {
   const { state, openJobs, openJobsMax, ...balance } = balanceItem.parse(item)
@@ -93,17 +105,20 @@ export function readBalance(item: unknown): Pick<Tenant, 'state' | 'openJobs' | 
 export async function listTenants(table: Table): Promise<TenantListing[]> {
   const tenants: TenantListing[] = []
   for await (const item of queryPartition(table, tableKeys.tenant('').PK)) {
-    const { SK: id, name, suspension } = tenantItem.parse(item)
-    const balance = await table.readItem(tableKeys.balance(id))
+    const record = readTenantRecord(item)
+    const balance = await table.readItem(tableKeys.balance(record.id))
     if (balance !== undefined) {
-      tenants.push({ id, name, suspension, ...readBalance(balance) })
+      tenants.push({ ...record, ...readBalance(balance) })
     }
   }
   return tenants
 }
 
 /** Id and name of a tenant by its id; undefined if there is no such tenant. */
-export async function readTenantName(table: Table, tenantId: string): Promise<Pick<Tenant, 'id' | 'name'> | undefined> {
+export async function readTenantName(
+  table: Pick<Table, 'readItem'>,
+  tenantId: string,
+): Promise<Pick<Tenant, 'id' | 'name'> | undefined> {
   const item = isSortKey(tenantId) ? await table.readItem(tableKeys.tenant(tenantId)) : undefined
   return item === undefined ? undefined : { id: tenantId, name: tenantItem.parse(item).name }
 }

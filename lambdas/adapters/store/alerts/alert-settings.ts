@@ -19,7 +19,11 @@ const settingsItem = z.object({ alertUrl: z.optional(z.string()), alertAt: z.opt
 
 /** Reads the settings of a tenant; those of a tenant that does not exist are the defaults. */
 export async function readAlertSettings(table: Table, tenantId: string): Promise<AlertSettings> {
-  const { alertUrl: url, alertAt } = settingsItem.parse((await table.readItem(tableKeys.tenant(tenantId))) ?? {})
+  return settingsOf(await table.readItem(tableKeys.tenant(tenantId)))
+}
+
+function settingsOf(tenant: unknown): AlertSettings {
+  const { alertUrl: url, alertAt } = settingsItem.parse(tenant ?? {})
   return { url, thresholds: alertAt ?? ALERT_THRESHOLDS }
 }
 
@@ -27,16 +31,20 @@ const watchedBalance = z.object({
   lowBalance: z.optional(z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits))),
 })
 
+type AlertView = AlertSettings & { readonly lowBalance: Microcredits | undefined }
+
 /** The settings of a tenant with its low mark, as operators see them. */
-export async function readAlertView(
-  table: Table,
-  tenantId: string,
-): Promise<AlertSettings & { readonly lowBalance: Microcredits | undefined }> {
-  const [settings, balance] = await Promise.all([
-    readAlertSettings(table, tenantId),
+export async function readAlertView(table: Table, tenantId: string): Promise<AlertView> {
+  const [tenant, balance] = await Promise.all([
+    table.readItem(tableKeys.tenant(tenantId)),
     table.readItem(tableKeys.balance(tenantId)),
   ])
-  return { ...settings, lowBalance: watchedBalance.parse(balance ?? {}).lowBalance }
+  return alertViewOf(tenant, balance)
+}
+
+/** The same from the items of the tenant and of its balance. */
+export function alertViewOf(tenant: unknown, balance: unknown): AlertView {
+  return { ...settingsOf(tenant), lowBalance: watchedBalance.parse(balance ?? {}).lowBalance }
 }
 
 /** The settings to store; null clears one, undefined leaves it. */

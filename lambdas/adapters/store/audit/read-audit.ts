@@ -48,6 +48,10 @@ export type AuditWish = {
   readonly before?: string | undefined
   /** Entries whose actor contains this string. */
   readonly actor?: string | undefined
+  /** Entries with this action. */
+  readonly action?: string | undefined
+  /** Requests of one reading, each up to 1 MB. */
+  readonly requestsMax?: number
   /** Entries of any target with one of these ids, of any key or job of such a tenant, or of a key that such a key replaced. */
   readonly targets?: readonly string[] | undefined
 }
@@ -72,7 +76,7 @@ export async function readAudit(table: Pick<Table, 'queryPage'>, wish: AuditWish
     return { entries, next: undefined }
   }
   let startKey = wish.before === undefined ? undefined : tableKeys.auditEntry(wish.before)
-  for (let page = 0; page < PAGES_MAX; page += 1) {
+  for (let page = 0; page < (wish.requestsMax ?? PAGES_MAX); page += 1) {
     const { items, nextKey } = await table.queryPage(query, startKey)
     for (const item of items) {
       entries.push(readEntry(item))
@@ -93,10 +97,11 @@ function sinceKey({ since = 0 }: AuditWish): string {
 }
 
 function queryFor(wish: AuditWish): TableQuery {
-  const { actor, targets, limit } = wish
+  const { actor, action, targets, limit } = wish
   const ids = (targets ?? []).map((_, index) => `:target${index}`).join(', ')
   const filters = [
     ...(actor === undefined ? [] : ['contains(#actor, :actor)']),
+    ...(action === undefined ? [] : ['#action = :action']),
     ...(targets === undefined ? [] : [`(#target IN (${ids}) OR #tenant IN (${ids}) OR #after.#successor IN (${ids}))`]),
   ]
   const isFiltered = filters.length > 0
@@ -106,6 +111,7 @@ function queryFor(wish: AuditWish): TableQuery {
       ':pk': tableKeys.auditEntry('').PK,
       ':since': sinceKey(wish),
       ...(actor === undefined ? {} : { ':actor': actor }),
+      ...(action === undefined ? {} : { ':action': action }),
       ...Object.fromEntries((targets ?? []).map((target, index) => [`:target${index}`, target])),
     },
     ...(isFiltered
@@ -113,6 +119,7 @@ function queryFor(wish: AuditWish): TableQuery {
           FilterExpression: filters.join(' AND '),
           ExpressionAttributeNames: {
             ...(actor === undefined ? {} : { '#actor': 'actor' }),
+            ...(action === undefined ? {} : { '#action': 'action' }),
             ...(targets === undefined
               ? {}
               : { '#target': 'target', '#tenant': 'tenant', '#after': 'after', '#successor': 'replacedBy' }),

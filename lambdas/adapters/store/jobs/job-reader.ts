@@ -40,6 +40,8 @@ type ListOptions = {
   /** A position in the order of ids; only older jobs are listed. */
   readonly after: string | undefined
   readonly filter?: JobFilter | undefined
+  /** Ends a page early, as a filter does, after this many requests. */
+  readonly requestsMax?: number
   readonly nowSeconds: number
 }
 
@@ -49,14 +51,15 @@ type ListOptions = {
  * even empty, when its reads are used up; `lastId` is then the last job that was looked at.
  * @throws ListingTooLongError when the bound on requests is reached before any other page is full or the jobs end.
  */
-export async function listVideoJobs(table: Table, options: ListOptions): Promise<JobPage> {
+export async function listVideoJobs(table: Pick<Table, 'queryPage'>, options: ListOptions): Promise<JobPage> {
   const range = jobRange(options)
   if (range === undefined) {
     return { jobs: [], hasMore: false, lastId: undefined }
   }
   const filter = options.filter ?? {}
-  const mayEndEarly = isSparse(filter)
-  const pagesMax = mayEndEarly ? SPARSE.pagesMax : PAGES_MAX
+  const { requestsMax } = options
+  const mayEndEarly = isSparse(filter) || requestsMax !== undefined
+  const pagesMax = requestsMax ?? (mayEndEarly ? SPARSE.pagesMax : PAGES_MAX)
   const jobs: VideoJob[] = []
   const wanted = options.limit + 1
   let startKey: Item | undefined

@@ -38,6 +38,11 @@ export async function readReceiptRows(
     tableKeys.ledgerReserve(tenantId, jobId),
     tableKeys.ledgerResolution(tenantId, jobId),
   ])
+  return receiptRowsOf(reserve, resolution)
+}
+
+/** The same from the items of both rows. @throws ZodError */
+export function receiptRowsOf(reserve: unknown, resolution: unknown): ReceiptRows | undefined {
   return reserve === undefined
     ? undefined
     : {

@@ -82,17 +82,17 @@ const PAGES_MAX = 8
 
 /**
  * Reads counters with a bounded number of requests, however many settlements they count.
- * @returns undefined for a range with more than eight megabytes of counters.
+ * @returns undefined for a range with more than eight megabytes of counters, or one for each request of `requestsMax`.
  */
 export async function readUsageCounters(
   table: Pick<Table, 'queryPage'>,
   tenantId: string,
-  range: DayRange,
+  { requestsMax = PAGES_MAX, ...range }: DayRange & { readonly requestsMax?: number },
 ): Promise<UsageCounter[] | undefined> {
   const query = counterQuery(tenantId, range)
   const counters: UsageCounter[] = []
   let startKey: Item | undefined
-  for (let page = 0; page < PAGES_MAX; page += 1) {
+  for (let page = 0; page < requestsMax; page += 1) {
     const { items, nextKey } = await table.queryPage(query, startKey)
     counters.push(...items.map(readUsageCounter))
     if (nextKey === undefined) {

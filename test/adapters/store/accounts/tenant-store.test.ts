@@ -61,6 +61,7 @@ describe('the list of tenants', () => {
     expect(listing).toEqual({
       id: tenant.tenantId,
       name: 'Test',
+      createdAt: expect.any(Number),
       state: 'active',
       suspension: null,
       openJobs: { count: 1, max: 3 },

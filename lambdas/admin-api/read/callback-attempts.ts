@@ -1,0 +1,47 @@
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+
+/** Sends of one callback that a client or an operator may ask for. */
+const RESENDS_MAX = 10
+
+/** Whether the callback of a job may be sent once more. */
+export function mayResend(job: VideoJob): boolean {
+  const resends = attemptsOf(job).filter(({ attempt }) => attempt > 1).length
+  return job.callbackUrl !== undefined && isTerminal(job) && !job.isDeleted && resends < RESENDS_MAX
+}
+
+/** The callback of a job with its attempts, oldest first; null for a job without a callback url. */
+export function callbackOf(job: VideoJob) {
+  return job.callbackUrl === undefined
+    ? null
+    : { url_host: hostOf(job.callbackUrl), attempts: attemptsOf(job).map(attemptView), may_resend: mayResend(job) }
+}
+
+/** Every attempt of a job as rows of a list, newest first. */
+export function attemptRows(job: VideoJob) {
+  const { callbackUrl } = job
+  return callbackUrl === undefined
+    ? []
+    : attemptsOf(job)
+        .toReversed()
+        .map((attempt) => ({
+          job_id: job.jobId,
+          url_host: hostOf(callbackUrl),
+          ...attemptView(attempt),
+          may_resend: mayResend(job),
+        }))
+}
+
+type Attempt = NonNullable<VideoJob['callbackAttempts']>[number]
+
+function attemptsOf({ callbackAttempts = [] }: VideoJob): readonly Attempt[] {
+  return callbackAttempts
+}
+
+function attemptView({ at, attempt, status, milliseconds, error, delivered }: Attempt) {
+  return { at, attempt, status: status ?? null, milliseconds, error: error ?? null, delivered }
+}
+
+/** The rest of a callback url may hold a secret of the tenant. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'unknown'
+}

@@ -1,0 +1,24 @@
+import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { parseUsageQuery } from '#core/parameters/usage-query.ts'
+import { dayOf } from '#core/quota/usage-counter.ts'
+import { usageReport } from '#core/quota/usage-report.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { ReadContext } from './read-context.ts'
+import { tenantIdOf } from './tenant-of-request.ts'
+
+/** A page of one tenant has two queries besides its session. */
+const REQUESTS_MAX = 2
+
+/** GET /admin/v1/usage of one tenant: at most two queries of its counters. */
+export async function getUsage(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
+  const tenantId = tenantIdOf(event)
+  const query = parseUsageQuery({ ...event.queryStringParameters }, dayOf(now()))
+  const counters = await readUsageCounters(table(), tenantId, { ...query, requestsMax: REQUESTS_MAX })
+  if (counters === undefined) {
+    const message = '`from` must be later: the range has more than 2 MB of counters, so read it in parts'
+    throw new InvalidRequestError([{ path: 'from', message }])
+  }
+  return { body: { ...usageReport(counters, query), as_of: Math.trunc(now() / 1000), left_out: null } }
+}

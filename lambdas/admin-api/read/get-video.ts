@@ -1,0 +1,103 @@
+import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
+import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
+import { receiptRowsOf } from '#adapters/store/money/receipt-rows.ts'
+import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { jobEvents } from '#core/jobs/job-events.ts'
+import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+import { videoReceipt } from '#core/quota/video-receipt.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { callbackOf, mayResend } from './callback-attempts.ts'
+import type { ReadContext } from './read-context.ts'
+import { tenantIdOf, unknownTenant } from './tenant-of-request.ts'
+import { videoRow } from './video-row.ts'
+
+/** GET /admin/v1/videos/{job_id}: one request to the table, and at most three objects of the bucket. */
+export async function getVideo(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
+  const session = sessionOf(event)
+  const tenantId = tenantIdOf(event)
+  const nowSeconds = Math.trunc(context.now() / 1000)
+  const found = await readVideo(context, { tenantId, jobId: event.pathParameters?.job_id ?? '' })
+  if (found === undefined || !isVisible(found.job, nowSeconds)) {
+    throw new VideoJobNotFoundError()
+  }
+  const { job, reservation, rows, tenantName } = found
+  if (tenantName === undefined) {
+    throw unknownTenant(tenantId)
+  }
+  const [request, submit, poll] = await Promise.all(
+    [reservation?.request, job.submitText, job.pollText].map((text) => loadTextIfThere(context.openBucket, text)),
+  )
+  const isOwner = session.role === 'owner'
+  const isOpen = job.status === 'queued' || job.status === 'processing'
+  return {
+    body: {
+      object: 'video.detail',
+      ...videoRow(job, { id: tenantId, name: tenantName }, nowSeconds),
+      failure_cause: session.role === 'tenant' ? null : (job.failureCause ?? null),
+      upstream_task: job.taskId ?? null,
+      request_id: job.requestId ?? null,
+      request: parsed(request),
+      submit_reply: parsed(submit),
+      poll_reply: parsed(poll),
+      events: jobEvents(job, { nowSeconds, resolution: rows?.resolution }),
+      receipt: rows === undefined ? null : videoReceipt(job.jobId, rows),
+      callback: callbackOf(job),
+      video_url: await videoUrl(job, context, nowSeconds),
+      may: {
+        cancel: isOwner && isOpen,
+        delete: isOwner,
+        redrive: isOwner && isOpen,
+        resend: isOwner && mayResend(job),
+      },
+    },
+  }
+}
+
+async function readVideo({ table }: ReadContext, { tenantId, jobId: asked }: { tenantId: string; jobId: string }) {
+  const jobId = asked.toLowerCase()
+  if (!isJobId(jobId)) {
+    return undefined
+  }
+  const [jobItem, reservationItem, reserve, resolution, tenant] = await table().readItems([
+    tableKeys.job(tenantId, jobId),
+    tableKeys.reservation(tenantId, jobId),
+    tableKeys.ledgerReserve(tenantId, jobId),
+    tableKeys.ledgerResolution(tenantId, jobId),
+    tableKeys.tenant(tenantId),
+  ])
+  return jobItem === undefined
+    ? undefined
+    : {
+        job: readVideoJobItem(jobItem),
+        reservation: reservationItem === undefined ? undefined : readReservationItem(reservationItem),
+        rows: receiptRowsOf(reserve, resolution),
+        tenantName: typeof tenant?.name === 'string' ? tenant.name : undefined,
+      }
+}
+
+/** A reply of an upstream may be any string. */
+function parsed(text: string | undefined): unknown {
+  if (text === undefined) {
+    return null
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** How long the url of a video works: long enough to watch, too short to pass on. */
+const URL_SECONDS = 60 * 60
+
+async function videoUrl(job: VideoJob, { openSigner }: ReadContext, nowSeconds: number): Promise<string | null> {
+  if (job.status !== 'succeeded' || nowSeconds >= job.expiresAt) {
+    return null
+  }
+  const short = { ...job, expiresAt: Math.min(job.expiresAt, nowSeconds + URL_SECONDS) }
+  return (await openSigner(short))(short)
+}

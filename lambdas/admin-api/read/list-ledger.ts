@@ -1,0 +1,55 @@
+import * as z from 'zod/mini'
+import { readCursor, writeCursor } from '#core/console/cursor.ts'
+import { readPageLimit, readQueryChoice, readQueryText, readQueryTime } from '#core/console/page-query.ts'
+import {
+  type LedgerPage,
+  type LedgerPosition,
+  readLedgerPage,
+  readLedgerRowsOf,
+} from '#lambdas/admin/ledger/ledger-page.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { ledgerRow } from './ledger-row.ts'
+import type { ReadContext } from './read-context.ts'
+import { tenantIdOf } from './tenant-of-request.ts'
+
+const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
+
+const position = z.tuple([z.int(), z.string()])
+
+/** GET /admin/v1/ledger: two queries at most, however many rows there are; with `id` one request. */
+export async function listLedger(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
+  const tenantId = tenantIdOf(event)
+  const query = event.queryStringParameters ?? {}
+  const id = readQueryText(query, 'id')
+  const wish = {
+    limit: readPageLimit(query),
+    kind: readQueryChoice(query, 'kind', KINDS),
+    from: readQueryTime(query, 'from'),
+    before: readQueryTime(query, 'to'),
+    after: query.after === undefined ? undefined : positionOf(query.after),
+  }
+  const page: LedgerPage =
+    id === undefined
+      ? await readLedgerPage(table(), tenantId, wish, now())
+      : { rows: await readLedgerRowsOf(table(), tenantId, id), next: undefined, isIncomplete: false }
+  return {
+    body: {
+      object: 'list',
+      data: page.rows.map(ledgerRow),
+      has_more: page.next !== undefined,
+      next: page.next === undefined ? null : writeCursor([page.next.beganAt, page.next.key]),
+      as_of: Math.trunc(now() / 1000),
+      left_out: page.isIncomplete ? leftOut(tenantId) : null,
+    },
+  }
+}
+
+function positionOf(after: string): LedgerPosition {
+  const [beganAt, key] = readCursor(after, position)
+  return { beganAt, key }
+}
+
+function leftOut(tenantId: string): string {
+  return `rows of relayed requests that version 0.2.0 wrote, and grants beyond the first megabyte: npm run admin -- ledger export --tenant ${tenantId}`
+}

@@ -1,0 +1,30 @@
+import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
+import { readPageLimit } from '#core/console/page-query.ts'
+import { parseListQuery } from '#core/jobs/list-query.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { ReadContext } from './read-context.ts'
+import { namedTenant, tenantIdOf } from './tenant-of-request.ts'
+import { videoRow } from './video-row.ts'
+
+/** GET /admin/v1/videos: one query, however many jobs match the filter. */
+export async function listVideos(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
+  const tenantId = tenantIdOf(event)
+  const query = event.queryStringParameters ?? {}
+  const limit = readPageLimit(query)
+  const { after, filter } = parseListQuery({ ...query, limit: undefined })
+  const nowSeconds = Math.trunc(now() / 1000)
+  const [tenant, page] = await Promise.all([
+    namedTenant(event, table(), tenantId),
+    listVideoJobs(table(), { tenantId, limit, offset: 0, after, filter, nowSeconds, requestsMax: 1 }),
+  ])
+  return {
+    body: {
+      object: 'list',
+      data: page.jobs.map((job) => videoRow(job, tenant, nowSeconds)),
+      has_more: page.hasMore,
+      next: page.hasMore ? (page.lastId ?? null) : null,
+      as_of: nowSeconds,
+    },
+  }
+}

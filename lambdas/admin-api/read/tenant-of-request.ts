@@ -1,0 +1,57 @@
+import { readTenantName } from '#adapters/store/accounts/tenant-store.ts'
+import { isSortKey } from '#adapters/store/table/table-keys.ts'
+import { AdminNotFoundError } from '#core/console/admin-errors.ts'
+import type { Session } from '#core/console/session.ts'
+import { ForbiddenError } from '#core/console/session-errors.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { sessionOf } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { ReadableTable } from './read-context.ts'
+
+/** A tenant by its id and its name. */
+type TenantName = { readonly id: string; readonly name: string }
+
+/**
+ * The tenant whose page is asked for: of an API key its own, whatever the request says or leaves out; else the one that `tenant` names.
+ * Undefined if an admin names none.
+ * @throws ForbiddenError for an API key that names another tenant.
+ */
+export function tenantIdIfGiven(event: ApiEvent): string | undefined {
+  return allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
+}
+
+/** The same for a page that always has one tenant. @throws InvalidRequestError if an admin names none. */
+export function tenantIdOf(event: ApiEvent): string {
+  const tenantId = tenantIdIfGiven(event)
+  if (tenantId === undefined) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` is missing: use the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/** The tenant that a session may see if it asks for this one. @throws ForbiddenError */
+export function allowedTenant({ role, tenant }: Session, asked: string | undefined): string | undefined {
+  if (role === 'tenant' && (tenant === null || (asked !== undefined && asked !== tenant.id))) {
+    throw new ForbiddenError('an API key sees its own tenant alone')
+  }
+  const tenantId = tenant?.id ?? asked
+  if (tenantId !== undefined && !isSortKey(tenantId)) {
+    throw new InvalidRequestError([{ path: 'tenant', message: '`tenant` must be the id of a tenant' }])
+  }
+  return tenantId
+}
+
+/** The tenant with its name, which the session of an API key has. @throws AdminNotFoundError for an unknown tenant. */
+export async function namedTenant(event: ApiEvent, table: ReadableTable, tenantId: string): Promise<TenantName> {
+  const { tenant } = sessionOf(event)
+  const named = tenant?.id === tenantId ? tenant : await readTenantName(table, tenantId)
+  if (named === undefined) {
+    throw unknownTenant(tenantId)
+  }
+  return { id: named.id, name: named.name }
+}
+
+/** No tenant has this id. */
+export function unknownTenant(tenantId: string): AdminNotFoundError {
+  return new AdminNotFoundError(`no tenant ${tenantId.slice(0, 64)}`)
+}

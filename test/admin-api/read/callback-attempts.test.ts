@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { attemptRows, callbackOf, mayResend } from '#lambdas/admin-api/read/callback-attempts.ts'
+import { videoJobRecord } from '../../engines/video-job-record.ts'
+
+const URL_WITH_SECRET = 'https://hooks.example.com:8443/in?token=secret'
+const attempt = (number: number) => ({ at: 10 + number, attempt: number, milliseconds: 5, delivered: false })
+const job = (changes: Partial<VideoJob> = {}) =>
+  videoJobRecord({ status: 'succeeded', callbackUrl: URL_WITH_SECRET, callbackAttempts: [attempt(1)], ...changes })
+
+describe('callback-attempts', () => {
+  it('shows the host of the url alone, and every attempt', () => {
+    expect(callbackOf(job())).toEqual({
+      url_host: 'hooks.example.com:8443',
+      attempts: [{ at: 11, attempt: 1, status: null, milliseconds: 5, error: null, delivered: false }],
+      may_resend: true,
+    })
+    expect(callbackOf(job({ callbackUrl: undefined }))).toBeNull()
+  })
+
+  it('lists attempts newest first, and none of a job without a url', () => {
+    const rows = attemptRows(job({ callbackAttempts: [attempt(1), { ...attempt(2), status: 200, delivered: true }] }))
+    expect(rows.map(({ attempt: number, status }) => [number, status])).toEqual([
+      [2, 200],
+      [1, null],
+    ])
+    expect(attemptRows(job({ callbackUrl: undefined }))).toEqual([])
+  })
+
+  it('permits a resend after the end, ten times', () => {
+    const attempts = (count: number) => Array.from({ length: count }, (_, index) => attempt(index + 1))
+    expect(mayResend(job({ status: 'processing' }))).toBe(false)
+    expect(mayResend(job({ callbackUrl: undefined }))).toBe(false)
+    expect(mayResend(job({ callbackAttempts: attempts(10) }))).toBe(true)
+    expect(mayResend(job({ callbackAttempts: attempts(11) }))).toBe(false)
+  })
+})

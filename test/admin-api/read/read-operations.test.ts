@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
+import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
+import { auditListResponse } from '#core/console/audit-response.ts'
+import { keyListResponse } from '#core/console/key-response.ts'
+import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/ledger-response.ts'
+import { tenantDetailResponse } from '#core/console/tenant-response.ts'
+import { callbackAttemptListResponse, videoDetailResponse, videoListResponse } from '#core/console/video-response.ts'
+import { microcredits } from '#core/money/money.ts'
+import { settledJob } from '../../engines/settled-job.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { TESTER } from '../../engines/tester.ts'
+import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { keyOf, readRig } from './read-rig.ts'
+
+let engine: TestTable
+process.env.CONSOLE_ORIGIN = 'loopback'
+
+let read: ReturnType<typeof readRig>
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  read = readRig(engine.table)
+  tenant = await openTenant(engine.table)
+})
+afterAll(() => engine.close())
+
+/** Every operation on one tenant, with the schema of its response and whether an API key may call it. */
+const PAGES = [
+  ['list-videos', '/videos', videoListResponse, true],
+  ['list-ledger', '/ledger', ledgerListResponse, true],
+  ['get-usage', '/usage', adminUsageResponse, true],
+  ['list-callback-attempts', '/webhooks', callbackAttemptListResponse, true],
+  ['list-keys', '/keys', keyListResponse, false],
+] as const
+
+describe.each(PAGES)('%s', (name, path, schema, mayTenant) => {
+  it(`${name} 200: is what the document says, with at most three requests to the table`, async () => {
+    await settledJob(engine.table, tenant, { bill: '0.1' })
+    const { status, body, requests } = await read(path, { tenant: tenant.tenantId })
+    expect([status, schema.safeParse(body).error]).toEqual([200, undefined])
+    expect(requests).toBeLessThanOrEqual(3)
+  })
+
+  it(`${name} 403: an API key ${mayTenant ? 'sees no other tenant' : 'may not call it'}`, async () => {
+    expect((await read(path, { tenant: 'other' }, keyOf(tenant.tenantId))).status).toBe(403)
+    expect((await read(path, {}, keyOf(tenant.tenantId))).status).toBe(mayTenant ? 200 : 403)
+    expect((await read(path, { tenant: tenant.tenantId }, { role: 'viewer' })).status).toBe(200)
+  })
+
+  it(`${name} 400: a wrong limit, an unknown parameter`, async () => {
+    const asked = { tenant: tenant.tenantId }
+    expect((await read(path, { ...asked, limit: '0' })).body).toMatchObject({ error: { param: 'limit' } })
+    expect((await read(path, { ...asked, nothing: '1' })).body).toMatchObject({ error: { param: 'nothing' } })
+  })
+})
+
+describe('pages of one tenant', () => {
+  it.each(['/videos', '/ledger', '/webhooks', '/ledger/verification'])(
+    '%s 400: an admin names a tenant',
+    async (path) => {
+      expect((await read(path)).body).toMatchObject({ error: { param: 'tenant' } })
+    },
+  )
+
+  it.each(['/videos', '/webhooks', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
+    expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
+  })
+})
+
+describe('get-tenant', () => {
+  it('get-tenant 200: balance, state and alerts in one request, and no secret', async () => {
+    const { status, body, requests } = await read(`/tenants/${tenant.tenantId}`)
+    expect([status, tenantDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
+    expect(JSON.stringify(body)).not.toContain('whsec_')
+    expect((await read(`/tenants/${tenant.tenantId}`, {}, keyOf(tenant.tenantId))).status).toBe(200)
+  })
+
+  it('get-tenant 403: an API key sees no other tenant; get-tenant 404: an unknown tenant', async () => {
+    expect((await read('/tenants/other', {}, keyOf(tenant.tenantId))).status).toBe(403)
+    expect((await read('/tenants/other')).status).toBe(404)
+  })
+})
+
+describe('get-video', () => {
+  const url = (jobId: string) => `/videos/${jobId}`
+
+  it('get-video 200: request, replies, events, receipt and what the session may do, with two requests', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const { status, body, requests } = await read(url(jobId), { tenant: tenant.tenantId })
+    expect([status, videoDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
+    expect(body).toMatchObject({
+      id: jobId,
+      tenant: { id: tenant.tenantId, name: 'Test' },
+      status: 'succeeded',
+      cost: '0.1',
+      request: { prompt: 'a boat' },
+      submit_reply: {},
+      receipt: { cost: '0.1' },
+      callback: null,
+      may: { cancel: false, delete: true, redrive: false, resend: false },
+    })
+  })
+
+  it('get-video 200: signs a url that ends within the hour', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const { body } = await read(url(jobId), { tenant: tenant.tenantId })
+    const until = Number(new URL(String(body.video_url)).searchParams.get('until'))
+    expect(until - Date.now() / 1000).toBeLessThanOrEqual(3_600)
+  })
+
+  it('get-video 200: viewers and API keys may change nothing', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    const none = { cancel: false, delete: false, redrive: false, resend: false }
+    const asked = { tenant: tenant.tenantId }
+    expect((await read(url(jobId), asked, { role: 'viewer' })).body).toMatchObject({ may: none })
+    expect((await read(url(jobId), {}, keyOf(tenant.tenantId))).body).toMatchObject({ may: none, failure_cause: null })
+    expect((await read(url(jobId), asked)).body).toMatchObject({
+      may: { ...none, cancel: true, delete: true, redrive: true },
+    })
+  })
+
+  it('get-video 404: another tenant, an unknown id, no id; get-video 403: a key of another tenant', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    const other = await openTenant(engine.table)
+    expect((await read(url(jobId), { tenant: other.tenantId })).status).toBe(404)
+    expect((await read(url(uuidv7()), { tenant: tenant.tenantId })).status).toBe(404)
+    expect((await read(url('nothing'), { tenant: tenant.tenantId })).status).toBe(404)
+    expect((await read(url(jobId), {}, keyOf(other.tenantId))).status).toBe(404)
+    expect((await read(url(jobId), { tenant: tenant.tenantId }, keyOf(other.tenantId))).status).toBe(403)
+  })
+})
+
+describe('verify-ledger', () => {
+  it('verify-ledger 200: all rules hold, and how many rows were read', async () => {
+    const { tenantId } = await openTenant(engine.table)
+    const { status, body } = await read('/ledger/verification', { tenant: tenantId })
+    expect([status, ledgerVerificationResponse.safeParse(body).error]).toEqual([200, undefined])
+    expect(body).toMatchObject({ ok: true, broken: [], rows: 1 })
+  })
+
+  it('verify-ledger 403: not for API keys', async () => {
+    expect((await read('/ledger/verification', {}, keyOf(tenant.tenantId))).status).toBe(403)
+  })
+})
+
+describe('list-audit', () => {
+  it('list-audit 200: filters by target, action and time, with at most three requests', async () => {
+    const { tenantId } = await openTenant(engine.table)
+    const adjustment = { amount: microcredits(-1), reason: 'mistake', isDebtAllowed: false, actor: TESTER }
+    await adjustTenant(engine.table, tenantId, adjustment)
+    const { status, body, requests } = await read('/audit', { target: tenantId, action: 'tenant adjust' })
+    expect([status, auditListResponse.safeParse(body).error]).toEqual([200, undefined])
+    expect(requests).toBeLessThanOrEqual(3)
+    expect(body).toMatchObject({ data: [{ action: 'tenant adjust', tenant: tenantId, after: { reason: 'mistake' } }] })
+    expect((await read('/audit', { target: tenantId, until: '1' })).body).toMatchObject({ data: [], has_more: false })
+  })
+
+  it('list-audit 403: not for API keys; list-audit 400: a wrong time', async () => {
+    expect((await read('/audit', {}, keyOf(tenant.tenantId))).status).toBe(403)
+    expect((await read('/audit', { since: 'yesterday' })).body).toMatchObject({ error: { param: 'since' } })
+  })
+})

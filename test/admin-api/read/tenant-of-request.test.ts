@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Session } from '#core/console/session.ts'
+import { ForbiddenError } from '#core/console/session-errors.ts'
+import { InvalidRequestError } from '#core/errors.ts'
+import { allowedTenant } from '#lambdas/admin-api/read/tenant-of-request.ts'
+
+const session = (changes: Partial<Session>): Session => ({
+  id: 's',
+  kind: 'admin_key',
+  actor: 'ada',
+  role: 'viewer',
+  tenant: null,
+  keyId: null,
+  holder: 'ada',
+  createdAt: 0,
+  seenAt: 0,
+  expiresAt: 1,
+  ...changes,
+})
+const key = session({ role: 'tenant', kind: 'api_key', tenant: { id: 'acme', name: 'Acme' } })
+
+describe('allowedTenant', () => {
+  it('is the one that an admin asks for, and none if none is asked for', () => {
+    expect(allowedTenant(session({}), 'acme')).toBe('acme')
+    expect(allowedTenant(session({ role: 'owner' }), undefined)).toBeUndefined()
+  })
+
+  it('is the own one of an API key, asked for or not', () => {
+    expect([allowedTenant(key, undefined), allowedTenant(key, 'acme')]).toEqual(['acme', 'acme'])
+  })
+
+  it('is never another one for an API key, even without a tenant in its session', () => {
+    expect(() => allowedTenant(key, 'other')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(key, '')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(session({ role: 'tenant' }), 'acme')).toThrow(ForbiddenError)
+    expect(() => allowedTenant(session({ role: 'tenant' }), undefined)).toThrow(ForbiddenError)
+  })
+
+  it('is no id that the table could not have', () => {
+    expect(() => allowedTenant(session({}), '')).toThrow(InvalidRequestError)
+    expect(() => allowedTenant(session({}), 'x'.repeat(2_000))).toThrow(InvalidRequestError)
+  })
+})
