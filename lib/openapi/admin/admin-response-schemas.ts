@@ -13,6 +13,20 @@ import {
   videoDetailResponse,
   videoListResponse,
 } from '#core/console/video-response.ts'
+import {
+  adjustmentResponse,
+  callbackSecretResponse,
+  changedKeyResponse,
+  changedTenantResponse,
+  channelSwitchesResponse,
+  grantResponse,
+  modelSwitchesResponse,
+  newKeyResponse,
+  playgroundKeyResponse,
+  rotatedKeyResponse,
+  videoCancellationResponse,
+  videoRedriveResponse,
+} from '#core/console/write-response.ts'
 import { openaiErrorResponse } from '#core/contract/error-response.ts'
 import { modelPriceResponse } from '#core/contract/model-response.ts'
 import { videoReceiptResponse } from '#core/contract/video-receipt-response.ts'
@@ -38,6 +52,18 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   AuditList: auditListResponse,
   CallbackAttempt: callbackAttemptResponse,
   CallbackAttemptList: callbackAttemptListResponse,
+  ChangedTenant: changedTenantResponse,
+  Grant: grantResponse,
+  Adjustment: adjustmentResponse,
+  CallbackSecret: callbackSecretResponse,
+  ChangedKey: changedKeyResponse,
+  NewKey: newKeyResponse,
+  RotatedKey: rotatedKeyResponse,
+  PlaygroundKey: playgroundKeyResponse,
+  VideoCancellation: videoCancellationResponse,
+  VideoRedrive: videoRedriveResponse,
+  ChannelSwitches: channelSwitchesResponse,
+  ModelSwitches: modelSwitchesResponse,
   TenantName: tenantName,
   Budget: budgetResponse,
   ModelPrice: modelPriceResponse,

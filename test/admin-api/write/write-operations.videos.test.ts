@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readAudit } from '#adapters/store/audit/read-audit.ts'
+import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import type { Pipeline } from '../../engines/create-pipeline.ts'
+import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
+import { type WriteRig, writeCaller } from './write-rig.ts'
+
+const UNKNOWN_JOB = '01980000-0000-7000-8000-000000000000'
+
+let recovery: Recovery
+let pipeline: Pipeline
+let call: WriteRig['call']
+beforeAll(async () => {
+  recovery = await startRecovery()
+})
+beforeEach(async () => {
+  pipeline = await recovery.openPipeline()
+  const { table, openBucket, nowMilliseconds } = pipeline.context
+  call = writeCaller(table, { openBucket, nowMilliseconds })
+})
+afterAll(() => recovery.close())
+
+type Job = { readonly tenantId: string; readonly jobId: string }
+
+const act = ({ tenantId, jobId }: Job, method: string, path = '') =>
+  call(method, `/videos/${jobId}${path}`, { query: { tenant: tenantId } })
+const audit = async ({ jobId }: Job) =>
+  (await readAudit(pipeline.context.table, { limit: 9, targets: [jobId] })).entries.map(({ action, actor }) => [
+    action,
+    actor,
+  ])
+
+describe('cancel-video', () => {
+  it('200: ends the job and releases its reservation, once, and records who did it', async () => {
+    recovery.useMachine(pipeline)
+    const job = await pipeline.create()
+    const responses = [await act(job, 'POST', '/cancellation'), await act(job, 'POST', '/cancellation')]
+    expect(responses).toMatchObject([
+      { status: 200, body: { object: 'video.cancellation', id: job.jobId, status: 'failed', changed: true } },
+      { status: 200, body: { changed: false } },
+    ])
+    expect(await pipeline.read(job)).toMatchObject({ status: 'failed', error: 'cancelled by the operator' })
+    expect(await audit(job)).toEqual([['job cancel', 'ada@host']])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+
+  it('409: a job that has ended otherwise stays as it is', async () => {
+    const machine = recovery.useMachine(pipeline)
+    const job = await pipeline.create()
+    await machine.run(job)
+    const refused = await act(job, 'POST', '/cancellation')
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'job_ended' } } })
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    expect(await audit(job)).toEqual([])
+  })
+})
+
+describe('redrive-video', () => {
+  it('200: starts an execution that is missing; 409: there is nothing left to do', async () => {
+    const { engine } = recovery.useMachine(pipeline)
+    const job = await pipeline.create()
+    const started = await act(job, 'POST', '/redrive')
+    expect(started).toMatchObject({
+      status: 200,
+      body: { object: 'video.redrive', execution: job.jobId, replaced: 'missing' },
+    })
+    await engine.whenEnded(job.jobId)
+    expect((await pipeline.read(job)).status).toBe('succeeded')
+    const refused = await act(job, 'POST', '/redrive')
+    expect(refused).toMatchObject({ status: 409, body: { error: { code: 'redrive_refused' } } })
+    expect(await audit(job)).toEqual([['job redrive', 'ada@host']])
+  })
+})
+
+describe('delete-video', () => {
+  it('204: hides the job and deletes its video; 404: a second time', async () => {
+    const machine = recovery.useMachine(pipeline)
+    const job = await pipeline.create()
+    await machine.run(job)
+    expect(await act(job, 'DELETE')).toEqual({ status: 204, body: undefined })
+    expect(await getVideoJob(pipeline.context.table, job.tenantId, job.jobId)).toMatchObject({ isDeleted: true })
+    expect(await act(job, 'DELETE')).toMatchObject({ status: 404 })
+    expect(await audit(job)).toEqual([['job delete', 'ada@host']])
+    expect(await pipeline.leftovers(job)).toEqual([])
+  })
+})
+
+describe('operations on a video job', () => {
+  it.each([
+    ['POST', '/cancellation'],
+    ['POST', '/redrive'],
+    ['DELETE', ''],
+  ])('%s %s 404: unknown, malformed and of another tenant; 400: without a tenant', async (method, path) => {
+    const job = await pipeline.create()
+    for (const named of [
+      { ...job, tenantId: 'other' },
+      { ...job, tenantId: '__proto__' },
+      { ...job, jobId: UNKNOWN_JOB },
+      { ...job, jobId: '..%2F..' },
+      { ...job, jobId: `${job.jobId}%00` },
+    ]) {
+      expect(await act(named, method, path)).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })
+    }
+    const unnamed = await call(method, `/videos/${job.jobId}${path}`)
+    expect(unnamed).toMatchObject({ status: 400, body: { error: { param: 'tenant' } } })
+    expect((await pipeline.read(job)).status).not.toBe('failed')
+    expect(await audit(job)).toEqual([])
+  })
+})
