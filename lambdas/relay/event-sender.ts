@@ -6,7 +6,8 @@ const KEEP_ALIVE_MILLISECONDS = 15_000
 /** A comment, which clients skip (HTML standard, event streams). */
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-const STREAM_HEADERS = {
+/** Headers of a stream of events: no proxy keeps, changes or gathers it. */
+export const STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',

@@ -116,6 +116,13 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     // One request reads the record of the key, its listing with its name, and the balance.
     table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }, counts],
   },
+  'get-video-events': {
+    // One reading a second, and a comment now and then.
+    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
+    memoryMegabytes: STEP_MEMORY_MEGABYTES,
+    // The ledger says how a job ended whose record an older version wrote.
+    table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*', 'T#*'] }, counts],
+  },
   'create-video-quote': {
     ...api,
     table: [

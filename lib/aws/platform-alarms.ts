@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { Construct } from 'constructs'
-import { ROUTES } from '#core/contract/routes.ts'
+import { isRelayed, ROUTES } from '#core/contract/routes.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 import { alarmsOnSum } from './alarms-on-sum.ts'
 import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
@@ -63,11 +63,11 @@ function apiAlarms(api: GatewayApi): readonly AlarmDefinition[] {
     },
     ...throttleAlarms(
       { name: 'RelayThrottled', throttled: 'relayed requests', threshold: 1 },
-      functions.filter(isStreaming),
+      functions.filter(isRelaying),
     ),
     ...throttleAlarms(
       { name: 'ApiThrottled', throttled: 'requests of the API', threshold: 1 },
-      functions.filter((each) => !isStreaming(each)),
+      functions.filter((each) => !isRelaying(each)),
     ),
   ]
 }
@@ -182,8 +182,8 @@ export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
   return scope.node.findAll().filter((each) => each instanceof GatewayFunction)
 }
 
-function isStreaming(each: GatewayFunction): boolean {
-  return ROUTES.some((route) => 'streams' in route && each.folder === `api/${route.operation}`)
+function isRelaying(each: GatewayFunction): boolean {
+  return ROUTES.some((route) => isRelayed(route) && each.folder === `api/${route.operation}`)
 }
 
 type Throttling = {

@@ -16,6 +16,10 @@ export type OperationDocument = {
     readonly schema: ResponseName
     /** Schema of the data of one event, if a client may ask for a stream. */
     readonly events?: ResponseName
+    /** What a stream says besides its events, and how it ends; by default that of a relayed one. */
+    readonly stream?: string
+    /** What a 204 means, for a route that responds with it. */
+    readonly complete?: string
     /** Headers besides those of every response. */
     readonly headers?: readonly HeaderName[]
   }

@@ -8,6 +8,7 @@ import { modelListResponse, modelResponse } from '#core/contract/model-response.
 import { healthResponse, openapiDocumentResponse } from '#core/contract/service-response.ts'
 import { usageResponse } from '#core/contract/usage-response.ts'
 import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'
+import { videoEventListResponse, videoEventResponse } from '#core/contract/video-events-response.ts'
 import {
   createdVideoJobResponse,
   videoJobCallback,
@@ -25,6 +26,8 @@ export const RESPONSE_SCHEMAS = {
   VideoJobDeletion: videoJobDeletionResponse,
   VideoJobCallback: videoJobCallback,
   VideoCallback: videoCallbackAttemptResponse,
+  VideoEvent: videoEventResponse,
+  VideoEventList: videoEventListResponse,
   VideoQuote: videoQuoteResponse,
   VideoReceipt: videoReceiptResponse,
   Model: modelResponse,

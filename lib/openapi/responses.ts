@@ -1,4 +1,11 @@
-import { declaredStatuses, type ErrorShape, errorShapeOf, ROUTES, type Route } from '#core/contract/routes.ts'
+import {
+  declaredStatuses,
+  type ErrorShape,
+  errorShapeOf,
+  isRelayed,
+  ROUTES,
+  type Route,
+} from '#core/contract/routes.ts'
 import { ERRORS } from './error-kinds.ts'
 import type { OperationExamples } from './examples.ts'
 import { type JsonSchema, schemaReference } from './json-schema.ts'
@@ -63,29 +70,41 @@ export function responsesOf(
   examples: OperationExamples,
 ): OperationObject['responses'] {
   const shape = errorShapeOf(route.path)
+  const relays = isRelayed(route)
   const { json, events } = contentOf(response, examples)
+  const rate = route.isPublic ? [] : RATE
   const responses = declaredStatuses(route).map((status) => {
     if (status === route.successStatus) {
-      const cost = route.streams ? COST : []
-      const rate = route.isPublic ? [] : RATE
+      const cost = relays ? COST : []
       const headers = headersOf([...ALWAYS, ...cost, ...HANDLING, ...rate, ...(response.headers ?? [])])
       return [status, { description: response.description, headers, content: { ...json, ...events } }] as const
     }
+    if (status === 204) {
+      return [
+        status,
+        { description: response.complete ?? '', headers: headersOf([...ALWAYS, ...HANDLING, ...rate]) },
+      ] as const
+    }
     return [status, status === 304 ? notModified(response.headers) : errorReference(shape, status)] as const
   })
-  const others = responseReference(route.streams ? 'OtherError' : 'PlatformError')
+  const others = responseReference(relays ? 'OtherError' : 'PlatformError')
   return { ...Object.fromEntries(responses), default: others }
 }
 
-function contentOf({ schema, events }: OperationDocument['response'], examples: OperationExamples) {
+const RELAYED_STREAM =
+  'The data of each is one JSON object of the schema, or `{"error": {...}}` if the stream fails. A complete stream ends with `data: [DONE]`.'
+
+function contentOf(
+  { schema, events, stream: words = RELAYED_STREAM }: OperationDocument['response'],
+  examples: OperationExamples,
+) {
   const json = { 'application/json': { schema: schemaReference(schema), examples: examples.responses } }
   if (events === undefined) {
     return { json, events: {} }
   }
   const stream = {
     type: 'string',
-    description:
-      'Server-sent events. The data of each is one JSON object of the schema, or `{"error": {...}}` if the stream fails. A complete stream ends with `data: [DONE]`. Every 15 seconds of silence bring a comment.',
+    description: `Server-sent events. ${words} Every 15 seconds of silence bring a comment.`,
     contentMediaType: 'text/event-stream',
     contentSchema: schemaReference(events),
   }

@@ -61,10 +61,12 @@ export const VIDEO_ERRORS = {
   },
   429: {
     name: 'VideoTooManyRequests',
-    description: 'The key is above its rate, or the tenant has too many open jobs. Retry after `Retry-After`.',
+    description:
+      'The key is above its rate or has too many open streams of events, or the tenant has too many open jobs. Retry after `Retry-After`.',
     examples: {
       rate: video('Too many requests', 'rate limit exceeded'),
       jobs: video('Too many open jobs', 'too many open video jobs'),
+      streams: video('Too many open streams of events', 'too many event streams'),
     },
   },
   500: {

@@ -21,6 +21,14 @@ const IDEMPOTENCY_KEY: Parameter = {
   example: 'order-1042',
 }
 
+const LAST_EVENT_ID: Parameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'For a stream: the id of the last event that you have. Only later events are sent.',
+  schema: { type: 'string' },
+  example: 'progress:37',
+}
+
 const PAGE: readonly Parameter[] = [
   {
     name: 'limit',
@@ -162,6 +170,20 @@ export const VIDEO_OPERATIONS = {
       'Sends the callback of an ended job once more, with the same `webhook-id`, a new timestamp and a new signature, and returns the outcome of this attempt, also if it failed. Up to 10 times per job. The response waits for the receiver, up to 15 seconds.',
     parameters: [JOB_ID],
     response: { description: 'The callback was sent; `delivered` says whether it arrived.', schema: 'VideoCallback' },
+  },
+  'get-video-events': {
+    tag: 'Video',
+    summary: 'Fetch or follow the events of a job',
+    description:
+      'A list, or with `Accept: text/event-stream` a stream that goes on until the job has ended and a callback that is due was sent. A stream lasts at most 13 minutes, and a key has at most 20: continue with `Last-Event-ID`. A stream that ends without `succeeded`, `failed` or `cancelled` is over its time, or its job was deleted.',
+    parameters: [JOB_ID, LAST_EVENT_ID],
+    response: {
+      description: 'The events until now, or as they happen.',
+      schema: 'VideoEventList',
+      events: 'VideoEvent',
+      stream: 'Each has the id, the type as its event, and one JSON object of the schema as its data.',
+      complete: 'Of a stream with `Last-Event-ID`: you have every event, so do not come back.',
+    },
   },
   'create-video-quote': {
     tag: 'Video',

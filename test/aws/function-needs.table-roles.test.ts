@@ -26,6 +26,7 @@ describe('function-needs: table permissions', () => {
     'get-usage',
     'get-balance',
     'get-video-receipt',
+    'get-video-events',
     'create-video-quote',
   ])('%s: writes only the request count of its caller', (operation) => {
     expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])

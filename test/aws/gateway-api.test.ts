@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
-import { ROUTES, type Route } from '#core/contract/routes.ts'
+import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
 import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const template = synthesizeStack()
@@ -144,20 +144,22 @@ describe('GatewayApi', () => {
     const { integration, uri, properties } = deployed(template, route)
     expect(integration).toMatchObject({ Type: 'AWS_PROXY', ResponseTransferMode: 'STREAM', TimeoutInMillis: 900_000 })
     expect(uri).toMatch(/:lambda:path\/2021-11-15\/functions\/.*\/response-streaming-invocations"/)
-    expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize: 1024 })
+    const MemorySize = isRelayed(route) ? 1024 : 512
+    expect(properties).toMatchObject({ Timeout: 900, Handler: 'index.streamHandler', MemorySize })
   })
 
-  it('streams only relayed responses', () => {
+  it('streams only relayed responses and the events of jobs', () => {
     expect(streaming?.map(({ operation }) => operation)).toEqual([
+      'get-video-events',
       'create-chat-completion',
       'create-completion',
       'create-embedding',
       'create-image',
     ])
     const streamed = methods.filter(({ integration }) => integration.ResponseTransferMode === 'STREAM')
-    expect(streamed).toHaveLength(4)
+    expect(streamed).toHaveLength(5)
     const handlers = resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => properties.Handler)
-    expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(4)
+    expect(handlers.filter((handler) => handler === 'index.streamHandler')).toHaveLength(5)
   })
 
   it.each<Route>([...ROUTES])('buffers $operation if streaming is off', (route) => {

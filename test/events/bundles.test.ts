@@ -25,6 +25,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-get-openapi-document': 'api/get-openapi-document',
   'api-get-usage': 'api/get-usage',
   'api-get-video-job': 'api/get-video-job',
+  'api-get-video-events': 'api/get-video-events',
   'api-get-video-receipt': 'api/get-video-receipt',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
@@ -162,6 +163,14 @@ describe('the deployed API', () => {
     const [call] = service.receiver.received.filter(({ path }) => path === '/again')
     expect(call?.headers['webhook-id']).toBe(`msg_${job_id}`)
     expect(JSON.parse(call?.text ?? '')).toMatchObject({ id: job_id, status: 'succeeded' })
+  })
+
+  it('returns the events of a job', async () => {
+    const { job_id } = readEvent('api-get-video-events').pathParameters
+    await service.jobs.make({ jobId: job_id, stage: 'stored' })
+    const { statusCode, text } = await stream('api-get-video-events')
+    const stored = { id: 'stored', type: 'stored', at: expect.any(Number) }
+    expect([statusCode, JSON.parse(text)]).toEqual([200, { object: 'list', data: expect.arrayContaining([stored]) }])
   })
 
   it('returns its health, and the OpenAPI document beside its code', async () => {

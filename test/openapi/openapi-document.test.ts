@@ -8,6 +8,7 @@ import { parseImageRequest } from '#core/contract/image-request.ts'
 import { declaredStatuses, ROUTES, type Route } from '#core/contract/routes.ts'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import * as errors from '#core/errors.ts'
+import { TooManyEventStreamsError } from '#core/jobs/too-many-event-streams-error.ts'
 import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
 import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
 import { parseCredits } from '#core/money/money.ts'
@@ -196,7 +197,11 @@ const THROWN: Readonly<Record<string, readonly unknown[]>> = {
     new VideoJobConflictError('the job has not ended: its callback is sent when it ends'),
   ],
   VideoContentTooLarge: [new errors.RequestBodyTooLargeError()],
-  VideoTooManyRequests: [new errors.KeyRateExceededError(1), new errors.TooManyOpenJobsError()],
+  VideoTooManyRequests: [
+    new errors.KeyRateExceededError(1),
+    new errors.TooManyOpenJobsError(),
+    new TooManyEventStreamsError(),
+  ],
   VideoInternalError: [new Error('unexpected')],
   VideoServiceUnavailable: [new errors.ServiceUnavailableError()],
   BadRequest: [

@@ -22,6 +22,8 @@ export type Route = {
   readonly isPublic?: true
   /** Responds 304 to a client that has the current version. */
   readonly isRevalidated?: true
+  /** Responds 204 to a client that has every event, which ends its reconnections (HTML standard, server-sent events). */
+  readonly isResumed?: true
 }
 
 const JOBS = '/v1/video/generations'
@@ -78,6 +80,15 @@ export const ROUTES = [
     path: `${JOB}/callback`,
     successStatus: 200,
     errorStatuses: [400, 401, 404, 409, 429, 500, 503],
+  },
+  {
+    operation: 'get-video-events',
+    method: 'GET',
+    path: `${JOB}/events`,
+    successStatus: 200,
+    errorStatuses: [400, 401, 404, 429, 500, 503],
+    streams: true,
+    isResumed: true,
   },
   {
     operation: 'create-video-quote',
@@ -180,9 +191,15 @@ export function methodsOf({ method, isPublic }: Route): readonly (Route['method'
   return isPublic ? [method, 'HEAD'] : [method]
 }
 
+/** Whether the requests of an operation are relayed to an upstream while their client waits. */
+export function isRelayed({ streams, takes }: Route): boolean {
+  return streams === true && takes !== undefined
+}
+
 /** Every status of an operation, success first, without the refusals of API Gateway. */
-export function declaredStatuses({ successStatus, isRevalidated, errorStatuses }: Route): readonly number[] {
-  return [successStatus, ...(isRevalidated ? [304] : []), ...errorStatuses]
+export function declaredStatuses(route: Route): readonly number[] {
+  const { successStatus, isRevalidated, isResumed, errorStatuses } = route
+  return [successStatus, ...(isResumed ? [204] : []), ...(isRevalidated ? [304] : []), ...errorStatuses]
 }
 
 /** Paths under `/v1/video/` have the shape `{"error": string}`; all others, unknown ones included, have the OpenAI shape. */

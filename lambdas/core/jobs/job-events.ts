@@ -140,12 +140,20 @@ function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
   if (attempts.length > 0) {
     return attempts.map(({ at, attempt, status = null }) => ({ type: 'callback', at, status, attempt }))
   }
-  const isUnknown = job.callbackState === 'sent' && nowSeconds >= (job.endedAt ?? 0) + CALLBACK_SECONDS_MAX
+  const isUnknown = job.callbackState === 'sent' && isCallbackOver(job, nowSeconds)
   return isUnknown ? [{ type: 'callback', at: undefined, status: null, attempt: 1 }] : []
 }
 
-/** Whether a job has ended and its callback, if one is due, is over: nothing happens to it any more unless a callback is sent again. */
-export function isComplete(job: VideoJob, events: readonly JobEvent[]): boolean {
+function isCallbackOver({ endedAt = 0 }: VideoJob, nowSeconds: number): boolean {
+  return nowSeconds >= endedAt + CALLBACK_SECONDS_MAX
+}
+
+/**
+ * Whether nothing more is expected: the job has ended, and its callback, if one is due, has an event or is not waited for any
+ * longer. Only a callback that is sent again adds an event later.
+ */
+export function isComplete(job: VideoJob, events: readonly JobEvent[], nowSeconds: number): boolean {
   const isCallbackDue = job.callbackUrl !== undefined && !job.isDeleted
-  return isTerminal(job) && (!isCallbackDue || events.some(({ type }) => type === 'callback'))
+  const hasCallback = events.some(({ type }) => type === 'callback')
+  return isTerminal(job) && (!isCallbackDue || hasCallback || isCallbackOver(job, nowSeconds))
 }

@@ -129,12 +129,13 @@ describe('the callback of a job', () => {
   })
 
   it('completes an ended job; without one due, its end does', () => {
-    const complete = (job: VideoJob) => isComplete(job, list(job))
+    const complete = (job: VideoJob) => isComplete(job, list(job, 1100), 1100)
     expect([STORED, SUCCEEDED, due, { ...due, callbackAttempts: [attempt] }].map(complete)).toEqual([
       false,
       true,
       false,
       true,
     ])
+    expect(isComplete(due, list(due, 1155), 1155)).toBe(true)
   })
 })

@@ -46,6 +46,8 @@ export const tableKeys = {
   keyBudget: (budgetId: string): TableKey => ({ PK: `BUDGET#${budgetId}`, SK: '0' }),
   /** When the next request of a key may come, if the key has a rate. */
   requestRate: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: '0' }),
+  /** The open event streams of a key. */
+  eventStreams: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: 'STREAMS' }),
   /** Generation times of the jobs of one class; all classes of a channel in one query. */
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
   /** An entry of the audit log: all entries in one query, by time. */

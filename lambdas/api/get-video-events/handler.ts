@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Context } from 'aws-lambda'
+import { once } from '#adapters/once.ts'
+import {
+  type EventStreamLease,
+  releaseEventStreamLease,
+  takeEventStreamLease,
+} from '#adapters/store/accounts/event-stream-leases.ts'
+import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { TooManyEventStreamsError } from '#core/jobs/too-many-event-streams-error.ts'
+import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+import { type ApiEvent, type ApiResult, authenticatedCaller, headerOf, jsonResult } from '#middleware/api-event.ts'
+import { apiHandler } from '#middleware/api-handler.ts'
+import { requestIdOf } from '#middleware/request-log.ts'
+import { ResponseHeaders } from '../../relay/client-response.ts'
+import { EventSender, STREAM_HEADERS } from '../../relay/event-sender.ts'
+import { type LambdaResponseStream, StreamingResponse, streamifyResponse } from '../../relay/streaming-response.ts'
+import { EventMessages, prefersEventStream } from './event-messages.ts'
+import { followJob } from './follow-job.ts'
+import { JobReader, readingOf } from './job-reading.ts'
+
+/** The longest life of a stream. A client that comes back with `Last-Event-ID` misses nothing. */
+const STREAM_MILLISECONDS_MAX = 13 * 60 * 1000
+
+/** What a function needs at its end to send the last bytes and to give the place of the stream back. */
+const CLOSING_MILLISECONDS = 10_000
+
+/** For clients of a gateway that cannot stream: they come back for the next events. */
+const RETRY = 'retry: 5000\n\n'
+
+const table = once(openTable)
+const findCallerWithJob = createCallerWithJobReader()
+
+/** A stream that the chain has let pass. */
+type Stream = { readonly job: VideoJob; readonly messages: EventMessages; readonly lease: EventStreamLease }
+
+/** Streams between the chain, which lets them pass, and the response, which sends them. */
+const streams = new WeakMap<ApiEvent, Stream>()
+
+function chain({ isLive }: { readonly isLive: boolean }) {
+  return apiHandler(
+    {
+      operation: 'get-video-events',
+      openTable: table,
+      lookUpKey: (open, { event, ...key }) => findCallerWithJob(open, { ...key, jobId: jobIdOf(event.pathParameters) }),
+    },
+    async (event) => {
+      const nowSeconds = Date.now() / 1000
+      const { job } = event
+      if (job === undefined || !isVisible(job, nowSeconds)) {
+        throw new VideoJobNotFoundError()
+      }
+      const { events, isComplete } = await readingOf(table(), job, nowSeconds)
+      if (!prefersEventStream(event)) {
+        return jsonResult(200, JSON.stringify({ object: 'list', data: events }))
+      }
+      const lastEventId = headerOf(event, 'last-event-id')
+      const messages = new EventMessages(lastEventId)
+      if (isLive && !isComplete) {
+        streams.set(event, { job, messages, lease: await takeLease(event) })
+        return streamResult('')
+      }
+      const body = messages.next(events)
+      if (isComplete && body === '' && lastEventId !== undefined) {
+        return { statusCode: 204, headers: {}, body: '' }
+      }
+      return streamResult(isComplete ? body : `${RETRY}${body}`)
+    },
+  )
+}
+
+function jobIdOf(parameters: Readonly<Record<string, string | undefined>> | null): string | undefined {
+  const jobId = parameters?.job_id ?? ''
+  return isJobId(jobId) ? jobId : undefined
+}
+
+function streamResult(body: string): ApiResult {
+  return { statusCode: 200, headers: STREAM_HEADERS, body }
+}
+
+/** @throws TooManyEventStreamsError */
+async function takeLease(event: ApiEvent): Promise<EventStreamLease> {
+  const { keyId } = authenticatedCaller(event)
+  const nowSeconds = Math.trunc(Date.now() / 1000)
+  const until = nowSeconds + (STREAM_MILLISECONDS_MAX + CLOSING_MILLISECONDS) / 1000
+  const lease = { keyId, leaseId: crypto.randomUUID(), until }
+  if (!(await takeEventStreamLease(table(), lease, nowSeconds))) {
+    throw new TooManyEventStreamsError()
+  }
+  return lease
+}
+
+const live = chain({ isLive: true })
+
+/** GET /v1/video/generations/{job_id}/events, in one piece: a list, or the events until now. */
+export const handler = chain({ isLive: false })
+
+/** The same, and live: a stream goes on until the job has ended. */
+export const streamHandler = streamifyResponse(
+  async (event: ApiEvent, responseStream: LambdaResponseStream, lambda: Context): Promise<void> => {
+    const requestId = requestIdOf(event, lambda)
+    const response = new StreamingResponse(responseStream, new ResponseHeaders(requestId))
+    const { statusCode, headers = {}, body } = await live(event, lambda)
+    const stream = streams.get(event)
+    const strings = Object.entries(headers).map(([name, value]) => [name, String(value)])
+    const length =
+      stream === undefined && statusCode !== 204 ? { 'content-length': String(Buffer.byteLength(body)) } : {}
+    response.open({ statusCode, headers: { ...Object.fromEntries(strings), ...length } })
+    if (stream === undefined) {
+      response.write(body)
+      response.end()
+    } else {
+      await follow(stream, { event, response, requestId, lambda })
+    }
+    await response.finished()
+  },
+)
+
+type Following = {
+  readonly event: ApiEvent
+  readonly response: StreamingResponse
+  readonly requestId: string
+  readonly lambda: Context
+}
+
+async function follow({ job, messages, lease }: Stream, following: Following): Promise<void> {
+  const { event, response, requestId, lambda } = following
+  const { tenantId, keyDigest } = authenticatedCaller(event)
+  const startedAt = Date.now()
+  const time = Math.min(STREAM_MILLISECONDS_MAX, lambda.getRemainingTimeInMillis() - CLOSING_MILLISECONDS)
+  // A client that takes nothing is not waited for.
+  const timeUp = setTimeout(() => response.giveUp(), time + CLOSING_MILLISECONDS / 2)
+  const sender = new EventSender(response)
+  const reader = new JobReader(table(), { job, keyDigest })
+  sender.keepAlive()
+  try {
+    const followed = await followJob(job, messages, {
+      nowMilliseconds: Date.now,
+      pause: (milliseconds) => delay(milliseconds, undefined, { signal: response.gone }).catch(() => undefined),
+      readJob: (nowSeconds) => reader.read(nowSeconds),
+      readingOf: (current, nowSeconds) => readingOf(table(), current, nowSeconds),
+      gone: response.gone,
+      send: (events) => sender.send(events),
+      endsAt: startedAt + time,
+    })
+    logger.info('events followed', {
+      requestId,
+      tenantId,
+      seconds: Math.round((Date.now() - startedAt) / 1000),
+      ...followed,
+    })
+  } catch (error) {
+    logger.error('events broke off', { requestId, error: error instanceof Error ? error : new Error(String(error)) })
+  } finally {
+    clearTimeout(timeUp)
+    sender.end()
+    await releaseEventStreamLease(table(), lease).catch((error) => logger.warn('lease kept', { requestId, error }))
+  }
+}

@@ -1,0 +1,56 @@
+import * as z from 'zod'
+
+/** One event of a video job (extensions, "Progress"). */
+export const videoEventResponse = z.looseObject({
+  id: z
+    .string()
+    .describe(
+      'The same whenever the event is read: its type, or such as `progress:37`, `callback:1`. Also the `id` of its message in a stream.',
+    ),
+  type: z
+    .enum([
+      'queued',
+      'submitted',
+      'processing',
+      'progress',
+      'finished',
+      'stored',
+      'settled',
+      'succeeded',
+      'failed',
+      'cancelled',
+      'callback',
+    ])
+    .describe('What happened. `succeeded`, `failed` or `cancelled` is the end of a job; only callbacks follow.'),
+  at: z.int().describe('Unix seconds.'),
+  percent: z
+    .int()
+    .min(0)
+    .max(100)
+    .optional()
+    .describe(
+      'Of `progress`: what the upstream says, or else an estimate from the times that such jobs took. It never decreases, and is 100 only after success.',
+    ),
+  eta_seconds: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Of `progress`: seconds until half of such jobs have finished. Absent if that is unknown or over.'),
+  cost: z
+    .string()
+    .optional()
+    .describe('Of `settled`: credits, as a decimal string. Absent if an older version did not record it.'),
+  error: z.string().optional().describe('Of `failed` and `cancelled`: why the job has no video.'),
+  status: z
+    .int()
+    .nullable()
+    .optional()
+    .describe('Of `callback`: the HTTP status of your receiver; null without a response.'),
+  attempt: z.int().min(1).optional().describe('Of `callback`: counts the attempts.'),
+})
+
+/** The events of a job until now, oldest first. */
+export const videoEventListResponse = z.looseObject({
+  object: z.literal('list'),
+  data: z.array(videoEventResponse).describe('Oldest first. Of `progress`, the list has the current event alone.'),
+})
