@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
 import { adminRequest, type Query } from './admin-request.ts'
-import type { AdminReads, RowOf } from './admin-types.ts'
+import type { AdminPath, AdminReads, RowOf } from './admin-types.ts'
 import type { ApiError } from './api-error.ts'
 
 type Options = {
@@ -24,6 +24,8 @@ export type List<Row> = {
   readonly reload: () => void
   /** Unix seconds of the first page; null before it. */
   readonly asOf: number | null
+  /** What the rows do not contain, in a sentence of the gateway; null if they are whole. */
+  readonly leftOut: string | null
   /** Every row of these filters, for an export. @throws ApiError */
   readonly readAll: () => Promise<readonly Row[]>
 }
@@ -33,6 +35,7 @@ type Page<Row> = {
   readonly has_more: boolean
   readonly next: string | null
   readonly as_of?: number
+  readonly left_out?: string | null
 }
 
 const ROWS_PER_PAGE = 50
@@ -44,7 +47,7 @@ const ROWS_PER_EXPORTED_PAGE = 200
 const EXPORTED_PAGES_MAX = 100
 
 /** Reads one object of the admin API. The path is a template; its `{...}` parts are taken from `parameters`. */
-export function useAdmin<Path extends keyof AdminReads>(
+export function useAdmin<Path extends AdminPath>(
   path: Path,
   { query = {}, isEnabled = true, everyMilliseconds }: Options = {},
   parameters: Readonly<Record<string, string>> = {},
@@ -63,7 +66,7 @@ export function fill(path: string, parameters: Readonly<Record<string, string>>)
 }
 
 /** Reads a list of the admin API, page by page. */
-export function useAdminList<Path extends keyof AdminReads>(path: Path, options: Options = {}): List<RowOf<Path>> {
+export function useAdminList<Path extends AdminPath>(path: Path, options: Options = {}): List<RowOf<Path>> {
   const { query = {}, isEnabled = true, everyMilliseconds } = options
   const result = useInfiniteQuery<Page<RowOf<Path>>, ApiError>({
     queryKey: [path, 'list', query],
@@ -90,11 +93,12 @@ export function useAdminList<Path extends keyof AdminReads>(path: Path, options:
     loadMore: () => void result.fetchNextPage(),
     reload: () => void result.refetch(),
     asOf: pages[0]?.as_of ?? null,
+    leftOut: pages[0]?.left_out ?? null,
     readAll: () => readAll(path, query),
   }
 }
 
-async function readAll<Path extends keyof AdminReads>(path: Path, query: Query): Promise<readonly RowOf<Path>[]> {
+async function readAll<Path extends AdminPath>(path: Path, query: Query): Promise<readonly RowOf<Path>[]> {
   const rows: RowOf<Path>[] = []
   let after: string | undefined
   for (let page = 0; page < EXPORTED_PAGES_MAX; page += 1) {

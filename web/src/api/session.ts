@@ -61,8 +61,7 @@ export async function signIn(credential: Credential): Promise<void> {
   })) as Session & { readonly page_secret?: string }
   keepPageSecret(page_secret)
   await queryClient.cancelQueries()
-  // Without this query, which the page watches, the page would never hear of the new session.
-  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+  forgetPages()
   queryClient.setQueryData<Session | null>(SESSION, session)
 }
 
@@ -76,6 +75,11 @@ export async function signOut({ isEverywhere }: { readonly isEverywhere: boolean
 function forgetSession(): void {
   keepPageSecret(undefined)
   queryClient.setQueryData<Session | null>(SESSION, null)
+  forgetPages()
+}
+
+/** What was shown to one person is not shown to the next one. The session stays: without that query the page would not hear of a new one. */
+function forgetPages(): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
 }
 

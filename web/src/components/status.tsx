@@ -8,6 +8,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   closed: 'good',
   healthy: 'good',
   enabled: 'good',
+  'breaker open': 'bad',
+  recovering: 'warn',
   queued: 'idle',
   pending: 'idle',
   running: 'busy',

@@ -41,6 +41,7 @@ export function TableStatus<Row>({ columns, list, exportName }: TableStatusProps
         {count}
         {list.asOf === null ? '' : `, as of ${clockTime(list.asOf, zone)}`}
         {list.hasMore ? '; sums and order are of the loaded rows' : ''}
+        {list.leftOut === null ? '' : `; ${list.leftOut}`}
       </span>
       <span class="table-status-actions">
         <Button kind="quiet" icon="reload" onClick={list.reload}>

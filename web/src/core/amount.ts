@@ -73,3 +73,9 @@ function partsOf(millionths: bigint) {
     fraction: (magnitude % MILLIONTHS).toString().padStart(6, '0'),
   }
 }
+
+/** The height of a bar among others, from 0 to 1: the amount over the largest one. */
+export function shareOf(amount: string, amounts: readonly string[]): number {
+  const largest = Math.max(0, ...amounts.map(approximateAmount))
+  return largest === 0 ? 0 : Math.max(0, approximateAmount(amount)) / largest
+}

@@ -78,3 +78,15 @@ export function startOfDay(day: string): number | undefined {
   const milliseconds = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
   return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000
 }
+
+/** A chart of more days cannot be read. */
+const DAYS_MAX = 366
+
+/** Each day from one to another, both included; at most a year, the latest ones. Empty if either is no day. */
+export function daysBetween(from: string, to: string): string[] {
+  const [start, end] = [startOfDay(from), startOfDay(to)]
+  if (start === undefined || end === undefined || end < start) {
+    return []
+  }
+  return lastDays(Math.min(DAYS_MAX, Math.round((end - start) / DAY) + 1), end)
+}

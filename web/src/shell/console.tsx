@@ -10,6 +10,14 @@ import { PageBoundary } from './page-boundary.tsx'
 import { SignIn } from './sign-in.tsx'
 
 const Overview = lazy(() => import('../pages/overview/overview-page.tsx'))
+const UsagePage = lazy(() => import('../pages/usage/usage-page.tsx'))
+const Ledger = lazy(() => import('../pages/ledger/ledger-page.tsx'))
+const Keys = lazy(() => import('../pages/keys/keys-page.tsx'))
+const Tenants = lazy(() => import('../pages/tenants/tenants-page.tsx'))
+const Tenant = lazy(() => import('../pages/tenants/tenant-page.tsx'))
+const Channels = lazy(() => import('../pages/channels/channels-page.tsx'))
+const Audit = lazy(() => import('../pages/audit/audit-page.tsx'))
+const Sessions = lazy(() => import('../pages/sessions/sessions-page.tsx'))
 
 /** The whole application: the sign-in page, or the frame with one page in it. */
 export function Console() {
@@ -44,6 +52,14 @@ function SignedIn() {
       <PageBoundary>
         <Router>
           <Route path="/console" component={Overview} />
+          <Route path="/console/usage" component={UsagePage} />
+          <Route path="/console/ledger" component={Ledger} />
+          <Route path="/console/keys" component={Keys} />
+          <Route path="/console/tenants" component={Tenants} />
+          <Route path="/console/tenants/:tenant_id" component={Tenant} />
+          <Route path="/console/channels" component={Channels} />
+          <Route path="/console/audit" component={Audit} />
+          <Route path="/console/sessions" component={Sessions} />
           <Route default component={NotFound} />
         </Router>
       </PageBoundary>

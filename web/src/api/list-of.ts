@@ -1,0 +1,26 @@
+import type { List } from './admin-query.ts'
+import type { ApiError } from './api-error.ts'
+
+type WholeResult = {
+  readonly isPending: boolean
+  readonly isError: boolean
+  readonly error: ApiError | null
+  readonly refetch: () => unknown
+}
+
+/** Rows of an object that arrives whole, for a table. */
+export function listOf<Row>(result: WholeResult, rows: readonly Row[] | undefined, asOf: number | null): List<Row> {
+  return {
+    rows: rows ?? [],
+    isLoading: result.isPending,
+    isStale: result.isError && rows !== undefined,
+    error: result.error,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore: () => {},
+    reload: () => void result.refetch(),
+    asOf,
+    leftOut: null,
+    readAll: async () => rows ?? [],
+  }
+}

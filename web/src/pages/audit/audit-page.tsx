@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks'
+import { useAdminList } from '../../api/admin-query.ts'
+import type { AuditRow } from '../../api/admin-types.ts'
+import { Nothing } from '../../components/amount.tsx'
+import { Id } from '../../components/copy.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Empty } from '../../components/feedback.tsx'
+import { FilterBar, TextFilter } from '../../components/filter-bar.tsx'
+import { Page } from '../../components/page.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
+import { Time } from '../../components/time.tsx'
+import { changedFields } from '../../core/change-summary.ts'
+import { startOfDay } from '../../core/time.ts'
+import { useUrlFilters } from '../../state/url-filters.ts'
+import { AuditSheet } from './audit-sheet.tsx'
+
+const DAY_SECONDS = 86_400
+
+/** Who changed what, newest first. */
+export default function AuditPage() {
+  const url = useUrlFilters(['actor', 'target', 'action', 'since', 'until'])
+  const [opened, open] = useState<AuditRow | null>(null)
+  const { actor, target, action, since = '', until = '' } = url.filters
+  const end = startOfDay(until)
+  const list = useAdminList('/audit', {
+    query: {
+      actor,
+      target,
+      action,
+      since: startOfDay(since),
+      until: end === undefined ? undefined : end + DAY_SECONDS,
+    },
+  })
+  return (
+    <Page title="Audit" lead="One row for each effect, written together with it. Secrets are never part of a row.">
+      <FilterBar url={url}>
+        <TextFilter url={url} name="actor" label="Actor" />
+        <TextFilter url={url} name="action" label="Action" placeholder="key.create" />
+        <TextFilter url={url} name="target" label="Target" placeholder="id" />
+        <TextFilter url={url} name="since" label="From (UTC)" type="date" />
+        <TextFilter url={url} name="until" label="To (UTC)" type="date" />
+      </FilterBar>
+      <DataTable
+        caption="Audit log"
+        columns={auditColumns(open)}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <Empty title="Nothing has been changed yet">Every change by a command or by this console stands here.</Empty>
+        }
+        onClearFilters={url.clear}
+        exportName={['audit']}
+      />
+      {opened === null ? null : <AuditSheet row={opened} onClose={() => open(null)} />}
+    </Page>
+  )
+}
+
+function auditColumns(open: (row: AuditRow) => void): readonly TableColumn<AuditRow>[] {
+  return [
+    {
+      id: 'at',
+      title: 'Time',
+      value: ({ at }) => new Date(at * 1000).toISOString(),
+      cell: ({ at }) => <Time at={at} />,
+    },
+    { id: 'actor', title: 'Actor', value: ({ actor }) => actor },
+    { id: 'role', title: 'Role', value: ({ role }) => role },
+    { id: 'action', title: 'Action', value: ({ action }) => action, cell: ({ action }) => <code>{action}</code> },
+    {
+      id: 'target',
+      title: 'Target',
+      value: ({ target }) => `${target.kind} ${target.id}`,
+      cell: ({ target }) => (
+        <span class="nowrap">
+          {target.kind} <Id value={target.id} label={`${target.kind} id`} />
+        </span>
+      ),
+    },
+    {
+      id: 'changes',
+      title: 'Changes',
+      value: ({ before, after }) => changeWords({ before, after }),
+      cell: (row) => (
+        <button type="button" class="link-button" onClick={() => open(row)}>
+          {changeWords(row) || <Nothing />}
+        </button>
+      ),
+    },
+    { id: 'tenant', title: 'Tenant', value: ({ tenant }) => tenant, isExportOnly: true },
+    { id: 'request', title: 'Request', value: ({ request_id }) => request_id, isExportOnly: true },
+  ]
+}
+
+function changeWords({ before, after }: Pick<AuditRow, 'before' | 'after'>): string {
+  return changedFields(before, after)
+    .map((change) => `${change.field}: ${change.before === '' ? '' : `${change.before} → `}${change.after}`)
+    .join(', ')
+}

@@ -1,0 +1,48 @@
+import { useState } from 'preact/hooks'
+import { useAdmin } from '../../api/admin-query.ts'
+import { listOf } from '../../api/list-of.ts'
+import { useMay } from '../../api/session.ts'
+import { DataTable } from '../../components/data-table.tsx'
+import { Empty } from '../../components/feedback.tsx'
+import { Page } from '../../components/page.tsx'
+import { channelColumns } from './channel-columns.tsx'
+import { ChannelDialog } from './channel-dialog.tsx'
+import { modelColumns } from './model-columns.tsx'
+import type { SwitchAction } from './switch-action.ts'
+
+const REFRESH_MILLISECONDS = 30_000
+
+/** Upstream accounts and models: how they do, and their switches. */
+export default function ChannelsPage() {
+  const [action, act] = useState<SwitchAction | null>(null)
+  const mayWrite = useMay('owner')
+  const result = useAdmin('/channels', { everyMilliseconds: REFRESH_MILLISECONDS })
+  const asOf = result.data?.as_of ?? null
+  const none = <Empty title="The configuration has none">Add some to the configuration file of the gateway.</Empty>
+  return (
+    <Page
+      title="Channels and models"
+      lead="A switch holds within 15 seconds, without a deployment. Figures are of the latest complete minute."
+    >
+      <h2>Channels</h2>
+      <DataTable
+        caption="Channels"
+        columns={channelColumns(mayWrite ? act : undefined)}
+        list={listOf(result, result.data?.channels, asOf)}
+        rowKey={({ id }) => id}
+        empty={none}
+        exportName={['channels']}
+      />
+      <h2>Models</h2>
+      <DataTable
+        caption="Models"
+        columns={modelColumns(mayWrite ? act : undefined)}
+        list={listOf(result, result.data?.models, asOf)}
+        rowKey={({ id }) => id}
+        empty={none}
+        exportName={['models']}
+      />
+      {action === null ? null : <ChannelDialog action={action} onClose={() => act(null)} />}
+    </Page>
+  )
+}

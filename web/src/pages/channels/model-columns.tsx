@@ -1,0 +1,80 @@
+import type { Channels } from '../../api/admin-types.ts'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+import { Status } from '../../components/status.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
+import { priceWords } from '../../core/price-words.ts'
+import type { SwitchAction } from './switch-action.ts'
+
+type ModelRow = Channels['models'][number]
+
+/** The columns of the models; owners also get the switch. */
+export function modelColumns(act: ((action: SwitchAction) => void) | undefined): readonly TableColumn<ModelRow>[] {
+  return [
+    {
+      id: 'id',
+      title: 'Model',
+      order: 'text',
+      value: ({ id }) => id,
+      cell: ({ id }) => (
+        <span class="nowrap">
+          {id} <CopyButton value={id} label="model id" />
+        </span>
+      ),
+    },
+    { id: 'kind', title: 'Kind', order: 'text', value: ({ kind }) => kind },
+    { id: 'state', title: 'State', value: stateOf, cell: (row) => <Status state={stateOf(row)} /> },
+    { id: 'channels', title: 'Channels', value: ({ channels }) => channels.join(' ') },
+    {
+      id: 'prices',
+      title: 'Price in credits',
+      value: ({ pricing }) => priceWords(pricing).join('; '),
+      cell: ({ pricing }) => <Prices words={priceWords(pricing)} />,
+    },
+    {
+      id: 'limits',
+      title: 'Limits',
+      value: ({ limits }) => JSON.stringify(limits),
+      isExportOnly: true,
+    },
+    ...(act === undefined ? [] : [actions(act)]),
+  ]
+}
+
+function stateOf({ disabled }: ModelRow): string {
+  return disabled ? 'disabled' : 'enabled'
+}
+
+/** The first price, and the others behind it. */
+function Prices({ words }: { readonly words: readonly string[] }) {
+  const [first = 'free', ...others] = words
+  return others.length === 0 ? (
+    <span>{first}</span>
+  ) : (
+    <details class="prices">
+      <summary>
+        {first} <span class="hint">and {others.length} more</span>
+      </summary>
+      <ul>
+        {others.map((word) => (
+          <li key={word}>{word}</li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function actions(act: (action: SwitchAction) => void): TableColumn<ModelRow> {
+  return {
+    id: 'actions',
+    title: 'Actions',
+    value: () => '',
+    cell: ({ id, disabled }) => (
+      <span class="row-actions">
+        <Button onClick={() => act({ kind: 'model-state', id, isDisabled: disabled })}>
+          {disabled ? 'Enable' : 'Disable'}
+        </Button>
+      </span>
+    ),
+  }
+}

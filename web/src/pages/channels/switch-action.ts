@@ -1,0 +1,16 @@
+import type { Channels } from '../../api/admin-types.ts'
+
+/** One channel with its switches and figures. */
+export type ChannelRow = Channels['channels'][number]
+
+/** What an owner may do with a channel or a model. */
+export type SwitchAction =
+  | {
+      readonly kind: 'channel-state'
+      readonly id: string
+      readonly isDisabled: boolean
+      readonly openJobs: number | null
+    }
+  | { readonly kind: 'channel-share'; readonly row: ChannelRow }
+  | { readonly kind: 'channel-clear'; readonly id: string }
+  | { readonly kind: 'model-state'; readonly id: string; readonly isDisabled: boolean }

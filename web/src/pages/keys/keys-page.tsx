@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+import { useAdminList } from '../../api/admin-query.ts'
+import { useMay } from '../../api/session.ts'
+import { Button } from '../../components/button.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Empty } from '../../components/feedback.tsx'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { Page } from '../../components/page.tsx'
+import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
+import { useUrlFilters } from '../../state/url-filters.ts'
+import type { KeyAction } from './key-action.ts'
+import { keyColumns } from './key-columns.tsx'
+import { KeyForm } from './key-form.tsx'
+import { NewKey } from './new-key.tsx'
+import { RevokeKey } from './revoke-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
+
+/** The API keys of one tenant, or of all. */
+export default function KeysPage() {
+  const url = useUrlFilters(['tenant'])
+  const tenant = useTenantScope(url)
+  return (
+    <Page title="Keys" lead="A key is shown once, when it is made. The gateway keeps its digest alone.">
+      <FilterBar url={url}>
+        <TenantFilter url={url} />
+      </FilterBar>
+      <KeyTable key={tenant} tenant={tenant} />
+    </Page>
+  )
+}
+
+function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
+  const [action, act] = useState<KeyAction | null>(null)
+  const [secret, show] = useState<string | null>(null)
+  const mayWrite = useMay('owner')
+  const list = useAdminList('/keys', { query: { tenant } })
+  const close = () => act(null)
+  const create = (
+    <Button
+      kind="primary"
+      icon="plus"
+      blockedBecause={tenant === undefined ? 'Choose a tenant first' : undefined}
+      onClick={() => act({ kind: 'create' })}
+    >
+      New key
+    </Button>
+  )
+  const made = (key: string) => {
+    close()
+    show(key)
+  }
+  return (
+    <>
+      {mayWrite ? <div class="toolbar">{create}</div> : null}
+      <DataTable
+        caption="API keys"
+        columns={keyColumns(mayWrite ? act : undefined)}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={<Empty title="There is no key yet">{mayWrite ? create : null}</Empty>}
+        exportName={['keys', tenant]}
+      />
+      {action?.kind === 'create' && tenant !== undefined ? (
+        <KeyForm tenant={tenant} row={null} onClose={close} onMade={made} />
+      ) : null}
+      {action?.kind === 'change' ? (
+        <KeyForm tenant={action.row.tenant} row={action.row} onClose={close} onMade={made} />
+      ) : null}
+      {action?.kind === 'rotate' ? <RotateKey row={action.row} onClose={close} onMade={made} /> : null}
+      {action?.kind === 'revoke' ? <RevokeKey row={action.row} onClose={close} /> : null}
+      {secret === null ? null : <NewKey secret={secret} onClose={() => show(null)} />}
+    </>
+  )
+}

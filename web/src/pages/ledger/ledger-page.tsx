@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks'
+import { useAdminList } from '../../api/admin-query.ts'
+import { useMay } from '../../api/session.ts'
+import { Button } from '../../components/button.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Empty } from '../../components/feedback.tsx'
+import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
+import { Page } from '../../components/page.tsx'
+import type { Filters } from '../../core/filters.ts'
+import { startOfDay } from '../../core/time.ts'
+import { NeedsTenant } from '../../shell/needs-tenant.tsx'
+import { TenantFilter } from '../../shell/tenant-scope.tsx'
+import { useUrlFilters } from '../../state/url-filters.ts'
+import { ledgerColumns } from './ledger-columns.tsx'
+import { Statement } from './statement.tsx'
+import { Verification } from './verification.tsx'
+
+const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
+
+const DAY_SECONDS = 86_400
+
+/** Every movement of a tenant's credits. */
+export default function LedgerPage() {
+  const url = useUrlFilters(['tenant', 'kind', 'from', 'to', 'id'])
+  return (
+    <Page title="Ledger" lead="Rows are written once and never changed. An amount is its effect on what is available.">
+      <FilterBar url={url}>
+        <TenantFilter url={url} any="Choose a tenant" />
+        <SelectFilter url={url} name="kind" label="Kind" any="All kinds" options={KINDS.map((kind) => [kind, kind])} />
+        <TextFilter url={url} name="from" label="From (UTC)" type="date" />
+        <TextFilter url={url} name="to" label="To (UTC)" type="date" />
+        <TextFilter url={url} name="id" label="Job, request or grant" placeholder="id" />
+      </FilterBar>
+      <NeedsTenant url={url}>
+        {(tenant) => <LedgerOfTenant key={tenant} tenant={tenant} filters={url.filters} onClear={url.clear} />}
+      </NeedsTenant>
+    </Page>
+  )
+}
+
+type LedgerOfTenantProps = {
+  readonly tenant: string
+  readonly filters: Filters
+  readonly onClear: (() => void) | undefined
+}
+
+function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
+  const [shown, show] = useState<'statement' | 'verification' | null>(null)
+  const mayVerify = useMay('viewer')
+  const list = useAdminList('/ledger', { query: { ...ledgerQuery(filters), tenant } })
+  return (
+    <>
+      <div class="toolbar">
+        <Button onClick={() => show('statement')}>Statement</Button>
+        {mayVerify ? <Button onClick={() => show('verification')}>Verify</Button> : null}
+      </div>
+      <DataTable
+        caption="Ledger"
+        columns={ledgerColumns(tenant)}
+        list={list}
+        rowKey={({ id, kind, at }) => `${id} ${kind} ${at}`}
+        empty={<Empty title="Nothing has moved yet">A grant or the first request writes the first row.</Empty>}
+        onClearFilters={onClear}
+        exportName={['ledger', tenant, filters.kind]}
+      />
+      {shown === 'statement' ? (
+        <Statement tenant={tenant} list={list} isWhole={onClear === undefined} onClose={() => show(null)} />
+      ) : null}
+      {shown === 'verification' ? <Verification tenant={tenant} onClose={() => show(null)} /> : null}
+    </>
+  )
+}
+
+/** Days of the url as the times of the API; `to` includes its day. */
+function ledgerQuery({ kind, id, from = '', to = '' }: Filters) {
+  const end = startOfDay(to)
+  return { kind, id, from: startOfDay(from), to: end === undefined ? undefined : end + DAY_SECONDS }
+}

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import type { TenantDetail } from '../../api/admin-types.ts'
+import { adminWrite } from '../../api/admin-write.ts'
+import { ActionDialog } from '../../components/action-dialog.tsx'
+import { Amount } from '../../components/amount.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { parseAmount, readableAmount, sumAmounts } from '../../core/amount.ts'
+import { notify } from '../../state/notices.ts'
+
+type ChangeBalanceProps = {
+  readonly tenant: TenantDetail
+  /** A grant adds credits; a correction adds or takes them and needs a reason. */
+  readonly isGrant: boolean
+  readonly onClose: () => void
+}
+
+/** Adds credits to a balance, or corrects it. The id of the row is made with the dialog, so a repeated press moves money once. */
+export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) {
+  const [id] = useState(() => crypto.randomUUID())
+  const [amount, setAmount] = useState('')
+  const [note, setNote] = useState('')
+  const [allowsDebt, allowDebt] = useState(false)
+  const millionths = parseAmount(amount)
+  const after = sumAmounts([tenant.balance.available, amount])
+  const isDebt = (parseAmount(after) ?? 0n) < 0n
+  const confirm = async () => {
+    const path = `/tenants/${encodeURIComponent(tenant.id)}/${isGrant ? 'grants' : 'adjustments'}`
+    const exact = amount.trim().replace(/^\+/, '')
+    const words = note.trim()
+    const grant = { id, credits: exact, ...(words === '' ? {} : { note: words }) }
+    await adminWrite('POST', path, isGrant ? grant : { id, amount: exact, reason: words, allow_debt: allowsDebt })
+    notify(`${isGrant ? 'Granted' : 'Corrected by'} ${exact} credits`)
+    onClose()
+  }
+  return (
+    <ActionDialog
+      title={isGrant ? `Grant credits to ${tenant.name}` : `Correct the balance of ${tenant.name}`}
+      verb={verbOf(isGrant, millionths === undefined ? '' : amount)}
+      consequence={
+        <span>
+          Available: <Amount value={tenant.balance.available} /> → <Amount value={after} />
+        </span>
+      }
+      blockedBecause={blocked({ millionths, isGrant, note, isRefusedDebt: !isGrant && isDebt && !allowsDebt })}
+      onClose={onClose}
+      onConfirm={confirm}
+    >
+      <TextField
+        label="Credits"
+        hint={isGrant ? 'Above zero, such as 50 or 0.5.' : 'With a sign, such as -5.'}
+        isNumeric
+        value={amount}
+        error={
+          amount.trim() === '' || millionths !== undefined ? undefined : 'Use digits, with at most six decimal places'
+        }
+        onChange={setAmount}
+      />
+      <TextField
+        label={isGrant ? 'Note' : 'Reason'}
+        hint="Stands in the ledger and in the audit log."
+        value={note}
+        onChange={setNote}
+      />
+      {isGrant || !isDebt ? null : (
+        <label class="check">
+          <input type="checkbox" checked={allowsDebt} onChange={(event) => allowDebt(event.currentTarget.checked)} />
+          The balance may fall below zero
+        </label>
+      )}
+    </ActionDialog>
+  )
+}
+
+function verbOf(isGrant: boolean, amount: string): string {
+  const readable = amount.trim() === '' ? '' : ` ${readableAmount(amount, { isSigned: !isGrant })}`
+  return isGrant ? `Grant${readable} credits` : `Correct by${readable} credits`
+}
+
+type Draft = {
+  readonly millionths: bigint | undefined
+  readonly isGrant: boolean
+  readonly note: string
+  readonly isRefusedDebt: boolean
+}
+
+function blocked({ millionths, isGrant, note, isRefusedDebt }: Draft): string | undefined {
+  if (millionths === undefined || millionths === 0n || (isGrant && millionths < 0n)) {
+    return isGrant ? 'Enter an amount above zero' : 'Enter an amount other than zero'
+  }
+  if (!isGrant && note.trim() === '') {
+    return 'Enter a reason'
+  }
+  return isRefusedDebt ? 'The balance would fall below zero' : undefined
+}

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { useAdmin } from '../../api/admin-query.ts'
+import type { TenantDetail } from '../../api/admin-types.ts'
+import { useMay } from '../../api/session.ts'
+import { Amount, Nothing } from '../../components/amount.tsx'
+import { BudgetBar } from '../../components/budget-bar.tsx'
+import { Button } from '../../components/button.tsx'
+import { Id } from '../../components/copy.tsx'
+import { Failure, Skeleton } from '../../components/feedback.tsx'
+import { Page } from '../../components/page.tsx'
+import { Stat } from '../../components/stat.tsx'
+import { Status } from '../../components/status.tsx'
+import { Time } from '../../components/time.tsx'
+import { type TenantAction, TenantDialog } from './tenant-dialog.tsx'
+
+/** One tenant: its balance, its limits, and what an owner may do with them. */
+export default function TenantPage() {
+  const { params } = useRoute()
+  const id = params.tenant_id ?? ''
+  const tenant = useAdmin('/tenants/{tenant_id}', {}, { tenant_id: id })
+  if (tenant.data === undefined) {
+    return (
+      <Page title={`Tenant ${id}`}>
+        {tenant.isError ? <Failure error={tenant.error} onRetry={() => void tenant.refetch()} /> : <Skeleton />}
+      </Page>
+    )
+  }
+  return <Tenant tenant={tenant.data} />
+}
+
+function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
+  const [action, act] = useState<TenantAction | null>(null)
+  const mayWrite = useMay('owner')
+  const { balance } = tenant
+  return (
+    <Page
+      title={tenant.name}
+      lead={<Summary tenant={tenant} />}
+      actions={mayWrite ? <Actions tenant={tenant} act={act} /> : undefined}
+    >
+      <dl class="stats">
+        <Stat title="Available" note="what new requests may reserve">
+          <Amount value={balance.available} />
+        </Stat>
+        <Stat title="Held" note="reserved by open requests and jobs">
+          <Amount value={balance.held} />
+        </Stat>
+        <Stat title="Spent" note="settled since the beginning">
+          <Amount value={balance.spent} />
+        </Stat>
+        <Stat title="Granted" note="available, held and spent together">
+          <Amount value={balance.granted} />
+        </Stat>
+      </dl>
+      <section class="card">
+        <div class="card-head">
+          <h2>Limits</h2>
+        </div>
+        <Limits tenant={tenant} />
+      </section>
+      <nav class="toolbar" aria-label={`Pages of ${tenant.name}`}>
+        {['videos', 'usage', 'ledger', 'keys', 'webhooks'].map((page) => (
+          <a key={page} class="button button-plain" href={`/console/${page}?tenant=${encodeURIComponent(tenant.id)}`}>
+            {page.charAt(0).toUpperCase() + page.slice(1)}
+          </a>
+        ))}
+      </nav>
+      {action === null ? null : <TenantDialog tenant={tenant} action={action} onClose={() => act(null)} />}
+    </Page>
+  )
+}
+
+function Summary({ tenant }: { readonly tenant: TenantDetail }) {
+  return (
+    <span class="summary">
+      <Status state={tenant.state} />
+      <Id value={tenant.id} label="tenant id" />
+      {tenant.suspended_reason === null ? null : <span>{tenant.suspended_reason}</span>}
+      <span>
+        made <Time at={tenant.created_at} />
+      </span>
+    </span>
+  )
+}
+
+function Actions({ tenant, act }: { readonly tenant: TenantDetail; readonly act: (action: TenantAction) => void }) {
+  return (
+    <>
+      <Button kind="primary" onClick={() => act('grant')}>
+        Grant credits
+      </Button>
+      <Button onClick={() => act('correct')}>Correct</Button>
+      <Button onClick={() => act('limits')}>Change</Button>
+      {tenant.state === 'suspended' ? (
+        <Button onClick={() => act('resume')}>Resume</Button>
+      ) : (
+        <Button onClick={() => act('suspend')}>Suspend</Button>
+      )}
+    </>
+  )
+}
+
+function Limits({ tenant }: { readonly tenant: TenantDetail }) {
+  const { thresholds, low_balance, url_host } = tenant.alerts
+  return (
+    <dl class="facts">
+      <dt>Budget</dt>
+      <dd>
+        <BudgetBar budget={tenant.budget} />
+      </dd>
+      <dt>Open jobs</dt>
+      <dd>
+        {tenant.open_jobs}
+        {tenant.open_jobs_max === null ? '' : ` of ${tenant.open_jobs_max}`}
+      </dd>
+      <dt>Alerts at</dt>
+      <dd>{thresholds.length === 0 ? <Nothing /> : thresholds.map((percent) => `${percent} %`).join(', ')}</dd>
+      <dt>Low balance</dt>
+      <dd>
+        <Amount value={low_balance} />
+      </dd>
+      <dt>Alerts go to</dt>
+      <dd>{url_host ?? <Nothing />}</dd>
+    </dl>
+  )
+}
