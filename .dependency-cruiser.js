@@ -5,7 +5,7 @@ const NODE_CORE =
 const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|admin|admin-api|api|middleware|pipeline|relay)/'
 
 /** Folders with a handler of their own: they never import each other. */
-const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key'
+const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files'
 
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
@@ -59,7 +59,7 @@ export default {
       ['core/'],
       ['adapters/'],
       ['middleware/'],
-      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/'],
+      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
       ['api/', 'admin-api/'],
     ]),
     forbid('relay-apart-from-pipeline', 'relayed requests and video jobs share adapters only', '^lambdas/relay/', {
@@ -78,9 +78,14 @@ export default {
     forbid('lambdas-know-no-platform', 'what runs does not know where it runs', '^lambdas/', {
       path: '^(lib|bin|test|web)/',
     }),
-    forbid('aws-sees-handlers-as-paths', 'lib/aws imports core and lib/config; handlers are file paths', '^lib/aws/', {
-      path: '^(lambdas/(?!core/)|lib/(?!aws/|config/)|bin|test)/',
-    }),
+    forbid(
+      'aws-sees-handlers-as-paths',
+      'lib/aws imports core, lib/config and lib/console; handlers are file paths',
+      '^lib/aws/',
+      {
+        path: '^(lambdas/(?!core/)|lib/(?!aws/|config/|console/)|bin|test)/',
+      },
+    ),
     onlyTo('config-imports-core', '^lib/config/', [
       'lambdas/core/',
       'lambdas/adapters/tokens/',

@@ -10,6 +10,7 @@ import { refuseUnsupportedRegion } from '../lib/config/region-support.ts'
 import { stackName } from '../lib/config/stack-name.ts'
 import { readStageSettings } from '../lib/config/stage-settings.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
+import { buildConsole } from '../lib/console/build-console.ts'
 import { emulatorStackProps } from '../lib/emulator/emulator-stack-props.ts'
 import { printFailure } from './print-failure.ts'
 
@@ -38,8 +39,10 @@ try {
       console.error(`configuration: ${settings.configFile}`)
     }
   }
+  const consoleFolder = isToBeDeployed && settings.frontDoor !== undefined ? await buildConsole() : undefined
   new ReelgateStack(app, stackName(settings.stage), {
     ...loaded,
+    ...(consoleFolder === undefined ? {} : { consoleFolder }),
     ...(settings.emulator ? emulatorStackProps(loaded.config, process.env) : {}),
     settings,
     ...(env && { env }),

@@ -1,14 +1,14 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
 import * as z from 'zod/mini'
+import { type Outcome, respondToCloudFormation } from '#adapters/cloudformation/respond-to-cloudformation.ts'
+import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { environmentVariable } from '#adapters/environment.ts'
 import { SecretChangedError } from '#adapters/secrets/replace-secret.ts'
 import type { SigningKey } from '#core/cdn/signing-keys.ts'
 import { describeKeys, type SigningKeyView } from '#core/cdn/signing-keys.ts'
 import { CloudFrontClient } from './cloudfront-client.ts'
 import { KeyGroup } from './key-group.ts'
-import { type Outcome, respondToCloudFormation } from './respond-to-cloudformation.ts'
-import { retryPassingErrors } from './retry-passing-errors.ts'
 import {
   ensureKeys,
   KeyChangeRefusedError,

@@ -14,6 +14,8 @@ export type FunctionSources = {
   readonly root: string
   /** JSON file that ships as `gateway.json` with the functions that read it. */
   readonly configurationFile: string
+  /** Folder of the built console; undefined where none is deployed. */
+  readonly consoleFolder?: string | undefined
 }
 
 /** Writes the validated configuration into the cloud assembly, from which bundles copy it. @returns the path. */

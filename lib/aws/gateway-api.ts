@@ -1,8 +1,7 @@
-import { Stack } from 'aws-cdk-lib'
+import { Aws, Stack } from 'aws-cdk-lib'
 import {
   AccessLogFormat,
   EndpointType,
-  type IResource,
   LogGroupLogDestination,
   type MethodDeploymentOptions,
   MethodLoggingLevel,
@@ -19,6 +18,7 @@ import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 import { streamedIntegration, wholeIntegration } from './lambda-integrations.ts'
+import { childrenOf, isVariable, withDescendants } from './resource-tree.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
@@ -27,6 +27,13 @@ const STAGE_NAME = 'live'
 
 /** The operation whose latency has an alarm. Detailed metrics of a method cost five metrics. */
 export const MEASURED_OPERATION: Operation = 'get-video-job'
+
+/** Where a proxy reaches the API. */
+export type ApiOrigin = {
+  readonly domainName: string
+  /** In front of every path; empty for a custom domain. */
+  readonly path: string
+}
 
 type GatewayApiProps = {
   readonly resources: ServiceResources
@@ -43,6 +50,7 @@ export class GatewayApi extends Construct {
   readonly baseUrl: string
   /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
+  readonly origin: ApiOrigin
 
   constructor(scope: Construct, id: string, props: GatewayApiProps) {
     super(scope, id)
@@ -51,6 +59,7 @@ export class GatewayApi extends Construct {
     const domain = settings.apiDomain && addApiDomain(this.restApi, settings.apiDomain)
     this.baseUrl = domain?.baseUrl ?? this.restApi.url
     this.dnsRecord = domain?.dnsRecord
+    this.origin = this.#originOf(settings)
     addErrorResponses(this.restApi, { isOpenToBrowsers: props.corsOrigins.length > 0 })
     for (const route of ROUTES) {
       const streams = settings.responseStreaming && isStreaming(route)
@@ -79,6 +88,13 @@ export class GatewayApi extends Construct {
   /** The base url on an emulator of AWS, in the form of LocalStack. */
   baseUrlBelow(emulatorEndpoint: string): string {
     return `${emulatorEndpoint.replace(/\/+$/, '')}/_aws/execute-api/${this.restApi.restApiId}/${STAGE_NAME}/`
+  }
+
+  /** A custom domain turns the default address off, and API Gateway accepts it only under its own name. */
+  #originOf({ apiDomain }: StageSettings): ApiOrigin {
+    return apiDomain === undefined
+      ? { domainName: `${this.restApi.restApiId}.execute-api.${Aws.REGION}.amazonaws.com`, path: `/${STAGE_NAME}` }
+      : { domainName: apiDomain.domainName, path: '' }
   }
 
   #createRestApi({ throttle, apiDomain, alarms }: StageSettings): RestApi {
@@ -178,22 +194,6 @@ function allowOrigins(handler: GatewayFunction, origins: AllowedOrigins): void {
 
 function isStreaming({ streams }: Route): boolean {
   return streams === true
-}
-
-function withDescendants(resource: IResource): IResource[] {
-  return [resource, ...childrenOf(resource).flatMap(withDescendants)]
-}
-
-function childrenOf(resource: IResource): IResource[] {
-  return resource.node.children.filter(isResource)
-}
-
-function isVariable({ path }: IResource): boolean {
-  return path.endsWith('}')
-}
-
-function isResource(construct: object): construct is IResource {
-  return 'resourceForPath' in construct
 }
 
 function pascalCase(name: string): string {

@@ -17,6 +17,7 @@ import { writeTokenizerRanks } from '../config/tokenizer-ranks.ts'
 import { acknowledge } from './acknowledge.ts'
 import { type BundledFile, bundleHandler } from './bundle-handler.ts'
 import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
+import { packConsole } from './pack-console.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 
@@ -24,6 +25,7 @@ import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
+  'console.json': (file: string, { consoleFolder }: FunctionSources) => writeFileSync(file, packConsole(consoleFolder)),
   'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
 

@@ -7,6 +7,8 @@ import type { StageSettings } from '../config/stage-settings.ts'
 import { BroughtSigningKeys } from './brought-signing-keys.ts'
 import { CdnSigningKey } from './cdn-signing-key.ts'
 import { ChannelSecret } from './channel-secret.ts'
+import { FrontDoor } from './front-door.ts'
+import { FrontDoorSecret } from './front-door-secret.ts'
 import { REPOSITORY_ROOT, writeConfigurationFile } from './function-sources.ts'
 import { GatewayApi } from './gateway-api.ts'
 import { JobTable } from './job-table.ts'
@@ -31,6 +33,8 @@ export type ReelgateStackProps = StackProps & {
   readonly emulatorEndpoint?: string
   /** Additional variables of every function: endpoints that an emulator does not set itself. */
   readonly functionEnvironment?: Readonly<Record<string, string>>
+  /** Folder of the built console; undefined for commands that deploy nothing. */
+  readonly consoleFolder?: string
   /** Directory that holds `lambdas/`; the checkout by default. Tests replace it. */
   readonly root?: string
 }
@@ -53,9 +57,19 @@ export class ReelgateStack extends Stack {
     const reservedConcurrency = settings.concurrency.pipelineReserved
     const pipeline = new VideoPipeline(this, 'VideoPipeline', { resources, reservedConcurrency })
     const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
+    const { frontDoor } = resources
+    if (frontDoor !== undefined) {
+      new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, settings })
+    }
     if (settings.waf !== undefined) {
       const { stageArn } = api.restApi.deploymentStage
-      new WebAcl(this, 'WebAcl', { stageArn, isOpenToBrowsers: corsOrigins.length > 0, ...settings.waf })
+      const accepted = frontDoor?.secret.accepted ?? []
+      new WebAcl(this, 'WebAcl', {
+        stageArn,
+        isOpenToBrowsers: corsOrigins.length > 0,
+        frontDoor: settings.frontDoor && { ...settings.frontDoor, accepted },
+        ...settings.waf,
+      })
     }
     const reconcile = new ReconcileSchedule(this, 'ReconcileSchedule', {
       resources,
@@ -80,6 +94,8 @@ export class ReelgateStack extends Stack {
       BaseUrl: props.emulatorEndpoint === undefined ? api.baseUrl : api.baseUrlBelow(props.emulatorEndpoint),
       ApiDnsRecord: api.dnsRecord,
       TableName: resources.table.name,
+      ConsoleUrl: frontDoor && `${frontDoor.url}/console`,
+      FrontDoorSecretArn: frontDoor?.secret.secretArn,
       VideoBaseUrl: resources.delivery.baseUrl,
       VideoDnsRecord: resources.delivery.dnsRecord,
       ChannelSecretArn: resources.channelSecret.secret.secretArn,
@@ -108,8 +124,8 @@ export class ReelgateStack extends Stack {
   }
 
   #createResources(props: ReelgateStackProps): ServiceResources {
-    const { config, settings, functionEnvironment, root = REPOSITORY_ROOT } = props
-    const sources = { root, configurationFile: writeConfigurationFile(this, config) }
+    const { config, settings, functionEnvironment, consoleFolder, root = REPOSITORY_ROOT } = props
+    const sources = { root, configurationFile: writeConfigurationFile(this, config), consoleFolder }
     const { retainsData: outlivesStack, isProtected } = settings
     // Emulators discard their data themselves.
     const isEmptiedAtEnd = !(outlivesStack || settings.emulator)
@@ -118,28 +134,48 @@ export class ReelgateStack extends Stack {
       isEmptiedAtEnd,
       corsOrigins: config.cors.origins,
     })
+    const delivery = settings.emulator ? bucketDelivery(bucket) : this.#createCdn(props, { sources, bucket })
     return {
       sources,
       bucket,
       table: new JobTable(this, 'JobTable', { outlivesStack, isProtected, existing: settings.table }),
-      delivery: settings.emulator ? bucketDelivery(bucket) : this.#createCdn(props, { sources, bucket }),
+      delivery,
+      frontDoor: this.#prepareFrontDoor(settings, delivery),
       channelSecret: new ChannelSecret(this, 'ChannelSecret', { outlivesStack }),
       environment: { LOG_LEVEL: settings.logLevel, ...functionEnvironment },
     }
+  }
+
+  /** The front door stands in the CDN of the videos; functions know it before its paths are added. */
+  #prepareFrontDoor(
+    { frontDoor }: StageSettings,
+    { distribution, baseUrl }: VideoDelivery,
+  ): ServiceResources['frontDoor'] {
+    if (frontDoor === undefined || distribution === undefined || baseUrl === undefined) {
+      return undefined
+    }
+    const { secretVersion: version } = frontDoor
+    return { distribution, url: baseUrl, secret: new FrontDoorSecret(this, 'FrontDoorSecret', { version }) }
   }
 
   #createCdn(
     { settings, config }: ReelgateStackProps,
     { sources, bucket }: Pick<ServiceResources, 'sources' | 'bucket'>,
   ): VideoDelivery {
-    const { cdnPublicKeyPems, videoDomain: customDomain } = settings
+    const { cdnPublicKeyPems, videoDomain: customDomain, frontDoor } = settings
     const signingKeys =
       cdnPublicKeyPems.length === 0
         ? new CdnSigningKey(this, 'CdnSigningKey', sources)
         : new BroughtSigningKeys(this, 'CdnSigningKey', cdnPublicKeyPems)
     const { keyGroup } = signingKeys
     const isOpenToBrowsers = config.cors.origins.length > 0
-    const cdn = new VideoCdn(this, 'VideoCdn', { bucket: bucket.bucket, keyGroup, customDomain, isOpenToBrowsers })
+    const cdn = new VideoCdn(this, 'VideoCdn', {
+      bucket: bucket.bucket,
+      keyGroup,
+      customDomain,
+      isOpenToBrowsers,
+      isFrontDoor: frontDoor !== undefined,
+    })
     return cdnDelivery(cdn, signingKeys)
   }
 }

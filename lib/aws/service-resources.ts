@@ -1,7 +1,9 @@
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { ChannelSecret } from './channel-secret.ts'
+import type { FrontDoorSecret } from './front-door-secret.ts'
 import type { FunctionNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
@@ -9,12 +11,22 @@ import type { JobTable } from './job-table.ts'
 import type { VideoBucket } from './video-bucket.ts'
 import type { VideoDelivery } from './video-delivery.ts'
 
+/** What functions and the web ACL know of the front door. */
+type FrontDoorResources = {
+  readonly distribution: Distribution
+  /** Without a slash at the end. */
+  readonly url: string
+  readonly secret: FrontDoorSecret
+}
+
 /** The resources that functions share. */
 export type ServiceResources = {
   readonly sources: FunctionSources
   readonly table: JobTable
   readonly bucket: VideoBucket
   readonly delivery: VideoDelivery
+  /** Undefined without the console. */
+  readonly frontDoor: FrontDoorResources | undefined
   readonly channelSecret: ChannelSecret
   /** Variables of every function. */
   readonly environment: Readonly<Record<string, string>>

@@ -46,18 +46,22 @@ type VideoCdnProps = {
   readonly customDomain: CustomDomain | undefined
   /** Scripts of other origins may read videos, by the rules of the bucket. */
   readonly isOpenToBrowsers: boolean
+  /** Whether the distribution serves the console and the API too. */
+  readonly isFrontDoor: boolean
 }
 
 /** CloudFront in front of the private bucket. Every read needs a signed url and https. */
 export class VideoCdn extends Construct {
   readonly baseUrl: string
+  /** The front door adds its behaviors. */
+  readonly distribution: Distribution
   /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
 
   constructor(scope: Construct, id: string, props: VideoCdnProps) {
     super(scope, id)
-    const distribution = new Distribution(this, 'Distribution', {
-      comment: 'Reelgate videos',
+    this.distribution = new Distribution(this, 'Distribution', {
+      comment: props.isFrontDoor ? 'Reelgate' : 'Reelgate videos',
       defaultBehavior: {
         origin: S3BucketOrigin.withOriginAccessControl(props.bucket, {
           originAccessControl: new S3OriginAccessControl(this, 'OriginAccess', {
@@ -73,18 +77,20 @@ export class VideoCdn extends Construct {
       },
       ...domainOf(this, props.customDomain),
     })
-    const { distributionDomainName } = distribution
+    const { distributionDomainName } = this.distribution
     const { domainName } = props.customDomain ?? {}
     this.baseUrl = `https://${domainName ?? distributionDomainName}`
     this.dnsRecord = domainName && `${domainName} CNAME ${distributionDomainName}`
-    this.#acknowledge(props.customDomain)
+    this.#acknowledge(props)
   }
 
-  #acknowledge(customDomain: CustomDomain | undefined): void {
+  #acknowledge({ customDomain, isFrontDoor }: VideoCdnProps): void {
     acknowledge(this, 'Videos are for their tenants wherever they are; no country is excluded.', 'CFR1')
     acknowledge(
       this,
-      'Every request needs a valid signature before anything is served; there is no query to filter.',
+      isFrontDoor
+        ? 'Videos need a signature, the web ACL of the API counts by viewer, and a web ACL of the distribution is a setting.'
+        : 'Every request needs a valid signature before anything is served; there is no query to filter.',
       'CFR2',
     )
     acknowledge(this, 'Access logs would hold signed urls, which are keys to the videos until they end.', 'CFR3')

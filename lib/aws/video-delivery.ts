@@ -1,3 +1,4 @@
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Grant } from 'aws-cdk-lib/aws-iam'
 import type { SigningKeyResources } from './cdn-signing-key.ts'
 import type { GatewayFunction } from './gateway-function.ts'
@@ -10,6 +11,8 @@ export type VideoDelivery = {
   readonly baseUrl: string | undefined
   /** The DNS record that a custom domain needs. */
   readonly dnsRecord: string | undefined
+  /** The CDN, which can be the front door too; undefined without one. */
+  readonly distribution: Distribution | undefined
   /** Undefined if urls are signed with AWS credentials. */
   readonly signingKeys: SigningKeyResources | undefined
   /** Allows a function to sign video urls. */
@@ -21,6 +24,7 @@ export function cdnDelivery(cdn: VideoCdn, signingKeys: SigningKeyResources): Vi
   return {
     baseUrl: cdn.baseUrl,
     dnsRecord: cdn.dnsRecord,
+    distribution: cdn.distribution,
     signingKeys,
     allowSigning(signer) {
       const { secretArn } = signingKeys.secret
@@ -39,6 +43,7 @@ export function bucketDelivery(bucket: VideoBucket): VideoDelivery {
   return {
     baseUrl: undefined,
     dnsRecord: undefined,
+    distribution: undefined,
     signingKeys: undefined,
     allowSigning(signer) {
       bucket.grantObjects(signer, ['GetObject'], 'v/')

@@ -1,8 +1,19 @@
 import { Stack } from 'aws-cdk-lib'
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2'
 import { Construct } from 'constructs'
-import { PLATFORM_CROSS_ORIGIN } from '#core/contract/cross-origin.ts'
-import { errorBody, RATE_LIMITED } from './gateway-error-responses.ts'
+import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
+import type { StageSettings } from '../config/stage-settings.ts'
+import type { FrontDoorSecret } from './front-door-secret.ts'
+import {
+  type AclRule,
+  CLOSED_BODIES,
+  closedRule,
+  floodRule,
+  managedRules,
+  REFUSAL_BODIES,
+  viewerFloodRule,
+  visibility,
+} from './web-acl-rules.ts'
 
 type WebAclProps = {
   /** The protected stage of API Gateway. */
@@ -10,95 +21,48 @@ type WebAclProps = {
   readonly requestsPerAddressInFiveMinutes: number
   /** Lets scripts of any origin read the refusals. */
   readonly isOpenToBrowsers: boolean
+  /** Undefined without the console. */
+  readonly frontDoor?: (NonNullable<StageSettings['frontDoor']> & Pick<FrontDoorSecret, 'accepted'>) | undefined
 }
 
-const FIVE_MINUTES_SECONDS = 300
-/** WAF evaluates rates every few seconds, so an address is usually allowed again half a minute after it slows down. */
-const RETRY_AFTER_SECONDS = 30
-const RATE_LIMITED_BODY = 'rate-limited'
-
 /**
- * AWS's rule groups, each with the rules that only count. Those rules inspect bodies and would block prompts, base64 images and
- * reference urls as attacks or for their length. The handlers limit bodies themselves, and the url guard checks every fetched url.
- * Clients are programs and may omit a user agent.
+ * The web ACL of the API. It blocks bad addresses from AWS's list, known attacks, and floods from one address. A request through the
+ * front door counts for its viewer, here or in the web ACL of the distribution.
  */
-const MANAGED_RULE_GROUPS = {
-  AWSManagedRulesAmazonIpReputationList: [],
-  AWSManagedRulesKnownBadInputsRuleSet: ['JavaDeserializationRCE_BODY', 'Log4JRCE_BODY', 'ReactJSRCE_BODY'],
-  AWSManagedRulesCommonRuleSet: [
-    'NoUserAgent_HEADER',
-    'SizeRestrictions_BODY',
-    'EC2MetaDataSSRF_BODY',
-    'GenericLFI_BODY',
-    'GenericRFI_BODY',
-    'CrossSiteScripting_BODY',
-  ],
-} as const
-
-/** The web ACL of the API. It blocks bad addresses from AWS's list, known attacks, and floods from one address. */
 export class WebAcl extends Construct {
   constructor(scope: Construct, id: string, props: WebAclProps) {
     super(scope, id)
+    const { frontDoor } = props
+    const isClosed = frontDoor?.isApiClosed === true
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       description: 'Reelgate API',
       defaultAction: { allow: {} },
-      rules: [floodRule(props), ...managedRules()],
-      customResponseBodies: {
-        [RATE_LIMITED_BODY]: { contentType: 'APPLICATION_JSON', content: errorBody(RATE_LIMITED) },
-      },
-      // Sampled requests would show API keys to everyone with access to the console.
-      dataProtectionConfig: {
-        dataProtections: [
-          { field: { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization'] }, action: 'SUBSTITUTION' },
-        ],
-      },
+      rules: inOrder([...addressRules(props), ...managedRules()]),
+      customResponseBodies: { ...REFUSAL_BODIES, ...(isClosed ? CLOSED_BODIES : {}) },
+      dataProtectionConfig: hidden(frontDoor === undefined ? [] : ['cookie', FRONT_DOOR_HEADER]),
       visibilityConfig: visibility(Stack.of(this).stackName),
     })
     new CfnWebACLAssociation(this, 'Association', { webAclArn: acl.attrArn, resourceArn: props.stageArn })
   }
 }
 
-/** First, because this rule is the cheapest, and blocked requests skip the other rules. */
-function floodRule({ requestsPerAddressInFiveMinutes: limit, isOpenToBrowsers }: WebAclProps): CfnWebACL.RuleProperty {
-  const crossOrigin = isOpenToBrowsers ? PLATFORM_CROSS_ORIGIN : {}
-  return {
-    name: 'Flood',
-    priority: 0,
-    statement: {
-      rateBasedStatement: { limit, evaluationWindowSec: FIVE_MINUTES_SECONDS, aggregateKeyType: 'IP' },
-    },
-    action: {
-      block: {
-        customResponse: {
-          responseCode: 429,
-          customResponseBodyKey: RATE_LIMITED_BODY,
-          responseHeaders: Object.entries({ 'Retry-After': String(RETRY_AFTER_SECONDS), ...crossOrigin }).map(
-            ([name, value]) => ({ name, value }),
-          ),
-        },
-      },
-    },
-    visibilityConfig: visibility('Flood'),
+/** Sampled requests would show API keys to everyone with access to the console of AWS. */
+export function hidden(headers: readonly string[]): CfnWebACL.DataProtectionConfigProperty {
+  const field = { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization', ...headers] }
+  return { dataProtections: [{ field, action: 'SUBSTITUTION' }] }
+}
+
+/** The place of a rule is its priority. */
+export function inOrder(rules: readonly AclRule[]): CfnWebACL.RuleProperty[] {
+  return rules.map((rule, priority) => ({ ...rule, priority }))
+}
+
+/** A closed API has no requests beside those of the front door. */
+function addressRules({ frontDoor, ...options }: WebAclProps): AclRule[] {
+  if (frontDoor === undefined) {
+    return [floodRule(options)]
   }
-}
-
-function managedRules(): CfnWebACL.RuleProperty[] {
-  return Object.entries(MANAGED_RULE_GROUPS).map(([name, counted], index) => ({
-    name,
-    priority: index + 1,
-    statement: {
-      managedRuleGroupStatement: {
-        vendorName: 'AWS',
-        name,
-        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
-      },
-    },
-    overrideAction: { none: {} },
-    visibilityConfig: visibility(name),
-  }))
-}
-
-function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
-  return { metricName, cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true }
+  const others = frontDoor.isApiClosed ? closedRule(frontDoor) : floodRule(options, frontDoor)
+  return frontDoor.webAclArn === undefined ? [others, viewerFloodRule(options, frontDoor)] : [others]
 }

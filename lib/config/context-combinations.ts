@@ -14,6 +14,10 @@ const NOT_ON_EMULATORS = [
   'apiCertificateArn',
   'videoDomain',
   'videoCertificateArn',
+  'console',
+  'apiClosed',
+  'frontDoorWebAclArn',
+  'frontDoorSecretVersion',
   'cdnPublicKey',
   'apiProvisionedConcurrency',
 ] as const satisfies readonly ContextKey[]
@@ -22,6 +26,13 @@ const PAIRS = [
   ['apiDomain', 'apiCertificateArn'],
   ['videoDomain', 'videoCertificateArn'],
 ] as const
+
+/** Settings of the front door, which a stage without the console lacks. */
+const OF_THE_FRONT_DOOR = [
+  'apiClosed',
+  'frontDoorWebAclArn',
+  'frontDoorSecretVersion',
+] as const satisfies readonly ContextKey[]
 
 /**
  * Refuses settings that are valid on their own and contradict each other.
@@ -38,6 +49,7 @@ export function refuseCombinations(values: ContextValues, region: string | undef
   if (values.emulator) {
     refuseWhatEmulatorsLack(values)
   }
+  refuseWithoutFrontDoor(values)
   if (values.table !== undefined && !(values.retainData ?? values.profile === 'prod')) {
     throw new StageSettingsError(
       'the context setting table needs retainData=true, also in the previous deployment, or the current table of the stack is deleted',
@@ -89,12 +101,24 @@ function regionOf(certificateArn: string | undefined): string | undefined {
   return certificateArn?.split(':')[3]
 }
 
+function refuseWithoutFrontDoor(values: ContextValues): void {
+  const asked = OF_THE_FRONT_DOOR.find((key) => Boolean(values[key]))
+  if (asked !== undefined && values.console === 'off') {
+    throw new StageSettingsError(`the context setting ${asked} needs console=on, because the front door belongs to it`)
+  }
+  if (values.apiClosed && !(values.waf ?? values.profile === 'prod')) {
+    throw new StageSettingsError(
+      'the context setting apiClosed needs waf=true, because the web ACL refuses the requests',
+    )
+  }
+}
+
 function refuseWhatEmulatorsLack(values: ContextValues): void {
   if (values.profile === 'prod') {
     throw new StageSettingsError('the context setting emulator=true needs the profile dev')
   }
-  // Settings of false and 0 are fine: they ask for nothing.
-  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]))
+  // Settings of false, off and 0 are fine: they ask for nothing.
+  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]) && values[key] !== 'off')
   if (asked !== undefined) {
     throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
   }

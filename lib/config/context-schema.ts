@@ -6,6 +6,10 @@ const STAGE_CHARACTERS_MAX = 32
 /** A label has at most 63 characters (RFC 1035); a name with a certificate has two labels or more. */
 const HOST_NAME = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
 const CERTIFICATE_ARN = /^arn:aws(-[a-z-]+)?:acm:[a-z0-9-]+:\d{12}:certificate\/[A-Za-z0-9-]+$/
+/** A web ACL of scope CLOUDFRONT; all of them are in us-east-1. */
+const CDN_WEB_ACL_ARN = /^arn:aws(-[a-z-]+)?:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]{1,128}\/[\w-]{1,36}$/
+/** Ids of versions of a secret, as Secrets Manager accepts them. */
+const SECRET_VERSION = /^[A-Za-z0-9-]{32,64}$/
 /** Table names that DynamoDB accepts. */
 const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/
 /** Catches typing errors; SNS verifies the address by a confirmation. */
@@ -30,6 +34,10 @@ export const PROFILES = ['dev', 'prod'] as const
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
   error: 'must be true or false',
+})
+
+const onOrOff = z.union([z.enum(['on', 'off']), flag.transform((isOn): 'on' | 'off' => (isOn ? 'on' : 'off'))], {
+  error: 'must be on or off',
 })
 
 const hostName = matching(HOST_NAME, 'must be a host name in lower case, such as video.example.com, without https://')
@@ -85,8 +93,27 @@ export const contextSchema = z.object({
     .optional()
     .describe('your own name for the API; needs `apiCertificateArn` and turns the default endpoint off'),
   apiCertificateArn: certificateArn.optional().describe("certificate of `apiDomain`, in the stack's region"),
-  videoDomain: hostName.optional().describe('your own name for video urls; needs `videoCertificateArn`'),
+  videoDomain: hostName
+    .optional()
+    .describe('your own name for the [front door](#the-front-door) and video urls; needs `videoCertificateArn`'),
   videoCertificateArn: certificateArn.optional().describe('certificate of `videoDomain`, in us-east-1'),
+  console: onOrOff
+    .optional()
+    .describe(
+      '`off` leaves out the console, its API and the [front door](#the-front-door); always off with `emulator`',
+    ),
+  apiClosed: flag
+    .default(false)
+    .describe("refuses requests to the API's own address, so that clients must use the front door; needs `waf`"),
+  frontDoorWebAclArn: matching(
+    CDN_WEB_ACL_ARN,
+    'must be the ARN of a web ACL for CloudFront: arn:aws:wafv2:us-east-1:<account>:global/webacl/<name>/<id>',
+  )
+    .optional()
+    .describe('a [web ACL in us-east-1](#the-web-acl-of-the-front-door) for the front door'),
+  frontDoorSecretVersion: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed')
+    .optional()
+    .describe("version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)"),
   cdnPublicKey: z
     .string({ error: 'must be the path of a PEM file, or several with commas between' })
     .min(1, 'must be the path of a PEM file, or several with commas between')

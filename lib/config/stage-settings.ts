@@ -13,6 +13,16 @@ export type CustomDomain = {
   readonly certificateArn: string
 }
 
+/** The distribution as the front door of console, admin API and API. */
+type FrontDoorSettings = {
+  /** Whether the API's own address refuses requests. */
+  readonly isApiClosed: boolean
+  /** A web ACL of scope CLOUDFRONT; undefined for none. */
+  readonly webAclArn: string | undefined
+  /** Version of the front door's secret that is deployed; undefined for the current one. */
+  readonly secretVersion: string | undefined
+}
+
 /** All settings of a deployment, with their defaults. */
 export type StageSettings = {
   /** Name of the stage; the stack is `Reelgate-<stage>`. */
@@ -32,6 +42,8 @@ export type StageSettings = {
   readonly table: string | undefined
   readonly apiDomain: CustomDomain | undefined
   readonly videoDomain: CustomDomain | undefined
+  /** Undefined without the console. */
+  readonly frontDoor: FrontDoorSettings | undefined
   /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
   readonly cdnPublicKeyPems: readonly string[]
   /** A limit of the whole API, not of a client. */
@@ -63,6 +75,7 @@ export type StageSettings = {
  */
 export const PROFILE_DEFAULTS = {
   dev: {
+    console: 'on',
     responseStreaming: true,
     retainData: false,
     throttleRate: 100,
@@ -74,6 +87,7 @@ export const PROFILE_DEFAULTS = {
     alarms: false,
   },
   prod: {
+    console: 'on',
     responseStreaming: true,
     retainData: true,
     throttleRate: 5000,
@@ -108,6 +122,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
+    frontDoor: frontDoorOf(values, defaults),
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {
       requestsPerSecond: values.throttleRate ?? defaults.throttleRate,
@@ -158,6 +173,20 @@ function profileOf({ stage, profile }: ContextValues): StageProfile {
 
 function domainOf(domainName: string | undefined, certificateArn: string | undefined): CustomDomain | undefined {
   return domainName === undefined || certificateArn === undefined ? undefined : { domainName, certificateArn }
+}
+
+function frontDoorOf(
+  values: ContextValues,
+  defaults: (typeof PROFILE_DEFAULTS)[StageProfile],
+): FrontDoorSettings | undefined {
+  const isOn = (values.console ?? defaults.console) === 'on' && !values.emulator
+  return isOn
+    ? {
+        isApiClosed: values.apiClosed,
+        webAclArn: values.frontDoorWebAclArn,
+        secretVersion: values.frontDoorSecretVersion,
+      }
+    : undefined
 }
 
 /** @throws StageSettingsError for a rate without a web ACL. */

@@ -90,8 +90,11 @@ describe('reelgate-stack: the time limit', () => {
   })
 
   it('of retries for new permissions ends within the function, whose retries end within CloudFormation’s timeout', () => {
-    const patience = seconds('lambdas/cdn-signing-key/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
-    const answer = seconds('lambdas/cdn-signing-key/respond-to-cloudformation.ts', 'RESPONSE_TIMEOUT_MILLISECONDS')
+    const patience = seconds('lambdas/adapters/cloudformation/retry-passing-errors.ts', 'PATIENCE_MILLISECONDS_MAX')
+    const answer = seconds(
+      'lambdas/adapters/cloudformation/respond-to-cloudformation.ts',
+      'RESPONSE_TIMEOUT_MILLISECONDS',
+    )
     const once = functionSeconds('cdn-signing-key')
     expect(patience + answer + MARGIN_SECONDS).toBeLessThanOrEqual(once)
     // Lambda runs an event that failed twice more, after one minute and after two.

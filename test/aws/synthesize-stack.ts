@@ -46,9 +46,12 @@ export function createApp({ bundledStacks = [], ...props }: TestAppProps = {}): 
   })
 }
 
-/** Settings of a stage as `-c key=value` gives them; a stage of its own with all that production has, unless said. */
+/**
+ * Settings of a stage as `-c key=value` gives them; a stage of its own with all that production has, unless said. The console is off
+ * unless given: test/aws/front-door.test.ts shows what it adds.
+ */
 export function stageSettings(context: Readonly<Record<string, unknown>> = {}): StageSettings {
-  const given: Readonly<Record<string, unknown>> = { stage: 'test', profile: 'prod', ...context }
+  const given: Readonly<Record<string, unknown>> = { stage: 'test', profile: 'prod', console: 'off', ...context }
   return readStageSettings((name) => given[name])
 }
 

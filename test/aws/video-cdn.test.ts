@@ -13,7 +13,13 @@ function synthesizeCdn(customDomain?: CustomDomain, corsOrigins: readonly string
       corsOrigins,
     })
     const keyGroup = KeyGroup.fromKeyGroupId(stack, 'KeyGroup', 'group-1')
-    new VideoCdn(stack, 'VideoCdn', { bucket, keyGroup, customDomain, isOpenToBrowsers: corsOrigins.length > 0 })
+    new VideoCdn(stack, 'VideoCdn', {
+      bucket,
+      keyGroup,
+      customDomain,
+      isOpenToBrowsers: corsOrigins.length > 0,
+      isFrontDoor: false,
+    })
   })
 }
 

@@ -9,6 +9,43 @@ function synthesizeAcl(isOpenToBrowsers: boolean) {
   return synthesizeAlone((stack) => new WebAcl(stack, 'WebAcl', props))
 }
 
+type FrontDoor = NonNullable<ConstructorParameters<typeof WebAcl>[2]['frontDoor']>
+
+/** Rules of an API behind a front door. */
+function frontDoorRules(changes: Partial<FrontDoor>) {
+  const frontDoor = {
+    isApiClosed: false,
+    webAclArn: undefined,
+    secretVersion: undefined,
+    accepted: ['new'],
+    ...changes,
+  }
+  const props = { stageArn: STAGE_ARN, requestsPerAddressInFiveMinutes: 2000, isOpenToBrowsers: false, frontDoor }
+  const [found] = resourcesOf(
+    synthesizeAlone((stack) => new WebAcl(stack, 'WebAcl', props)),
+    'AWS::WAFv2::WebACL',
+  )
+  const named = (name: string): Rule | undefined => found?.properties.Rules.find(({ Name }: Rule) => Name === name)
+  return {
+    flood: named('Flood'),
+    viewerFlood: named('ViewerFlood'),
+    closed: named('Closed'),
+    bodies: found?.properties.CustomResponseBodies,
+    hiddenHeaders: found?.properties.DataProtectionConfig.DataProtections[0].Field.FieldKeys,
+  }
+}
+
+function hasHeader(value: string) {
+  return {
+    ByteMatchStatement: {
+      FieldToMatch: { SingleHeader: { Name: 'x-reelgate-front-door' } },
+      PositionalConstraint: 'EXACTLY',
+      SearchString: value,
+      TextTransformations: [{ Priority: 0, Type: 'NONE' }],
+    },
+  }
+}
+
 const template = synthesizeAcl(false)
 const [acl] = resourcesOf(template, 'AWS::WAFv2::WebACL')
 
@@ -94,6 +131,50 @@ describe('WebAcl', () => {
       { Name: 'access-control-allow-origin', Value: '*' },
       { Name: 'access-control-expose-headers', Value: 'x-request-id, retry-after' },
     ])
+  })
+
+  it('counts requests through the front door for their viewers, by the address that the front door names', () => {
+    const { flood, viewerFlood } = frontDoorRules({})
+    expect(flood?.Statement.RateBasedStatement).toMatchObject({
+      AggregateKeyType: 'IP',
+      ScopeDownStatement: { NotStatement: { Statement: hasHeader('new') } },
+    })
+    expect(viewerFlood?.Statement.RateBasedStatement).toEqual({
+      Limit: 2000,
+      EvaluationWindowSec: 300,
+      AggregateKeyType: 'FORWARDED_IP',
+      ForwardedIPConfig: { HeaderName: 'x-reelgate-viewer-address', FallbackBehavior: 'NO_MATCH' },
+      ScopeDownStatement: hasHeader('new'),
+    })
+  })
+
+  it('accepts both values of the header during a rotation', () => {
+    const { viewerFlood } = frontDoorRules({ accepted: ['new', 'old'] })
+    expect(viewerFlood?.Statement.RateBasedStatement).toMatchObject({
+      ScopeDownStatement: { OrStatement: { Statements: [hasHeader('new'), hasHeader('old')] } },
+    })
+  })
+
+  it('leaves counting by viewer to the web ACL of the distribution if there is one', () => {
+    const { flood, viewerFlood } = frontDoorRules({ webAclArn: 'arn:aws:wafv2:us-east-1:1:global/webacl/a/b' })
+    expect(flood).toBeDefined()
+    expect(viewerFlood).toBeUndefined()
+  })
+
+  it('closes the API to all other requests with a 403 that says what to do, if that is set', () => {
+    const { closed, flood, bodies } = frontDoorRules({ isApiClosed: true })
+    expect(closed).toMatchObject({
+      Priority: 0,
+      Statement: { NotStatement: { Statement: hasHeader('new') } },
+      Action: { Block: { CustomResponse: { ResponseCode: 403, CustomResponseBodyKey: 'closed' } } },
+    })
+    expect(flood).toBeUndefined()
+    expect(JSON.parse(bodies.closed.Content).error).toMatchObject({ code: 'address_closed' })
+  })
+
+  it('shows no secret of the front door and no session in sampled requests', () => {
+    const { hiddenHeaders } = frontDoorRules({})
+    expect(hiddenHeaders).toEqual(['authorization', 'cookie', 'x-reelgate-front-door'])
   })
 
   it('shows no key in sampled requests', () => {

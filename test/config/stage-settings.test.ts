@@ -6,6 +6,8 @@ type Context = Readonly<Record<string, unknown>>
 
 const API_CERTIFICATE = 'arn:aws:acm:eu-central-1:111111111111:certificate/0198b3a0-0000-7000-8000-000000000000'
 const CDN_CERTIFICATE = API_CERTIFICATE.replace('eu-central-1', 'us-east-1')
+const CDN_WEB_ACL = 'arn:aws:wafv2:us-east-1:111111111111:global/webacl/viewers/0198b3a0-0000-7000-8000-000000000000'
+const SECRET_VERSION = '0198b3a0-0000-7000-8000-000000000000'
 const apiDomain = { apiDomain: 'api.example.com', apiCertificateArn: API_CERTIFICATE }
 const videoDomain = { videoDomain: 'video.example.com', videoCertificateArn: CDN_CERTIFICATE }
 
@@ -36,6 +38,7 @@ describe('the settings of a stage', () => {
       table: undefined,
       apiDomain: undefined,
       videoDomain: undefined,
+      frontDoor: { isApiClosed: false, webAclArn: undefined, secretVersion: undefined },
       cdnPublicKeyPems: [],
       throttle: { requestsPerSecond: 100, burst: 200 },
       waf: undefined,
@@ -78,7 +81,13 @@ describe('the settings of a stage', () => {
   })
 
   it('leave out of an emulator what it has not', () => {
-    expect(read({ emulator: 'true' })).toEqual({ ...read({}), emulator: true, responseStreaming: false })
+    expect(read({ emulator: 'true' })).toEqual({
+      ...read({}),
+      emulator: true,
+      responseStreaming: false,
+      frontDoor: undefined,
+    })
+    expect(read({ emulator: 'true', console: 'off' }).frontDoor).toBeUndefined()
     expect(read({ emulator: 'true', responseStreaming: 'false', waf: 'false' }).waf).toBeUndefined()
   })
 
@@ -98,6 +107,16 @@ describe('the settings of a stage', () => {
     [{ table: 'reelgate-restored', retainData: true }, { table: 'reelgate-restored' }],
     [apiDomain, { apiDomain: { domainName: 'api.example.com', certificateArn: API_CERTIFICATE } }],
     [videoDomain, { videoDomain: { domainName: 'video.example.com', certificateArn: CDN_CERTIFICATE } }],
+    [{ console: 'off' }, { frontDoor: undefined }],
+    [{ console: 'false' }, { frontDoor: undefined }],
+    [
+      { console: 'on', waf: 'true', apiClosed: 'true', frontDoorWebAclArn: CDN_WEB_ACL },
+      { frontDoor: { isApiClosed: true, webAclArn: CDN_WEB_ACL, secretVersion: undefined } },
+    ],
+    [
+      { frontDoorSecretVersion: SECRET_VERSION },
+      { frontDoor: { isApiClosed: false, webAclArn: undefined, secretVersion: SECRET_VERSION } },
+    ],
     [{ throttleRate: '20', throttleBurst: 40 }, { throttle: { requestsPerSecond: 20, burst: 40 } }],
     [{ throttleBurst: '40' }, { throttle: { requestsPerSecond: 100, burst: 40 } }],
     [{ waf: 'true' }, { waf: { requestsPerAddressInFiveMinutes: 10_000 } }],
@@ -147,6 +166,10 @@ describe('the settings of a stage', () => {
     ['apiCertificateArn', 'arn:aws:iam::111111111111:server-certificate/name'],
     ['videoDomain', 'video.example.com/v'],
     ['videoCertificateArn', 'arn:aws:acm:us-east-1:1:certificate/0198b3a0'],
+    ['console', 'no'],
+    ['apiClosed', 'on'],
+    ['frontDoorWebAclArn', CDN_WEB_ACL.replace('us-east-1', 'eu-central-1')],
+    ['frontDoorSecretVersion', '2'],
     ['cdnPublicKey', ''],
     ['throttleRate', '0'],
     ['throttleRate', '1.5'],
@@ -207,6 +230,10 @@ describe('the settings of a stage', () => {
     [{ emulator: 'true', responseStreaming: 'true' }, 'responseStreaming does not work with emulator=true'],
     [{ emulator: 'true', waf: 'true' }, 'waf does not work with emulator=true'],
     [{ emulator: 'true', alarmEmail: 'a@example.com' }, 'alarmEmail does not work with emulator=true'],
+    [{ console: 'off', apiClosed: 'true', waf: 'true' }, 'apiClosed needs console=on'],
+    [{ console: 'off', frontDoorWebAclArn: CDN_WEB_ACL }, 'frontDoorWebAclArn needs console=on'],
+    [{ apiClosed: 'true' }, 'apiClosed needs waf=true'],
+    [{ emulator: 'true', console: 'on' }, 'console does not work with emulator=true'],
     [{ emulator: 'true', ...apiDomain }, 'apiDomain does not work with emulator=true'],
     [{ emulator: 'true', ...videoDomain }, 'videoDomain does not work with emulator=true'],
     [{ emulator: 'true', cdnPublicKey: 'own.pem' }, 'cdnPublicKey does not work with emulator=true'],

@@ -1,2 +1,8 @@
 /** The parts of the bucket's client that the gateway uses, by name, so that a bundle leaves out the rest. */
-export { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+export {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3'

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { handler } from '#lambdas/cdn-signing-key/handler.ts'
-import { retryPassingErrors } from '#lambdas/cdn-signing-key/retry-passing-errors.ts'
-import { FakeCloudFront, FakeSecret } from './key-services.ts'
+import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
 
 const GROUP_NAME = 'Reelgate-dev-video-urls-eu-west-1'
 /** Pauses are shortened by this factor. The clock runs at its normal speed, so nothing gives up early. */
