@@ -21,6 +21,7 @@ import { rateHeaders } from '#middleware/rate-headers.ts'
 import { handlingOf } from '#middleware/strict-handling.ts'
 import { BufferedResponse } from './buffered-response.ts'
 import { ResponseHeaders } from './client-response.ts'
+import { boundSilence } from './front-door-limit.ts'
 import { measureRequest } from './measure-request.ts'
 import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'
 import { CallerChangedError, RelayExchange } from './relay-exchange.ts'
@@ -62,7 +63,10 @@ export function relayHandlers(operation: string, relay: Relay) {
       const response = new StreamingResponse(responseStream, headers)
       crossOrigin(headers, event, allowed)
       const timeUp = setTimeout(() => response.giveUp(), lambda.getRemainingTimeInMillis() - SETTLING_MILLISECONDS)
-      await serve(new RelayExchange({ operation, event, requestId, headers, response }), relay)
+      const exchange = new RelayExchange({ operation, event, requestId, headers, response })
+      const endBound = boundSilence(event, { exchange, response })
+      await serve(exchange, relay)
+      endBound()
       await response.finished()
       clearTimeout(timeUp)
     },

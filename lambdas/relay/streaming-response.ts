@@ -61,6 +61,10 @@ export class StreamingResponse implements ClientResponse {
     if (HttpResponseStream === undefined) {
       throw new TypeError('a streaming function runs on a Lambda runtime only')
     }
+    if (this.isOpen) {
+      // The client has its response already: one that came too late for the front door, for example.
+      return
+    }
     this.#statusCode = statusCode
     if (this.#gone.signal.aborted) {
       return

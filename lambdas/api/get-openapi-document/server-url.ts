@@ -1,3 +1,4 @@
+import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 /** A name or an address, with a port or without: whatever else a client may write into its Host header is left out. */
@@ -8,9 +9,14 @@ const DOCUMENT_PATH = /^((?:\/[\w.~-]+)*)\/openapi\.json$/
 
 /**
  * Where the request reached this API, such as `https://abc123defg.execute-api.eu-west-1.amazonaws.com/live`, without a slash
- * at the end. Undefined when the request does not say.
+ * at the end; the address of the front door (`CONSOLE_ORIGIN`) for a request through it, whose host is the API's own. Undefined when the
+ * request does not say.
  */
 export function serverUrl(event: Pick<ApiEvent, 'headers' | 'requestContext'>): string | undefined {
+  const [frontDoor] = (process.env.CONSOLE_ORIGIN ?? '').split(' ')
+  if (frontDoor && headerOf(event, FRONT_DOOR_HEADER) !== undefined) {
+    return frontDoor
+  }
   const host = headerOf(event, 'host')
   const path = DOCUMENT_PATH.exec(event.requestContext?.path ?? '')?.[1]
   if (host === undefined || !HOST.test(host) || path === undefined) {

@@ -39,6 +39,18 @@ describe('the OpenAPI document of a deployment', () => {
     })
   })
 
+  it('names the front door to a request through it, and the address of the API to all others', async () => {
+    process.env.CONSOLE_ORIGIN = 'https://gateway.example.com'
+    const own = { Host: 'abc.execute-api.eu-west-1.amazonaws.com', 'X-Forwarded-Proto': 'https' }
+    const [through, direct] = await Promise.all([
+      ask({ ...own, 'x-reelgate-front-door': 'a secret' }, '/live/openapi.json'),
+      ask(own, '/live/openapi.json'),
+    ])
+    delete process.env.CONSOLE_ORIGIN
+    expect(JSON.parse(through.body).servers).toMatchObject([{ url: 'https://gateway.example.com' }])
+    expect(JSON.parse(direct.body).servers).toMatchObject([{ url: `https://${own.Host}/live` }])
+  })
+
   it.each([
     ['a local host', LOCAL, '/openapi.json', 'http://127.0.0.1:8787/v1/models'],
     ['a local host by its IPv6 address', { host: '[::1]:9000' }, '/openapi.json', 'http://[::1]:9000/v1/models'],
