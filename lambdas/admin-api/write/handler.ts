@@ -1,3 +1,4 @@
+import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { systemClock } from '#adapters/clock.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
@@ -11,6 +12,7 @@ const context = {
   table: openTable(),
   openBucket: once(openBucket),
   openCatalogue: once(openCatalogue),
+  openUrlSigner: openVideoUrlSigner,
 }
 
 /** The operations of the admin API that ADMIN_ROUTES gives to this function. */

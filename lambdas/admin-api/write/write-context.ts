@@ -1,17 +1,22 @@
+import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import type { Clock } from '#adapters/clock.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import type { StepContext } from '#lambdas/pipeline/step-context.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 
 /** What the operations that change something take from outside. */
-export type WriteContext = Pick<Clock, 'nowMilliseconds'> & {
-  readonly table: Table
-  readonly openBucket: OpenBucket
-  /** The configuration of the deployment, without switches. */
-  readonly openCatalogue: () => Pick<Catalogue, 'config'>
-}
+export type WriteContext = Pick<Clock, 'nowMilliseconds'> &
+  Pick<StepContext, 'network'> & {
+    /** Signs the url of a video in a callback that is sent again. */
+    readonly openUrlSigner: OpenUrlSigner
+    readonly table: Table
+    readonly openBucket: OpenBucket
+    /** The configuration of the deployment, without switches. */
+    readonly openCatalogue: () => Catalogue
+  }
 
 /** One operation that changes something. */
 export type WriteOperation = (event: ApiEvent, context: WriteContext) => Promise<AdminResponse>

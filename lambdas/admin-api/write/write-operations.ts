@@ -10,6 +10,7 @@ import { revokeKey, rotateKey } from './end-key.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { adjustCredits, grantCredits } from './move-credits.ts'
 import { cancelVideo, deleteVideo, redriveVideo } from './repair-video.ts'
+import { resendCallback } from './resend-callback.ts'
 import { revealCallbackSecret } from './reveal-callback-secret.ts'
 import { resumeTenant, suspendTenant } from './suspend-tenant.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
@@ -28,13 +29,14 @@ const OPERATIONS = {
   'revoke-key': revokeKey,
   'cancel-video': cancelVideo,
   'redrive-video': redriveVideo,
+  'resend-callback': resendCallback,
   'delete-video': deleteVideo,
   'change-channel': changeChannel,
   'clear-channel': clearChannel,
   'change-model': changeModel,
   'clear-model': clearModel,
   'create-playground-key': createPlaygroundKey,
-} as const satisfies Partial<Record<AdminOperationOf<'write'>, WriteOperation>>
+} as const satisfies Readonly<Record<AdminOperationOf<'write'>, WriteOperation>>
 
 /** Every operation that changes something; what a store refuses becomes a 404 or a 409. */
 export function writeOperations(context: WriteContext): Readonly<Record<keyof typeof OPERATIONS, AdminOperation>> {

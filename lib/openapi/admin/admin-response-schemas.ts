@@ -29,6 +29,7 @@ import {
 } from '#core/console/write-response.ts'
 import { openaiErrorResponse } from '#core/contract/error-response.ts'
 import { modelPriceResponse } from '#core/contract/model-response.ts'
+import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'
 import { videoReceiptResponse } from '#core/contract/video-receipt-response.ts'
 
 /** The responses of the admin API and their common parts, by their names in the document. */
@@ -62,6 +63,7 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   PlaygroundKey: playgroundKeyResponse,
   VideoCancellation: videoCancellationResponse,
   VideoRedrive: videoRedriveResponse,
+  VideoCallback: videoCallbackAttemptResponse,
   ChannelSwitches: channelSwitchesResponse,
   ModelSwitches: modelSwitchesResponse,
   TenantName: tenantName,

@@ -84,7 +84,11 @@ export const ADMIN_WRITE_OPERATIONS = {
     description: 'Nothing is posted or billed twice.',
     response: { description: 'The execution.', schema: 'VideoRedrive' },
   },
-  'resend-callback': { summary: 'Send a callback once more', response: { description: 'The attempt.' } },
+  'resend-callback': {
+    summary: 'Send a callback once more',
+    description: 'Of an ended job, at most ten times. The same `webhook-id` as before.',
+    response: { description: 'The attempt.', schema: 'VideoCallback' },
+  },
   'delete-video': {
     summary: 'Delete a video job',
     description: 'The job and its video are gone at once. A job that runs is settled as usual.',

@@ -14,7 +14,13 @@ describe('changed-target', () => {
   it('shows a tenant and a key as they are stored, without a secret or a digest', async () => {
     const { tenantId, keyDigest, webhookSecret } = await openTenant(engine.table, '2')
     const openBucket = () => Promise.reject(new Error('not used'))
-    const context = { table: engine.table, openBucket, nowMilliseconds: Date.now, openCatalogue: () => testCatalogue() }
+    const context = {
+      table: engine.table,
+      openBucket,
+      nowMilliseconds: Date.now,
+      openCatalogue: () => testCatalogue(),
+      openUrlSigner: async () => () => '',
+    }
     const tenant = await respondWithTenant(tenantId, context)
     const key = await readKeyBody(context, keyDigest.slice(0, 8))
     expect(tenant.body).toMatchObject({ object: 'tenant', id: tenantId, balance: { available: '2' } })

@@ -11,7 +11,13 @@ const table: Table = {
   updateItem: nothing,
   transact: nothing,
 }
-const context = { table, openBucket: nothing, nowMilliseconds: () => 5_000, openCatalogue: () => testCatalogue() }
+const context = {
+  table,
+  openBucket: nothing,
+  nowMilliseconds: () => 5_000,
+  openCatalogue: () => testCatalogue(),
+  openUrlSigner: async () => () => '',
+}
 
 describe('key-limits', () => {
   it('an end is in the future, or there is none', () => {

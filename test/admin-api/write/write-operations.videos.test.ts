@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
+import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
+import { startCallbackReceiver } from '../../engines/callback-receiver.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { type Recovery, startRecovery } from '../../engines/start-recovery.ts'
 import { type WriteRig, writeCaller } from './write-rig.ts'
@@ -85,10 +87,34 @@ describe('delete-video', () => {
   })
 })
 
+describe('resend-callback', () => {
+  it('200: sends the callback of an ended job once more, and records its number', async () => {
+    const receiver = await startCallbackReceiver(() => 200)
+    const changes = await recovery.engines.pipeline({ config: { callback_allowlist: [receiver.origin] } })
+    const { table, openBucket, nowMilliseconds, network, catalogue } = changes.context
+    const guarded = network === undefined ? {} : { network }
+    call = writeCaller(table, { openBucket, nowMilliseconds, catalogue, ...guarded })
+    pipeline = changes
+    const job = await changes.createAccepted({ callbackUrl: receiver.url })
+    const open = await act(job, 'POST', '/callback')
+    expect(open).toMatchObject({ status: 409, body: { error: { code: 'callback_refused' } } })
+    await endFailedJob(job, changes.context, 'TaskGoneError')
+    const sent = await act(job, 'POST', '/callback')
+    expect(sent).toMatchObject({
+      status: 200,
+      body: { object: 'video.callback', id: job.jobId, attempt: 2, status: 200, delivered: true },
+    })
+    expect(receiver.received).toHaveLength(1)
+    expect(await audit(job)).toEqual([['job callback', 'ada@host']])
+    await receiver.stop()
+  })
+})
+
 describe('operations on a video job', () => {
   it.each([
     ['POST', '/cancellation'],
     ['POST', '/redrive'],
+    ['POST', '/callback'],
     ['DELETE', ''],
   ])('%s %s 404: unknown, malformed and of another tenant; 400: without a tenant', async (method, path) => {
     const job = await pipeline.create()

@@ -1,7 +1,8 @@
 import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
-import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { Catalogue } from '#core/catalogue/catalogue.ts'
 import type { Session } from '#core/console/session.ts'
+import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { startTestTable } from '../../engines/start-test-table.ts'
@@ -20,7 +21,9 @@ type Call = {
 // biome-ignore lint/suspicious/noExplicitAny: tests read the members that they compare.
 type Response = { readonly status: number; readonly body: any }
 
-type Options = { readonly openBucket?: OpenBucket; readonly nowMilliseconds?: () => number }
+type Options = Partial<Pick<WriteContext, 'openBucket' | 'nowMilliseconds' | 'network'>> & {
+  readonly catalogue?: Catalogue
+}
 
 /** Calls operations of the write function through its chain, over a table. */
 export function writeCaller(table: Table, options: Options = {}) {
@@ -29,7 +32,9 @@ export function writeCaller(table: Table, options: Options = {}) {
     table,
     nowMilliseconds: options.nowMilliseconds ?? Date.now,
     openBucket: options.openBucket ?? (() => Promise.reject(new Error('no bucket'))),
-    openCatalogue: () => testCatalogue(),
+    openCatalogue: () => options.catalogue ?? testCatalogue(),
+    openUrlSigner: async () => () => 'https://cdn.example/v',
+    ...(options.network === undefined ? {} : { network: options.network }),
   }
   return async (method: string, path: string, { body, query, session }: Call = {}): Promise<Response> => {
     const handler = adminHandler('write', writeOperations(context), { openTable: tableWithSession(session) })

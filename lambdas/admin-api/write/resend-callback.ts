@@ -1,0 +1,29 @@
+import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
+import { AdminConflictError } from '#core/console/admin-errors.ts'
+import { parseRequest } from '#core/console/parse-request.ts'
+import { emptyRequest } from '#core/console/switch-request.ts'
+import { callbackAttemptView } from '#core/jobs/callback-attempt-view.ts'
+import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
+import { resendCallback as resend } from '#lambdas/pipeline/resend-callback.ts'
+import { actorOf } from '#middleware/admin-event.ts'
+import { jobKeyOf } from './named-target.ts'
+import type { WriteOperation } from './write-context.ts'
+
+/** `POST .../callback`: sends the callback of an ended job once more. The entry of the log is written with its number, before it is sent. */
+export const resendCallback: WriteOperation = async (event, context) => {
+  parseRequest(emptyRequest, event.json)
+  const job = jobKeyOf(event)
+  const [actor, at] = [actorOf(event), context.nowMilliseconds()]
+  const target = { kind: 'job', id: job.jobId, tenantId: job.tenantId } as const
+  const claimed = (attempt: number) =>
+    auditEntry({ actor, action: 'job callback', target, before: null, after: { attempts: attempt }, at })
+  const callback = { ...context, catalogue: context.openCatalogue() }
+  try {
+    const attempt = await resend(job, callback, claimed)
+    return { body: { object: 'video.callback', id: job.jobId, ...callbackAttemptView(attempt) } }
+  } catch (error) {
+    throw error instanceof VideoJobConflictError
+      ? new AdminConflictError(error.message, 'callback_refused', { cause: error })
+      : error
+  }
+}
