@@ -5,6 +5,7 @@ import type { SourceFacts } from './source-facts.ts'
 const ROOTS: readonly { sources: string; tests: string }[] = [
   { sources: 'lambdas/', tests: 'test/' },
   { sources: 'lib/', tests: 'test/' },
+  { sources: 'web/src/', tests: 'test/web/' },
   { sources: 'bench/', tests: 'test/bench/' },
   { sources: 'bin/', tests: 'test/bin/' },
   { sources: 'scripts/', tests: 'test/scripts/' },
@@ -12,8 +13,8 @@ const ROOTS: readonly { sources: string; tests: string }[] = [
   { sources: 'docs/', tests: 'test/docs/' },
 ]
 
-/** Folders whose files with behaviour each need a test. */
-const TESTED = /^(lambdas|lib)\//
+/** Folders whose files with behaviour each need a test. The rest of the console runs in a browser, and is tested there. */
+const TESTED = /^(lambdas|lib|web\/src\/core)\//
 
 /** Tests of several units at once, by folder, each with what holds it together. */
 export const SUITES = {

@@ -1,3 +1,4 @@
+import { keepPageSecret } from '../api/page-secret.ts'
 import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
 import { createStore } from '../state/store.ts'
@@ -8,13 +9,23 @@ export const linkFailure = createStore<string | null>(null)
 /** A one-time secret, such as `#link=rg_link_...`. A fragment is sent to no server, so it stands in no log. */
 const LINK = /^#link=([\w-]+)$/
 
-/** Takes the secret of a sign-in link out of the url at once, before it can be copied, and posts it. Never rejects. */
+/** On loopback a sign-in elsewhere, which has already set the cookie, hands over the secret of the page. */
+const PAGE_SECRET = /^#page=([\w-]+)$/
+
+/** Takes a secret out of the url at once, before it can be copied, and signs in with it. Never rejects. */
 export async function signInByFragment(): Promise<void> {
-  const link = LINK.exec(location.hash)?.[1]
-  if (link === undefined) {
+  const { hash } = location
+  const [link, secret] = [LINK.exec(hash)?.[1], PAGE_SECRET.exec(hash)?.[1]]
+  if (link === undefined && secret === undefined) {
     return
   }
   history.replaceState(null, '', location.pathname + location.search)
+  if (secret !== undefined) {
+    keepPageSecret(secret)
+  }
+  if (link === undefined) {
+    return
+  }
   try {
     await signIn({ link })
   } catch (failure) {

@@ -107,12 +107,14 @@ function explain(failure: unknown): string {
   return describeFailure(failure)
 }
 
+/** Pages to which a sign-in elsewhere can lead back. */
+const RETURNS = new Set(['usage', 'videos', 'playground', 'keys', 'tenants', 'ledger', 'channels', 'audit', 'webhooks'])
+
 /** A link and not a form, because the policy of the page forbids forms that end at another origin. */
 function OidcLink({ issuer }: { readonly issuer: string }) {
   const page = location.pathname.split('/')[2] ?? ''
-  const query = page === '' ? '' : `?to=${encodeURIComponent(page)}`
   return (
-    <a class="button button-plain" href={`/admin/v1/oidc/start${query}`}>
+    <a class="button button-plain" href={`/admin/v1/oidc/start?to=${RETURNS.has(page) ? page : 'overview'}`}>
       Sign in with {hostOf(issuer)}
     </a>
   )

@@ -35,7 +35,7 @@ export default function AuditPage() {
     <Page title="Audit" lead="One row for each effect, written together with it. Secrets are never part of a row.">
       <FilterBar url={url}>
         <TextFilter url={url} name="actor" label="Actor" />
-        <TextFilter url={url} name="action" label="Action" placeholder="key.create" />
+        <TextFilter url={url} name="action" label="Action" placeholder="key create" />
         <TextFilter url={url} name="target" label="Target" placeholder="id" />
         <TextFilter url={url} name="since" label="From (UTC)" type="date" />
         <TextFilter url={url} name="until" label="To (UTC)" type="date" />

@@ -21,10 +21,16 @@ export function channelColumns(act: ((action: SwitchAction) => void) | undefined
     number('weight', 'Weight', ({ weight }) => weight),
     number('priority', 'Priority', ({ priority }) => priority),
     number('jobs', 'Open jobs', ({ open_jobs }) => open_jobs),
-    number('requests', 'Calls a minute', ({ figures }) => figures?.requests),
+    number('requests', 'Calls', ({ figures }) => figures?.requests),
     number('errors', 'Errors', ({ figures }) => figures?.errors),
-    number('p50', 'p50 ms', ({ figures }) => rounded(figures?.p50_ms)),
-    number('p95', 'p95 ms', ({ figures }) => rounded(figures?.p95_ms)),
+    { id: 'p50', title: 'p50 ms', value: ({ figures }) => rounded(figures?.p50_ms), isExportOnly: true },
+    {
+      id: 'p95',
+      title: 'p50 / p95 ms',
+      order: 'number',
+      value: ({ figures }) => rounded(figures?.p95_ms),
+      cell: ({ figures }) => <Milliseconds figures={figures} />,
+    },
     { id: 'switched', title: 'Switched by', value: ({ switched_by }) => switched_by, isExportOnly: true },
     ...(act === undefined ? [] : [actions(act)]),
   ]
@@ -63,6 +69,11 @@ function number(
   value: (row: ChannelRow) => number | null | undefined,
 ): TableColumn<ChannelRow> {
   return { id, title, order: 'number', value, cell: (row) => value(row) ?? <Nothing /> }
+}
+
+function Milliseconds({ figures }: Pick<ChannelRow, 'figures'>) {
+  const [p50, p95] = [rounded(figures?.p50_ms), rounded(figures?.p95_ms)]
+  return p50 === null ? <Nothing /> : <span class="number">{`${p50} / ${p95 ?? '–'}`}</span>
 }
 
 function rounded(milliseconds: number | null | undefined): number | null {

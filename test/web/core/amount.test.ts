@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  amountString,
+  compareAmounts,
+  parseAmount,
+  percentOf,
+  readableAmount,
+  shareOf,
+  sumAmounts,
+} from '#web/core/amount.ts'
+
+const millionths = fc.bigInt(-(10n ** 18n), 10n ** 18n)
+
+describe('amount', () => {
+  it('adds exactly what floating-point numbers would round', () => {
+    expect(sumAmounts(['0.1', '0.2', '900719925474.099271', null, undefined])).toBe('900719925474.399271')
+    expect(sumAmounts(['0.7', '-0.7'])).toBe('0')
+    expect(sumAmounts([])).toBe('0')
+  })
+
+  it('reads back every amount that it writes', () => {
+    fc.assert(fc.property(millionths, (amount) => parseAmount(amountString(amount)) === amount))
+  })
+
+  it('takes nothing for an amount that the API would not write', () => {
+    const wrong = ['', '1e3', '0x10', '1,000', '.5', '1.', '0.0000001', 'NaN', '१२']
+    expect(wrong.map(parseAmount)).toEqual(wrong.map(() => undefined))
+    expect(sumAmounts(wrong)).toBe('0')
+  })
+
+  it.each([
+    ['1234.5', '1,234.50'],
+    ['0.000412', '0.000412'],
+    ['0', '0.00'],
+    ['-1000000', '−1,000,000.00'],
+    ['12.340000', '12.34'],
+    ['<b>', '<b>'],
+  ])('shows %s as %s', (amount, readable) => {
+    expect(readableAmount(amount)).toBe(readable)
+  })
+
+  it('shows the sign of a credit only where it is asked for', () => {
+    expect([readableAmount('5', { isSigned: true }), readableAmount('0', { isSigned: true })]).toEqual([
+      '+5.00',
+      '0.00',
+    ])
+  })
+
+  it('never loses a digit between reading and showing', () => {
+    fc.assert(
+      fc.property(millionths, (amount) => {
+        const shown = readableAmount(amountString(amount)).replaceAll(',', '').replace('−', '-')
+        return parseAmount(shown) === amount
+      }),
+    )
+  })
+
+  it('rounds a share down, so that 99.9 percent is not all', () => {
+    expect([percentOf('99.99', '100'), percentOf('8', '10'), percentOf('1', '0'), percentOf('5', '4')]).toEqual([
+      99, 80, 0, 125,
+    ])
+  })
+
+  it('orders by value and not by letters', () => {
+    expect(['10', '9', '-1', '0.5'].toSorted(compareAmounts)).toEqual(['-1', '0.5', '9', '10'])
+  })
+
+  it('draws the largest bar whole, and nothing for no cost', () => {
+    expect([shareOf('4', ['4', '1']), shareOf('1', ['4', '1']), shareOf('0', ['0']), shareOf('-1', ['4'])]).toEqual([
+      1, 0.25, 0, 0,
+    ])
+  })
+})

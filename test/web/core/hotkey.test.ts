@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals'
+import { readHotkey } from '#web/core/hotkey.ts'
+
+const press = (key: string, changes = {}, isAfterPrefix = false) =>
+  readHotkey({ key, hasModifier: false, element: 'body', isEditable: false, ...changes }, isAfterPrefix)
+
+describe('readHotkey', () => {
+  it('knows the single letters', () => {
+    expect(['/', 'j', 'k', 'o', '?', 'g', 'x'].map((key) => press(key)?.kind)).toEqual([
+      'filter',
+      'next',
+      'previous',
+      'open',
+      'help',
+      'prefix',
+      undefined,
+    ])
+  })
+
+  it('takes any letter after g as a page, and nothing else', () => {
+    expect(press('k', {}, true)).toEqual({ kind: 'page', letter: 'k' })
+    expect(press('Enter', {}, true)).toBeNull()
+  })
+
+  it.each(['input', 'textarea', 'select'])('leaves keys in a %s to it', (element) => {
+    expect([press('/', { element }), press('g', { element }), press('k', { element }, true)]).toEqual([
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('leaves keys with a modifier, and in editable content, alone', () => {
+    expect([press('k', { hasModifier: true }), press('j', { isEditable: true })]).toEqual([null, null])
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals'
+import { absoluteTime, clockTime, daysBetween, duration, lastDays, relativeTime, startOfDay } from '#web/core/time.ts'
+
+const NOW = Date.parse('2026-11-22T22:49:10Z') / 1000
+
+describe('time', () => {
+  it.each([
+    [0, 'just now'],
+    [59, '59 s ago'],
+    [60, '1 min ago'],
+    [3599, '59 min ago'],
+    [3600, '1 h ago'],
+    [86_400, '1 d ago'],
+    [30 * 86_400, '2026-10-23'],
+    [-7200, 'in 2 h'],
+  ])('%d seconds before now is "%s"', (seconds, words) => {
+    expect(relativeTime(NOW - seconds, NOW, 'utc')).toBe(words)
+  })
+
+  it('writes an absolute time with its zone', () => {
+    expect(absoluteTime(NOW, 'utc')).toBe('2026-11-22 22:49:10 UTC')
+    expect(clockTime(NOW, 'utc')).toBe('22:49:10')
+    expect(absoluteTime(NOW, 'local')).toMatch(/^2026-11-2\d \d\d:\d\d:10 UTC[+-]\d\d:\d\d$/)
+  })
+
+  it('does not fail for a time that is none', () => {
+    expect(absoluteTime(Number.NaN, 'utc')).toBe('unknown')
+  })
+
+  it('writes durations with two units at most', () => {
+    expect([duration(4.24), duration(80), duration(7500)]).toEqual(['4.2 s', '1 min 20 s', '2 h 5 min'])
+  })
+
+  it('lists days of UTC, both ends included, over the change of a year', () => {
+    expect(daysBetween('2026-12-31', '2027-01-02')).toEqual(['2026-12-31', '2027-01-01', '2027-01-02'])
+    expect(lastDays(2, NOW)).toEqual(['2026-11-21', '2026-11-22'])
+  })
+
+  it('lists no day for an end before its start or for what is no day, and at most a year', () => {
+    expect([daysBetween('2026-02-02', '2026-02-01'), daysBetween('', '2026-02-01'), daysBetween('x', 'y')]).toEqual([
+      [],
+      [],
+      [],
+    ])
+    expect(daysBetween('2000-01-01', '2026-01-01')).toHaveLength(366)
+    expect([startOfDay('2026-11-22'), startOfDay('22.11.2026'), startOfDay('2026-13-01')]).toEqual([
+      1795305600,
+      undefined,
+      undefined,
+    ])
+  })
+})
