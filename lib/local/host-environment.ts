@@ -47,6 +47,8 @@ export function setEnvironment({
     CORS_ORIGINS: corsOrigins.join(' '),
     // Pages of this machine, whatever name and port they call it by.
     CONSOLE_ORIGIN: 'loopback',
+    // One process reads and writes, so its pages need not be a minute old.
+    CONSOLE_SUMMARY: 'live',
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })

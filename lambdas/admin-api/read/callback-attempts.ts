@@ -1,12 +1,9 @@
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-
-/** Sends of one callback that a client or an operator may ask for. */
-const RESENDS_MAX = 10
+import { resendRefusal } from '#core/jobs/callback-resend.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
 
 /** Whether the callback of a job may be sent once more. */
 export function mayResend(job: VideoJob): boolean {
-  const resends = attemptsOf(job).filter(({ attempt }) => attempt > 1).length
-  return job.callbackUrl !== undefined && isTerminal(job) && !job.isDeleted && resends < RESENDS_MAX
+  return !job.isDeleted && resendRefusal(job) === undefined
 }
 
 /** The callback of a job with its attempts, oldest first; null for a job without a callback url. */

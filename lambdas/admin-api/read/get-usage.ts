@@ -1,4 +1,5 @@
 import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
+import { allUsage, parseAllUsageQuery } from '#core/console/all-usage.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { parseUsageQuery } from '#core/parameters/usage-query.ts'
 import { dayOf } from '#core/quota/usage-counter.ts'
@@ -6,15 +7,20 @@ import { usageReport } from '#core/quota/usage-report.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
-import { tenantIdOf } from './tenant-of-request.ts'
+import { tenantIdIfGiven } from './tenant-of-request.ts'
 
 /** A page of one tenant has two queries besides its session. */
 const REQUESTS_MAX = 2
 
-/** GET /admin/v1/usage of one tenant: at most two queries of its counters. */
-export async function getUsage(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
-  const tenantId = tenantIdOf(event)
-  const query = parseUsageQuery({ ...event.queryStringParameters }, dayOf(now()))
+/** GET /admin/v1/usage: of one tenant by at most two queries of its counters, of all tenants from the summary. */
+export async function getUsage(event: ApiEvent, { table, summary, now }: ReadContext): Promise<AdminResponse> {
+  const today = dayOf(now())
+  const tenantId = tenantIdIfGiven(event)
+  if (tenantId === undefined) {
+    const query = parseAllUsageQuery(event.queryStringParameters ?? {}, today)
+    return { body: allUsage(await summary(), query, today) }
+  }
+  const query = parseUsageQuery({ ...event.queryStringParameters }, today)
   const counters = await readUsageCounters(table(), tenantId, { ...query, requestsMax: REQUESTS_MAX })
   if (counters === undefined) {
     const message = '`from` must be later: the range has more than 2 MB of counters, so read it in parts'

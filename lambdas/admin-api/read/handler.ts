@@ -4,12 +4,15 @@ import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { readOperations } from './read-operations.ts'
+import { summarySource } from './summary-source.ts'
 
 const table = once(openTable)
+const now = Date.now
+const summary = summarySource({ table, now, isLive: process.env.CONSOLE_SUMMARY === 'live' })
 
 /** The operations of the admin API that show things. */
 export const handler = adminHandler(
   'read',
-  readOperations({ table, openBucket: once(openBucket), openSigner: openVideoUrlSigner, now: Date.now }),
+  readOperations({ table, summary, openBucket: once(openBucket), openSigner: openVideoUrlSigner, now }),
   { openTable: table },
 )

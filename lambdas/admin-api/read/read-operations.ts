@@ -1,5 +1,6 @@
 import type { AdminOperationOf } from '#core/console/admin-routes.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { getOverview } from './get-overview.ts'
 import { getTenantDetail } from './get-tenant.ts'
 import { getUsage } from './get-usage.ts'
 import { getVideo } from './get-video.ts'
@@ -7,6 +8,7 @@ import { listAudit } from './list-audit.ts'
 import { listCallbackAttempts } from './list-callback-attempts.ts'
 import { listKeys } from './list-keys.ts'
 import { listLedger } from './list-ledger.ts'
+import { listTenants } from './list-tenants.ts'
 import { listVideos } from './list-videos.ts'
 import type { ReadContext } from './read-context.ts'
 import { verifyTenantLedger } from './verify-ledger.ts'
@@ -14,6 +16,7 @@ import { verifyTenantLedger } from './verify-ledger.ts'
 /** Every operation of the function that reads. */
 export function readOperations(context: ReadContext): Partial<Record<AdminOperationOf<'read'>, AdminOperation>> {
   return {
+    'get-overview': (event) => getOverview(event, context),
     'get-tenant': (event) => getTenantDetail(event, context),
     'get-usage': (event) => getUsage(event, context),
     'get-video': (event) => getVideo(event, context),
@@ -21,6 +24,7 @@ export function readOperations(context: ReadContext): Partial<Record<AdminOperat
     'list-callback-attempts': (event) => listCallbackAttempts(event, context),
     'list-keys': (event) => listKeys(event, context),
     'list-ledger': (event) => listLedger(event, context),
+    'list-tenants': (event) => listTenants(event, context),
     'list-videos': (event) => listVideos(event, context),
     'verify-ledger': (event) => verifyTenantLedger(event, context),
   }

@@ -24,6 +24,7 @@ import { recountChannels } from './recount-channels.ts'
 import { releaseLapsedHold } from './release-lapsed-hold.ts'
 import { releaseRequest } from './release-request.ts'
 import { ReservationAges } from './reservation-ages.ts'
+import { summarize } from './summarize.ts'
 
 /** Items in parallel: bounded, so that a backlog does not exhaust the table. */
 const PARALLEL_LOOKS = 8
@@ -69,6 +70,7 @@ export async function reconcile(
     const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
     await recountOrLog(context, hasTimeToCount)
   }
+  await summarize(context, hasTime)
 }
 
 /** Operators get alerts by log alone where `publishToOperators` is undefined. */

@@ -28,10 +28,9 @@ describe('callback-attempts', () => {
   })
 
   it('permits a resend after the end, ten times', () => {
-    const attempts = (count: number) => Array.from({ length: count }, (_, index) => attempt(index + 1))
     expect(mayResend(job({ status: 'processing' }))).toBe(false)
     expect(mayResend(job({ callbackUrl: undefined }))).toBe(false)
-    expect(mayResend(job({ callbackAttempts: attempts(10) }))).toBe(true)
-    expect(mayResend(job({ callbackAttempts: attempts(11) }))).toBe(false)
+    expect(mayResend(job({ callbackResends: 9 }))).toBe(true)
+    expect(mayResend(job({ callbackResends: 10 }))).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 import type { Session } from '#core/console/session.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
+import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
@@ -42,6 +43,7 @@ export function readRig(table: TableWithClient, changes: Partial<ReadContext> = 
     }
     const context: ReadContext = {
       table: () => counted,
+      summary: summarySource({ table: () => table, now: Date.now, isLive: true }),
       openBucket: () => Promise.reject(new Error('no bucket')),
       openSigner: async () => (job) => `https://videos.example.com/${job.videoKey}?until=${job.expiresAt}`,
       now: Date.now,

@@ -66,6 +66,8 @@ export const tableKeys = {
   signInFailures: (address: string): TableKey => ({ PK: `SIGNIN#${address}`, SK: '0' }),
   /** What was last alerted about a budget or a balance. */
   alertMark: (tenantId: string, subject: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `MARK#${subject}` }),
+  /** What the pages of the console over all tenants show, in packed parts. */
+  summary: (part: string): TableKey => ({ PK: 'SUMMARY', SK: part }),
 } as const
 
 /** Index partition of an open reservation. Any spread works, because readers query all partitions. */

@@ -1,0 +1,102 @@
+import { readBalance, readTenantRecord } from '#adapters/store/accounts/tenant-store.ts'
+import { alertViewOf } from '#adapters/store/alerts/alert-settings.ts'
+import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { attentionOf, firstSummaryDay, type Summary } from '#core/console/summary.ts'
+import { formatCredits, type Microcredits } from '#core/money/money.ts'
+import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
+import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { ReadContext } from './read-context.ts'
+import { tenantIdIfGiven, unknownTenant } from './tenant-of-request.ts'
+
+/** GET /admin/v1/overview: of one tenant by two requests to the table, of all tenants from the summary. */
+export async function getOverview(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
+  const tenantId = tenantIdIfGiven(event)
+  const body = tenantId === undefined ? await overviewOfAll(context) : await overviewOfTenant(context, tenantId)
+  return { body: { object: 'overview', ...body } }
+}
+
+async function overviewOfAll({ summary: readSummary, now }: ReadContext) {
+  const summary = await readSummary()
+  const { asOf, tenants } = summary
+  return {
+    as_of: Math.trunc(asOf / 1000),
+    tenant: null,
+    spend: { ...spendOf(sumsByDay(summary), dayOf(now())), budget: null },
+    balance: null,
+    traffic: null,
+    open_jobs: tenants.reduce((sum, { openJobs }) => sum + openJobs.count, 0),
+    tenants: tenants.length,
+    channels: [],
+    attention: tenants.flatMap((tenant) => attentionOf(tenant, now())).slice(0, ATTENTION_MAX),
+  }
+}
+
+/** More is no list for a person. */
+const ATTENTION_MAX = 100
+
+/** A month of one tenant fits into one page of the table nearly always. */
+const COUNTER_REQUESTS_MAX = 2
+
+async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
+  const today = dayOf(now())
+  const range = { from: firstSummaryDay(today), to: today, requestsMax: COUNTER_REQUESTS_MAX }
+  const [[item, balanceItem], counters = []] = await Promise.all([
+    table().readItems([tableKeys.tenant(tenantId), tableKeys.balance(tenantId)]),
+    readUsageCounters(table(), tenantId, range),
+  ])
+  if (item === undefined || balanceItem === undefined) {
+    throw unknownTenant(tenantId)
+  }
+  const record = { ...readTenantRecord(item), ...readBalance(balanceItem) }
+  const view = tenantView(record, now())
+  const days = new Map<string, UsageSums>()
+  for (const counter of counters) {
+    days.set(counter.day, addUsageSums(days.get(counter.day) ?? NO_USAGE, counter))
+  }
+  const attention = attentionOf(
+    {
+      ...record,
+      createdAt: record.createdAt ?? null,
+      suspendedReason: record.suspension?.reason ?? null,
+      lowBalance: alertViewOf(item, balanceItem).lowBalance ?? null,
+      countedSpent: null,
+    },
+    now(),
+  )
+  return {
+    as_of: Math.trunc(now() / 1000),
+    tenant: { id: view.id, name: view.name },
+    spend: { ...spendOf(days, today), budget: view.budget },
+    balance: view.balance,
+    traffic: null,
+    open_jobs: view.open_jobs,
+    tenants: null,
+    channels: [],
+    attention,
+  }
+}
+
+function sumsByDay({ days }: Summary): ReadonlyMap<string, UsageSums> {
+  return new Map(
+    [...days].map(([day, usage]) => [
+      day,
+      [...usage.values()].flat().reduce<UsageSums>((sum, counter) => addUsageSums(sum, counter), NO_USAGE),
+    ]),
+  )
+}
+
+/** Today, this month and each day, from sums by day. */
+function spendOf(days: ReadonlyMap<string, UsageSums>, today: string) {
+  const month = today.slice(0, 'yyyy-mm'.length)
+  const ofMonth = [...days].filter(([day]) => day.startsWith(month))
+  return {
+    today: formatCredits(days.get(today)?.cost ?? NO_USAGE.cost),
+    month: formatCredits(ofMonth.reduce((sum, [, { cost }]) => sum + cost, 0n) as Microcredits),
+    days: [...days]
+      .toSorted(([left], [right]) => (left < right ? -1 : 1))
+      .map(([day, { cost, requests }]) => ({ day, cost: formatCredits(cost), requests })),
+  }
+}

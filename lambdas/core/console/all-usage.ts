@@ -1,0 +1,81 @@
+import { InvalidRequestError } from '../errors.ts'
+import { parseUsageQuery } from '../parameters/usage-query.ts'
+import { compareValues } from '../quota/group-usage.ts'
+import { addUsageSums, NO_USAGE, type UsageSums } from '../quota/usage-counter.ts'
+import { usageSumsView } from '../quota/usage-report.ts'
+import type { PageQuery } from './page-query.ts'
+import { firstSummaryDay, type Summary } from './summary.ts'
+
+type Dimension = 'day' | 'model' | 'key' | 'operation' | 'tenant'
+
+/** A query of the usage of all tenants, whose groups may also be tenants. */
+type AllUsageQuery = {
+  readonly from: string
+  readonly to: string
+  readonly groupBy: readonly Dimension[]
+  readonly limit: number
+  /** Groups before the page. */
+  readonly skipped: number
+}
+
+/**
+ * Reads the query of the usage of all tenants. A cursor counts groups, whose order does not change.
+ * @throws InvalidRequestError naming the parameter.
+ */
+export function parseAllUsageQuery({ after, ...query }: PageQuery, today: string): AllUsageQuery {
+  const names = (query.group_by ?? 'day').split(',')
+  const own = names.filter((name) => name !== 'tenant')
+  if (names.length - own.length > 1) {
+    throw new InvalidRequestError([{ path: 'group_by', message: '`group_by` names `tenant` twice' }])
+  }
+  const { from, to, limit } = parseUsageQuery({ ...query, group_by: own.length === 0 ? undefined : own.join() }, today)
+  const skipped = after === undefined ? 0 : Number(/^\d{1,7}$/.exec(after)?.[0] ?? Number.NaN)
+  if (Number.isNaN(skipped)) {
+    throw new InvalidRequestError([{ path: 'after', message: '`after` must be `next` of the page before' }])
+  }
+  return { from, to, groupBy: names.filter(isDimension), limit, skipped }
+}
+
+function isDimension(name: string): name is Dimension {
+  return ['day', 'model', 'key', 'operation', 'tenant'].includes(name)
+}
+
+/** The usage of all tenants, as the usage of one. @param today UTC, `yyyy-mm-dd`. */
+export function allUsage({ days, asOf }: Summary, query: AllUsageQuery, today: string) {
+  const { from, to, groupBy, limit, skipped } = query
+  const groups = new Map<string, { readonly values: readonly string[]; readonly sums: UsageSums }>()
+  let total = NO_USAGE
+  for (const [day, usage] of days) {
+    if (day < from || day > to) {
+      continue
+    }
+    for (const [tenant, counters] of usage) {
+      for (const { keyId: key, operation, model, day: _, ...sums } of counters) {
+        const dimensions = { day, key, operation, model, tenant }
+        const values = groupBy.map((dimension) => dimensions[dimension])
+        const name = JSON.stringify(values)
+        groups.set(name, { values, sums: addUsageSums(groups.get(name)?.sums ?? NO_USAGE, sums) })
+        total = addUsageSums(total, sums)
+      }
+    }
+  }
+  const sorted = [...groups.values()].toSorted((left, right) => compareValues(left.values, right.values))
+  const page = sorted.slice(skipped, skipped + limit)
+  const hasMore = sorted.length > skipped + page.length
+  const first = firstSummaryDay(today)
+  return {
+    object: 'list',
+    from,
+    to,
+    group_by: groupBy,
+    data: page.map(({ values, sums }) => ({
+      ...Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index]])),
+      ...usageSumsView(sums),
+    })),
+    total: usageSumsView(total),
+    has_more: hasMore,
+    next: hasMore ? String(skipped + page.length) : null,
+    as_of: Math.trunc(asOf / 1000),
+    left_out: from < first ? `days before ${first}: choose a tenant, or npm run admin -- usage` : null,
+  }
+}

@@ -1,0 +1,103 @@
+import { HttpError } from '../errors.ts'
+import { type Budget, budgetAt } from '../money/budget.ts'
+import type { Microcredits } from '../money/money.ts'
+import { daysBefore } from '../parameters/calendar-day.ts'
+import type { UsageCounter } from '../quota/usage-counter.ts'
+import { addUsageSums, NO_USAGE } from '../quota/usage-counter.ts'
+
+/** Days that the summary holds, today included. */
+const SUMMARY_DAYS = 31
+
+/** A tenant as the summary knows it. Amounts in microcredits, times in milliseconds. */
+export type SummarizedTenant = {
+  readonly id: string
+  readonly name: string
+  readonly state: 'active' | 'suspended'
+  readonly suspendedReason: string | null
+  readonly createdAt: number | null
+  readonly balance: Readonly<Record<'available' | 'held' | 'spent' | 'granted', Microcredits>>
+  readonly openJobs: { readonly count: number; readonly max: number | null }
+  readonly budget: Budget | null
+  /** The balance below which an alert is sent. */
+  readonly lowBalance: Microcredits | null
+  /** What the tenant had spent when its usage was read; null before the first reading. */
+  readonly countedSpent: Microcredits | null
+}
+
+/** The usage of one day, by tenant. */
+export type DayUsage = ReadonlyMap<string, readonly UsageCounter[]>
+
+/** What the pages over all tenants show. */
+export type Summary = {
+  /** When it was written, in Unix milliseconds. */
+  readonly asOf: number
+  /** By id. */
+  readonly tenants: readonly SummarizedTenant[]
+  /** By day, UTC `yyyy-mm-dd`, of the last 31 days. */
+  readonly days: ReadonlyMap<string, DayUsage>
+}
+
+/** The stage is new, or the console was just switched on: Reconcile writes the summary each minute. */
+export class SummaryNotWrittenError extends HttpError {
+  override readonly name = 'SummaryNotWrittenError'
+  readonly statusCode = 503
+  override readonly retryAfterSeconds = 30
+  constructor() {
+    super('the summary of all tenants is not written yet: try again in a minute')
+  }
+}
+
+/** The first day of a summary that is written today. */
+export function firstSummaryDay(today: string): string {
+  return daysBefore(today, SUMMARY_DAYS - 1)
+}
+
+/** Counters of a tenant and a day that are kept one by one; those above are one row each for all that is left. */
+const OTHER = 'other'
+
+/**
+ * The counters of one tenant on one day in at most `rowsMax` rows: the dearest one by one, the rest as one row. Sums stay exact.
+ */
+export function mergeCounters(counters: readonly UsageCounter[], rowsMax: number): readonly UsageCounter[] {
+  if (counters.length <= rowsMax) {
+    return counters
+  }
+  const dearest = counters.toSorted((left, right) => (left.cost === right.cost ? 0 : left.cost > right.cost ? -1 : 1))
+  const day = counters[0]?.day ?? ''
+  const rest = dearest.slice(rowsMax - 1).reduce((sum, counter) => addUsageSums(sum, counter), NO_USAGE)
+  return [...dearest.slice(0, rowsMax - 1), { day, keyId: OTHER, operation: OTHER, model: OTHER, ...rest }]
+}
+
+/** What needs a person. */
+export type Attention = {
+  readonly kind: 'failing_jobs' | 'budget' | 'low_balance' | 'breaker' | 'channel_disabled' | 'suspended'
+  readonly level: 'warning' | 'critical'
+  readonly message: string
+  readonly tenant: { readonly id: string; readonly name: string } | null
+  readonly target: string | null
+}
+
+/** A budget is worth a look from this share of its amount on. */
+const BUDGET_PERCENT = 80n
+
+/** What needs a person at one tenant. */
+export function attentionOf(tenant: SummarizedTenant, nowMilliseconds: number): readonly Attention[] {
+  const { id, name, state, suspendedReason, balance, lowBalance } = tenant
+  const about = { tenant: { id, name }, target: null }
+  const found: Attention[] = []
+  const budget = tenant.budget === null ? null : budgetAt(tenant.budget, nowMilliseconds)
+  if (budget !== null && budget.spent * 100n >= budget.amount * BUDGET_PERCENT && budget.amount > 0n) {
+    const percent = (budget.spent * 100n) / budget.amount
+    const level = percent >= 100n ? 'critical' : 'warning'
+    found.push({ kind: 'budget', level, message: `${percent} % of the budget of ${name} is spent`, ...about })
+  }
+  if (lowBalance !== null && balance.available < lowBalance) {
+    const level = balance.available <= 0n ? 'critical' : 'warning'
+    found.push({ kind: 'low_balance', level, message: `the balance of ${name} is below its mark`, ...about })
+  }
+  if (state === 'suspended') {
+    const reason = suspendedReason === null ? '' : `: ${suspendedReason}`
+    found.push({ kind: 'suspended', level: 'warning', message: `${name} is suspended${reason}`, ...about })
+  }
+  return found
+}

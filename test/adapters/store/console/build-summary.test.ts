@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { buildSummary, changedDays } from '#adapters/store/console/build-summary.ts'
+import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
+import type { Summary } from '#core/console/summary.ts'
+import { formatCredits } from '#core/money/money.ts'
+import { dayOf } from '#core/quota/usage-counter.ts'
+import { settledJob } from '../../../engines/settled-job.ts'
+import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
+import { openTenant, type TestTenant } from '../../../engines/video-jobs.ts'
+
+let engine: TestTable
+let tenants: readonly TestTenant[]
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+beforeEach(async () => {
+  tenants = [await openTenant(engine.table), await openTenant(engine.table)]
+})
+
+const build = (previous?: Summary, table: Parameters<typeof buildSummary>[0] = engine.table) =>
+  buildSummary(table, { previous, nowMilliseconds: Date.now() })
+
+const costOf = (summary: Summary | undefined, tenantId = '') =>
+  (summary?.days.get(dayOf(Date.now()))?.get(tenantId) ?? []).map(({ cost }) => formatCredits(cost))
+
+/** Counts the queries of usage counters. */
+function watched() {
+  const counted: string[] = []
+  const queryPage: TestTable['table']['queryPage'] = (query, startKey) => {
+    const partition = String(query.ExpressionAttributeValues?.[':pk'])
+    if (partition.startsWith('U#')) {
+      counted.push(partition.slice(2))
+    }
+    return engine.table.queryPage(query, startKey)
+  }
+  return { counted, table: { ...engine.table, queryPage } }
+}
+
+describe('buildSummary', () => {
+  it('holds every tenant with its balance, and the usage of today', async () => {
+    const [tenant] = tenants
+    await settledJob(engine.table, tenant as TestTenant, { bill: '0.1' })
+    const summary = await build()
+    expect(summary.tenants.find(({ id }) => id === tenant?.tenantId)).toMatchObject({
+      name: 'Test',
+      state: 'active',
+      openJobs: { count: 0 },
+      suspendedReason: null,
+    })
+    expect(costOf(summary, tenant?.tenantId)).toEqual(['0.1'])
+  })
+
+  it('reads the usage of those tenants alone that have spent something since', async () => {
+    const [first, second] = tenants as [TestTenant, TestTenant]
+    await settledJob(engine.table, first, { bill: '0.1' })
+    const before = await build()
+    await settledJob(engine.table, second, { bill: '0.2' })
+    const { counted, table } = watched()
+    const after = await build(before, table)
+    expect(counted).toEqual([second.tenantId])
+    expect([costOf(after, first.tenantId), costOf(after, second.tenantId)]).toEqual([['0.1'], ['0.2']])
+    expect(changedDays(before, after)).toEqual([dayOf(Date.now())])
+    expect(changedDays(after, await build(after))).toEqual([])
+  })
+
+  it('leaves what it has no time for to the next summary', async () => {
+    const [tenant] = tenants as [TestTenant]
+    await settledJob(engine.table, tenant, { bill: '0.1' })
+    const nowMilliseconds = Date.now()
+    const first = await buildSummary(engine.table, { previous: undefined, nowMilliseconds, hasTime: () => false })
+    expect(costOf(first, tenant.tenantId)).toEqual([])
+    expect(costOf(await build(first), tenant.tenantId)).toEqual(['0.1'])
+  })
+})
+
+describe('writeSummary', () => {
+  it('is read as it was written, amounts exactly', async () => {
+    const [tenant] = tenants as [TestTenant]
+    await settledJob(engine.table, tenant, { bill: '0.123456' })
+    const summary = await build()
+    await writeSummary(engine.table, summary, undefined)
+    expect(await readSummary(engine.table)).toEqual(summary)
+  })
+})

@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals'
+import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
+import type { SummarizedTenant } from '#core/console/summary.ts'
+import { microcredits } from '#core/money/money.ts'
+import { startTestTable } from '../../../engines/start-test-table.ts'
+
+it('writeSummary keeps 6,000 tenants in items below the limit of the table', async () => {
+  const engine = await startTestTable()
+  const tenants = Array.from({ length: 6_000 }, (_, index): SummarizedTenant => {
+    const amount = microcredits(index * 7_919)
+    return {
+      ...{ id: crypto.randomUUID(), name: `Tenant ${index}`, state: 'active', suspendedReason: null, createdAt: index },
+      balance: { available: amount, held: amount, spent: amount, granted: amount },
+      ...{ openJobs: { count: index, max: null }, budget: null, lowBalance: null, countedSpent: amount },
+    }
+  })
+  try {
+    await writeSummary(engine.table, { asOf: 17, tenants, days: new Map() }, undefined)
+    expect(await readSummary(engine.table)).toEqual({ asOf: 17, tenants, days: new Map() })
+  } finally {
+    await engine.close()
+  }
+})

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { overviewResponse } from '#core/console/overview-response.ts'
+import { tenantListResponse } from '#core/console/tenant-response.ts'
+import { dayOf } from '#core/quota/usage-counter.ts'
+import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
+import { settledJob } from '../../engines/settled-job.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
+import { keyOf, readRig } from './read-rig.ts'
+
+process.env.CONSOLE_ORIGIN = 'loopback'
+
+let engine: TestTable
+let read: ReturnType<typeof readRig>
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  read = readRig(engine.table)
+  tenant = await openTenant(engine.table)
+  await openTenant(engine.table)
+  await settledJob(engine.table, tenant, { bill: '0.1' })
+})
+afterAll(() => engine.close())
+
+describe('get-overview', () => {
+  it('get-overview 200: of all tenants', async () => {
+    const { status, body } = await read('/overview')
+    expect([status, overviewResponse.safeParse(body).error]).toEqual([200, undefined])
+    const days = [{ day: dayOf(Date.now()), cost: '0.1', requests: 1 }]
+    expect(body).toMatchObject({ tenant: null, tenants: 2, open_jobs: 0, spend: { today: '0.1', month: '0.1', days } })
+  })
+
+  it('get-overview 200: of one tenant with three requests, and of an API key without what is of others', async () => {
+    for (const [query, session] of [
+      [{ tenant: tenant.tenantId }, {}],
+      [{}, keyOf(tenant.tenantId)],
+    ] as const) {
+      const { status, body, requests } = await read('/overview', query, session)
+      expect([status, overviewResponse.safeParse(body).error, requests]).toEqual([200, undefined, 3])
+      expect(body).toMatchObject({
+        tenant: { id: tenant.tenantId, name: 'Test' },
+        spend: { today: '0.1', budget: null },
+        balance: { available: '99.9' },
+        ...{ traffic: null, tenants: null, channels: [] },
+      })
+    }
+  })
+
+  it('get-overview 403: another tenant; get-overview 404: an unknown one', async () => {
+    expect((await read('/overview', { tenant: 'other' }, keyOf(tenant.tenantId))).status).toBe(403)
+    expect((await read('/overview', { tenant: 'other' })).status).toBe(404)
+  })
+
+  it('get-overview 503: before the first summary is written', async () => {
+    const summary = summarySource({ table: () => engine.table, now: Date.now, isLive: false })
+    const { status, body } = await readRig(engine.table, { summary })('/overview')
+    expect([status, body]).toMatchObject([503, { error: { message: expect.stringContaining('not written yet') } }])
+  })
+})
+
+describe('list-tenants', () => {
+  it('list-tenants 200: pages by id', async () => {
+    const first = await read('/tenants', { limit: '1' })
+    expect([first.status, tenantListResponse.safeParse(first.body).error]).toEqual([200, undefined])
+    const second = await read('/tenants', { limit: '1', after: String(first.body.next) })
+    expect([first.body.has_more, second.body.has_more, second.body.next]).toEqual([true, false, null])
+    expect(JSON.stringify([first.body, second.body])).toContain(tenant.tenantId)
+  })
+
+  it('list-tenants 403: not for API keys', async () => {
+    expect((await read('/tenants', {}, keyOf(tenant.tenantId))).status).toBe(403)
+  })
+})
+
+describe('get-usage', () => {
+  it('get-usage 200: of all tenants by tenant; get-usage 400: by tenant of one', async () => {
+    const { status, body } = await read('/usage', { group_by: 'tenant' })
+    expect([status, body.data]).toMatchObject([200, [{ tenant: tenant.tenantId, cost: '0.1' }]])
+    expect((await read('/usage', { group_by: 'tenant', tenant: tenant.tenantId })).status).toBe(400)
+  })
+})
+
+describe('summarySource', () => {
+  it('makes one summary for requests that arrive together, and another one two seconds later', async () => {
+    let [now, queries] = [Date.now(), 0]
+    const queryPage: TestTable['table']['queryPage'] = (query, startKey) => {
+      queries += String(query.ExpressionAttributeValues?.[':pk']) === 'TENANTS' ? 1 : 0
+      return engine.table.queryPage(query, startKey)
+    }
+    const source = summarySource({ table: () => ({ ...engine.table, queryPage }), now: () => now, isLive: true })
+    await Promise.all([source(), source()])
+    await source()
+    expect(queries).toBe(1)
+    now += 2_001
+    await source()
+    expect(queries).toBe(2)
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals'
+import { attentionOf, firstSummaryDay, mergeCounters, type SummarizedTenant } from '#core/console/summary.ts'
+import type { Budget } from '#core/money/budget.ts'
+import { microcredits } from '#core/money/money.ts'
+import { addUsageSums, NO_USAGE } from '#core/quota/usage-counter.ts'
+
+const counter = (keyId: string, cost: number) => ({
+  ...NO_USAGE,
+  ...{ day: '2026-11-22', keyId, operation: 'create-image', model: 'm', requests: 1, cost: microcredits(cost) },
+})
+
+describe('mergeCounters', () => {
+  it('keeps the dearest counters and sums the rest', () => {
+    const counters = [counter('a', 1), counter('b', 9), counter('c', 2), counter('d', 5)]
+    const merged = mergeCounters(counters, 3)
+    expect(merged.map(({ keyId, cost }) => [keyId, Number(cost)])).toEqual([
+      ['b', 9],
+      ['d', 5],
+      ['other', 3],
+    ])
+    expect(merged.reduce((sum, each) => addUsageSums(sum, each), NO_USAGE).requests).toBe(4)
+    expect(mergeCounters(counters, 4)).toBe(counters)
+  })
+})
+
+describe('firstSummaryDay', () => {
+  it('is 30 days ago', () => {
+    expect(firstSummaryDay('2026-11-22')).toBe('2026-10-23')
+  })
+})
+
+describe('attentionOf', () => {
+  const NOW = Date.parse('2026-11-22T12:00:00Z')
+  const budget = (spent: number, id = '2026-11'): Budget => ({
+    ...{ amount: microcredits(100), period: { kind: 'month', id }, spent: microcredits(spent), held: microcredits(0) },
+    ...{ left: microcredits(100 - spent), free: microcredits(100) },
+  })
+  const tenant = (changes: Partial<SummarizedTenant> = {}): SummarizedTenant => ({
+    ...{ id: 't', name: 'Acme', state: 'active', suspendedReason: null, createdAt: null, budget: null },
+    balance: { available: microcredits(50), held: microcredits(0), spent: microcredits(0), granted: microcredits(50) },
+    ...{ openJobs: { count: 0, max: null }, lowBalance: null, countedSpent: null },
+    ...changes,
+  })
+  const found = (changes: Partial<SummarizedTenant>) =>
+    attentionOf(tenant(changes), NOW).map(({ kind, level }) => `${kind} ${level}`)
+
+  it.each([
+    [79, []],
+    [80, ['budget warning']],
+    [100, ['budget critical']],
+  ])('a budget of which %i %% are spent', (spent, expected) => {
+    expect(found({ budget: budget(spent) })).toEqual(expected)
+  })
+
+  it('a budget of a period that has ended is no matter', () => {
+    expect(found({ budget: budget(100, '2026-10') })).toEqual([])
+  })
+
+  it('a balance below its mark, and one that is used up', () => {
+    expect(found({ lowBalance: microcredits(50) })).toEqual([])
+    expect(found({ lowBalance: microcredits(51) })).toEqual(['low_balance warning'])
+    const balance = { ...tenant().balance, available: microcredits(0) }
+    expect(found({ lowBalance: microcredits(51), balance })).toEqual(['low_balance critical'])
+  })
+
+  it('a suspended tenant, with the reason', () => {
+    expect(attentionOf(tenant({ state: 'suspended', suspendedReason: 'unpaid' }), NOW)).toMatchObject([
+      { kind: 'suspended', message: 'Acme is suspended: unpaid', tenant: { id: 't', name: 'Acme' } },
+    ])
+  })
+})
