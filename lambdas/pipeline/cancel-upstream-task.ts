@@ -1,3 +1,5 @@
+import type { CancelOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
+import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
@@ -31,6 +33,30 @@ export async function cancelUpstreamTask(
       error: error instanceof Error ? error : undefined,
     })
   }
+}
+
+type OpenTask = {
+  readonly job: Pick<VideoJob, 'tenantId' | 'jobId' | 'isDeleted'>
+  readonly taskId: string
+  readonly provider: Pick<VideoProvider, 'cancel'>
+}
+
+/**
+ * Asks the upstream to stop the task of a job that its client has deleted or cancelled, and records the reply. A task that the upstream
+ * will not cancel runs to its end and is billed.
+ */
+export async function cancelUnwantedTask(
+  { job, taskId, provider }: OpenTask,
+  { table }: Pick<StepContext, 'table'>,
+): Promise<CancelOutcome> {
+  const outcome = await provider.cancel(taskId)
+  if (outcome === 'cancelled') {
+    const failure = job.isDeleted ? FAILURE_TEXT.deleted : FAILURE_TEXT.cancelledByClient
+    await recordFailure(table, job, { failure })
+  } else if (outcome === 'refused') {
+    await recordPoll(table, job, { isCancelRefused: true })
+  }
+  return outcome
 }
 
 /** Whether the operator ended the job. */

@@ -4,7 +4,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 
 /**
- * Deletes the objects of a deleted job: the video, which the CDN does not cache, and upstream replies that were too large
+ * Deletes the objects of a deleted job, and the video of a cancelled one, whose replies stay readable: the video, which the CDN does not cache, and upstream replies that were too large
  * for the record. An open job keeps its replies, which decide its bill, and its mark, because its execution may still store
  * the video. The step that ends the job calls this again, and Reconcile calls it for every mark that is left.
  */
@@ -17,7 +17,7 @@ export async function cleanUpDeletedJob(
   if (!isTerminal(job)) {
     return
   }
-  for (const text of [job.submitText, job.pollText]) {
+  for (const text of job.isDeleted ? [job.submitText, job.pollText] : []) {
     if (text !== undefined && 'bucketKey' in text) {
       await deleteObject(bucket, text.bucketKey)
     }

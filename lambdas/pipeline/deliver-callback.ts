@@ -10,6 +10,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import type { CallbackAttempt } from '#core/jobs/callback-attempt.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { callbackBody } from '#core/jobs/video-job-view.ts'
+import { unexpiredStatus } from '#core/jobs/visible-status.ts'
 import { isRequestId } from '#core/request-id.ts'
 import { nowSeconds, type StepContext } from './step-context.ts'
 
@@ -30,7 +31,7 @@ export async function prepareCallback(job: CallableJob, context: CallbackContext
   const nowMilliseconds = context.nowMilliseconds()
   const [{ current, previous }, signUrl] = await Promise.all([
     readWebhookSecrets(context.table, job.tenantId, { nowMilliseconds, mayLag: true }),
-    job.status === 'succeeded' ? context.openUrlSigner(job) : unsigned,
+    unexpiredStatus(job) === 'succeeded' ? context.openUrlSigner(job) : unsigned,
   ])
   const body = callbackBody(job, { signUrl })
   const secrets = previous === undefined ? [current] : [current, previous.secret]

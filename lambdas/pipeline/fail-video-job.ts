@@ -5,6 +5,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { FAILURE_TEXT, failureTextOf } from '#core/jobs/job-failure.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted, visibleError } from '#core/jobs/visible-status.ts'
 import { resolveVideoJob } from './resolve-video-job.ts'
 import { settlementOf } from './settle-video-job.ts'
 import type { StepContext } from './step-context.ts'
@@ -30,6 +31,11 @@ export async function endFailedJob(
     if (isBilled(job)) {
       return await settlementOf(job, reservation, context)
     }
+    if (job.cancelledAt !== undefined) {
+      const error = visibleError(job)
+      const isOwn = job.failure === undefined || job.failure === error
+      return isOwn ? { kind: 'release', error } : { kind: 'release', error, cause: job.failure }
+    }
     const error = job.failure ?? failureTextOf(errorName)
     if (error === FAILURE_TEXT.internal) {
       logger.error('job failed by an error that no step means to throw', { ...jobFacts(job), errorName })
@@ -41,9 +47,9 @@ export async function endFailedJob(
   await removeUnrecordedVideo(ended, context)
 }
 
-/** The video of a deleted job is never stored, so the upstream's success alone decides. */
+/** The video of a deleted or cancelled job is not kept, so the upstream's success alone decides. */
 function isBilled(job: VideoJob): boolean {
-  const isDone = job.isDeleted ? job.finishedAt !== undefined : job.storedDurationSeconds !== undefined
+  const isDone = isUnwanted(job) ? job.finishedAt !== undefined : job.storedDurationSeconds !== undefined
   return isDone && job.failure === undefined
 }
 

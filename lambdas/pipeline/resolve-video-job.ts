@@ -8,6 +8,7 @@ import { logger } from '#adapters/telemetry/logger.ts'
 import { creditsForGraphs, measure } from '#adapters/telemetry/measure.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { cleanUpDeletedJob } from './clean-up-deleted-job.ts'
 import { JobRecordMissingError, requireVideoJob } from './job-record.ts'
 import type { StepContext } from './step-context.ts'
@@ -31,7 +32,7 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
   for (let attempt = 0; attempt < TRIES_MAX; attempt += 1) {
     const job = await requireVideoJob(context.table, input)
     if (isTerminal(job)) {
-      return await cleanUpIfDeleted(job, context)
+      return await cleanUpIfUnwanted(job, context)
     }
     const reservation = await getReservation(context.table, job.tenantId, job.jobId)
     if (reservation === undefined) {
@@ -48,7 +49,7 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
       report(outcome, job, resolution)
       measureEnd(outcome, { job, resolution }, context)
       await orLeaveToReconcile(job, () => deleteResolvedRequest(context, job, reservation.request))
-      return await cleanUpIfDeleted(await requireVideoJob(context.table, input), context)
+      return await cleanUpIfUnwanted(await requireVideoJob(context.table, input), context)
     } catch (error) {
       if (!(error instanceof JobMovedError)) {
         throw error
@@ -58,9 +59,9 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
   throw new JobMovedError(`job ${input.jobId} kept changing`)
 }
 
-/** The job was read after the commit, so the later of the commit and the deletion sees the other's mark. */
-async function cleanUpIfDeleted(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
-  if (job.isDeleted) {
+/** The job was read after the commit, so the later of the commit and the mark sees the other. */
+async function cleanUpIfUnwanted(job: VideoJob, context: ResolveContext): Promise<VideoJob> {
+  if (isUnwanted(job)) {
     await orLeaveToReconcile(job, () => cleanUpDeletedJob(context, job))
   }
   return job

@@ -135,6 +135,14 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     ...api,
     table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*'] }, counts],
   },
+  'cancel-video-job': {
+    ...api,
+    table: [
+      { actions: ['GetItem'], partitions: ['K#*', 'T#*'] },
+      { actions: ['UpdateItem'], partitions: ['RL#*', 'T#*'] },
+    ],
+    objects: { 'texts/': ['GetObject'] },
+  },
   'resend-video-callback': {
     ...api,
     table: [

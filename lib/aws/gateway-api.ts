@@ -43,6 +43,9 @@ type GatewayApiProps = {
   readonly corsOrigins: AllowedOrigins
 }
 
+/** Operations that start executions of video jobs. */
+const STARTING: readonly string[] = ['create-video-job', 'cancel-video-job']
+
 /** The regional REST API: one function per row of ROUTES, and the fallback for every other path and method. */
 export class GatewayApi extends Construct {
   readonly restApi: RestApi
@@ -72,7 +75,7 @@ export class GatewayApi extends Construct {
         provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
       })
       allowOrigins(handler, props.corsOrigins)
-      if (route.operation === 'create-video-job') {
+      if (STARTING.includes(route.operation)) {
         props.pipeline.grantStart(handler)
       }
       const resource = this.restApi.root.resourceForPath(route.path)

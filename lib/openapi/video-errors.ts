@@ -51,6 +51,7 @@ export const VIDEO_ERRORS = {
       'Create: the `Idempotency-Key` was used with another body, or its job was deleted. Other routes: the state of the job does not allow it.',
     examples: {
       reused: video('Key used before', 'idempotency key reused with a different body'),
+      ended: video('A cancel of an ended job', 'the job has ended: there is nothing to cancel'),
       open: video('A callback of an open job', 'the job has not ended: its callback is sent when it ends'),
     },
   },

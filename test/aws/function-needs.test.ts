@@ -74,6 +74,7 @@ describe('function-needs: permissions', () => {
     ['api/create-video-job', ['DeleteObject /requests/*', 'GetObject /texts/*', 'PutObject /requests/*']],
     ['api/get-video-job', ['GetObject /texts/*']],
     ['api/list-video-jobs', ['GetObject /texts/*']],
+    ['api/cancel-video-job', ['GetObject /texts/*']],
     ['api/delete-video-job', ['DeleteObject /texts/*', 'DeleteObject /v/*']],
     ['pipeline/submit-video-job', ['GetObject /requests/*', 'PutObject /texts/*']],
     ['pipeline/poll-video-job', ['PutObject /texts/*']],
@@ -89,7 +90,7 @@ describe('function-needs: permissions', () => {
   })
 
   it.each([
-    ['states', ['api/create-video-job', 'pipeline/reconcile']],
+    ['states', ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile']],
     ['cloudfront', ['cdn-signing-key']],
     [
       'secretsmanager',

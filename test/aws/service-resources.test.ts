@@ -9,6 +9,7 @@ describe('service-resources: the variables of a function', () => {
 
   it.each([
     ['api/create-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
+    ['api/cancel-video-job', ['BUCKET_NAME', 'STATE_MACHINE_ARN', 'TABLE_NAME']],
     ['api/get-video-job', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/list-video-jobs', ['BUCKET_NAME', ...signing, 'TABLE_NAME']],
     ['api/delete-video-job', ['BUCKET_NAME', 'TABLE_NAME']],

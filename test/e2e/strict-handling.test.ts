@@ -38,7 +38,7 @@ async function balance() {
 }
 
 // Titles begin with operation and status: a test over routes.ts reads them.
-describe('resend-video-callback 400, get-video-job 400, delete-video-job 400, list-models 400, get-model 400, get-openapi-document 400, get-health 400', () => {
+describe('cancel-video-job 400, resend-video-callback 400, get-video-job 400, delete-video-job 400, list-models 400, get-model 400, get-openapi-document 400, get-health 400', () => {
   it.each([...ROUTES])('$operation: a strict request with an unknown query parameter is refused', async (route) => {
     const before = await balance()
     const body = BODIES[route.operation] && JSON.stringify(BODIES[route.operation])

@@ -58,7 +58,8 @@ export async function auditTenant(table: Table, tenantId: string): Promise<strin
     ),
     ...reservations.map(({ jobId, state }) =>
       check(
-        statuses[state].includes(jobs.get(jobId)?.status ?? ''),
+        statuses[state].includes(jobs.get(jobId)?.status ?? '') ||
+          (state === 'settled' && jobs.get(jobId)?.cancelledAt !== undefined),
         `I4: job ${jobId} does not match its ${state} reservation`,
       ),
     ),

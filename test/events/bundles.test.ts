@@ -29,6 +29,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'api-get-video-receipt': 'api/get-video-receipt',
   'api-list-models': 'api/list-models',
   'api-list-video-jobs': 'api/list-video-jobs',
+  'api-cancel-video-job': 'api/cancel-video-job',
   'api-resend-video-callback': 'api/resend-video-callback',
   'cdn-signing-key': 'cdn-signing-key',
   'cdn-signing-key-rotate': 'cdn-signing-key',
@@ -153,6 +154,14 @@ describe('the deployed API', () => {
     await service.jobs.make({ jobId: job_id, stage: 'succeeded' })
     const receipt = await request('api-get-video-receipt')
     expect(receipt).toMatchObject({ statusCode: 200, body: { object: 'video.receipt', id: job_id } })
+  })
+
+  it('cancels a job', async () => {
+    const { job_id } = readEvent('api-cancel-video-job').pathParameters
+    await service.jobs.make({ jobId: job_id, stage: 'submitted' })
+    const { statusCode, body } = await request('api-cancel-video-job')
+    expect(statusCode).toBe(200)
+    expect(body).toMatchObject({ id: job_id, status: 'failed', error: 'cancelled by the client' })
   })
 
   it('sends the callback of a job again', async () => {

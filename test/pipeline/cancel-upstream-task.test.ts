@@ -1,7 +1,14 @@
+import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
-import { cancelUpstreamTask, isCancelledByOperator } from '#lambdas/pipeline/cancel-upstream-task.ts'
+import {
+  cancelUnwantedTask,
+  cancelUpstreamTask,
+  isCancelledByOperator,
+} from '#lambdas/pipeline/cancel-upstream-task.ts'
 import { ScriptedUpstream } from '../engines/scripted-upstream.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 import { videoJobRecord } from '../engines/video-job-record.ts'
@@ -16,8 +23,13 @@ const CANCELLED = {
   taskId: 'task-1',
 } as const
 
+const dynamo = mockClient(DynamoDBDocumentClient)
+const table = openTable({ name: 'table' })
+
 let upstream: ScriptedUpstream
 beforeEach(() => {
+  dynamo.reset()
+  dynamo.on(UpdateCommand).resolves({})
   upstream = new ScriptedUpstream()
 })
 
@@ -49,6 +61,24 @@ describe('cancelUpstreamTask', () => {
     await cancel(CANCELLED)
     upstream.closed.add('main')
     await cancel(CANCELLED)
+  })
+})
+
+describe('cancelUnwantedTask', () => {
+  it.each([
+    ['cancelled', true, 'failure', 'deleted by the client'],
+    ['cancelled', false, 'failure', 'cancelled by the client'],
+    ['refused', false, 'isCancelRefused', true],
+    ['unknown', false, undefined, undefined],
+  ] as const)('records %s of a job that was deleted: %s', async (outcome, isDeleted, field, value) => {
+    const job = { tenantId: 't', jobId: 'j', isDeleted }
+    const provider = { cancel: async () => outcome }
+    expect(await cancelUnwantedTask({ job, taskId: 'task-1', provider }, { table })).toBe(outcome)
+    const written = dynamo.commandCalls(UpdateCommand).map(({ args: [{ input }] }) => ({
+      field: /SET (\w+) =/.exec(input.UpdateExpression ?? '')?.[1],
+      value: Object.values(input.ExpressionAttributeValues ?? {}).at(-1),
+    }))
+    expect(written).toEqual(field === undefined ? [] : [{ field, value }])
   })
 })
 

@@ -1,5 +1,6 @@
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createVideoJob } from '#lambdas/api/create-video-job/create-video-job.ts'
+import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
 import { deleteVideoJob } from '#lambdas/pipeline/delete-video-job.ts'
 import { PER_SECOND_MODEL } from '../engines/test-catalogue.ts'
 import { pick } from './faults.ts'
@@ -20,6 +21,7 @@ export class Clients {
   readonly #world: World
   readonly #requests: Request[] = []
   readonly #jobs: { readonly tenantId: string; readonly jobId: string }[] = []
+  readonly #cancelled = new Set<string>()
   readonly #operators: Operators
 
   constructor(world: World, operators: Operators) {
@@ -36,13 +38,20 @@ export class Clients {
     }
   }
 
-  delete(): void {
+  /** Cancels every second job, and deletes the others and those that were cancelled. */
+  deleteOrCancel(): void {
     const { scheduler } = this.#world
-    if (this.#jobs.length > 0) {
-      const job = pick(scheduler, this.#jobs)
-      const run = () => scheduler.invoke(() => deleteVideoJob(job, this.#world.context()))
-      scheduler.spawn(() => run().catch(() => {}))
+    if (this.#jobs.length === 0) {
+      return
     }
+    const job = pick(scheduler, this.#jobs)
+    const isCancel = this.#jobs.indexOf(job) % 2 === 1 && !this.#cancelled.has(job.jobId)
+    if (isCancel) {
+      this.#cancelled.add(job.jobId)
+    }
+    const end = isCancel ? cancelVideoJob : deleteVideoJob
+    const run = () => scheduler.invoke(async () => void (await end(job, this.#world.context())))
+    scheduler.spawn(() => run().catch(() => {}))
   }
 
   #newRequest(): Request {

@@ -25,7 +25,7 @@ export function drawEvent(actors: Actors): Event {
 function eventsOfJobs({ world, clients, operators }: Actors): readonly Event[] {
   return [
     ...times(8, () => clients.create()),
-    ...times(3, () => clients.delete()),
+    ...times(3, () => clients.deleteOrCancel()),
     ...times(2, () => stopExecution(world)),
     ...eventsOfOperators({ world, operators }),
   ]
@@ -41,7 +41,7 @@ function eventsOfBoth({
   return [
     ...times(12, () => relay.burst()),
     ...times(3, () => clients.create()),
-    () => clients.delete(),
+    () => clients.deleteOrCancel(),
     () => relay.killProcess(),
     () => relay.freezeProcess(),
     () => world.storms?.begin(),

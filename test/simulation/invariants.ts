@@ -70,11 +70,16 @@ function checkJob(job: VideoJob, now: Snapshot): string[] {
   }
   return [
     ...rule(
-      reservation.state === RESOLVED_AS[job.status],
+      reservation.state === RESOLVED_AS[job.status] || isBilledCancel(job, reservation),
       `job ${job.jobId} is ${job.status} and its reservation is ${reservation.state}`,
     ),
     ...rule(isFairlyBilled(job, reservation), `job ${job.jobId} was billed ${reservation.actual}`),
   ]
+}
+
+/** A task that its upstream did not stop is billed, though its job has failed for the client. */
+function isBilledCancel({ status, cancelledAt, finishedAt }: VideoJob, { state }: Reservation): boolean {
+  return status === 'failed' && cancelledAt !== undefined && finishedAt !== undefined && state === 'settled'
 }
 
 /** By the frozen price and the seconds that the upstream reported; at the estimate only where it reported none. */
@@ -116,6 +121,9 @@ function checkAgainstBefore(before: Snapshot | undefined, now: Snapshot, outside
     ...[...before.jobs.values()]
       .filter(({ isDeleted }) => isDeleted)
       .flatMap((was) => checkDeleted(was, now.jobs.get(was.jobId))),
+    ...[...before.jobs.values()]
+      .filter(({ cancelledAt }) => cancelledAt !== undefined)
+      .flatMap((was) => checkCancelled(was, now.jobs.get(was.jobId))),
     ...[...before.ledger].flatMap(([key, row]) =>
       rule(now.ledger.get(key) === row, `the ledger row ${key} changed or went away`),
     ),
@@ -140,6 +148,18 @@ function checkDeleted(was: VideoJob, now: VideoJob | undefined): string[] {
     ...rule(
       was.submitState !== undefined || now?.submitState === undefined,
       `the submit of the deleted job ${was.jobId} was claimed`,
+    ),
+  ]
+}
+
+/** A cancelled job never comes back, and no upstream gets it any more. */
+function checkCancelled(was: VideoJob, now: VideoJob | undefined): string[] {
+  return [
+    ...rule(now?.cancelledAt === was.cancelledAt, `the cancel of job ${was.jobId} was forgotten`),
+    ...rule(now?.status !== 'succeeded', `the cancelled job ${was.jobId} succeeded`),
+    ...rule(
+      was.submitState !== undefined || now?.submitState === undefined,
+      `the submit of the cancelled job ${was.jobId} was claimed`,
     ),
   ]
 }

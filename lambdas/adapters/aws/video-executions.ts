@@ -19,21 +19,33 @@ export type ExecutionState = 'running' | 'ended' | 'broken' | 'missing'
 
 const client = once(() => new SFNClient({}))
 
-/** The first execution has the job's id as its name; each restart by Reconcile appends its number. */
-export function executionName(jobId: string, restarts: number): string {
-  return restarts === 0 ? jobId : `${jobId}-${restarts}`
+/** Which execution of a job: its first is 0, each restart by Reconcile counts on, and a cancel has one of its own. */
+type Run = number | 'cancel'
+
+/** The first execution has the job's id as its name; every other appends what it is. */
+export function executionName(jobId: string, run: Run): string {
+  return run === 0 ? jobId : `${jobId}-${run}`
 }
 
 /**
  * Starts the execution of a job. The input is the same every time, so a repeated start is the same execution. An execution that
  * has already ended is not started again.
  */
-export async function startVideoExecution({ tenantId, jobId }: JobKey, restarts = 0): Promise<void> {
+export async function startVideoExecution(job: JobKey, restarts = 0): Promise<void> {
+  await start(job, restarts)
+}
+
+/** Starts the execution that makes a cancelled job end now, beside the one that may wait for its next poll. */
+export async function startCancellation(job: JobKey): Promise<void> {
+  await start(job, 'cancel')
+}
+
+async function start({ tenantId, jobId }: JobKey, run: Run): Promise<void> {
   try {
     await client().send(
       new StartExecutionCommand({
         stateMachineArn: environmentVariable('STATE_MACHINE_ARN'),
-        name: executionName(jobId, restarts),
+        name: executionName(jobId, run),
         input: JSON.stringify({ tenantId, jobId }),
       }),
     )

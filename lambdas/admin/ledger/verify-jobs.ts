@@ -23,6 +23,15 @@ export function readBilledJob(item: unknown): BilledJob {
 }
 
 const RESOLVED_AS = { queued: 'held', processing: 'held', succeeded: 'settled', failed: 'released' } as const
+
+/** A job that its client cancelled while the upstream worked on it is billed without a video. */
+function mayBe(job: BilledJob, state: Reservation['state']): boolean {
+  return state === RESOLVED_AS[job.status] || (isBilledCancel(job) && state === 'settled')
+}
+
+function isBilledCancel({ status, cancelledAt }: BilledJob): boolean {
+  return status === 'failed' && cancelledAt !== undefined
+}
 const ROW_OF_STATE = { settled: 'settle', released: 'release' } as const
 
 /**
@@ -34,11 +43,10 @@ export function checkJob(job: BilledJob, reservation: Reservation | undefined, r
   if (reservation === undefined) {
     return [`${name} has no reservation`]
   }
-  const expected = RESOLVED_AS[job.status]
   const resolutions = rows.filter((row) => row.kind !== 'reserve').map((row) => row.kind)
   const expectedRows = reservation.state === 'held' ? [] : [ROW_OF_STATE[reservation.state]]
   return [
-    ...(reservation.state === expected ? [] : [`${name} is ${job.status} and its reservation is ${reservation.state}`]),
+    ...(mayBe(job, reservation.state) ? [] : [`${name} is ${job.status} and its reservation is ${reservation.state}`]),
     ...(rows.some(isKind('reserve')) ? [] : [`${name} has no reserve row in the ledger`]),
     ...(resolutions.join() === expectedRows.join()
       ? []

@@ -3,6 +3,7 @@ import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
 import { createdJobBody } from '#core/jobs/video-job-view.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import type { CreateContext } from './create-context.ts'
 
 /** What a wait takes from outside: a job that exists does not depend on switches. */
@@ -67,7 +68,7 @@ async function createdBody(job: VideoJob, { openBucket }: WaitContext): Promise<
 
 function isReady(job: VideoJob): boolean {
   return (
-    job.isDeleted ||
+    isUnwanted(job) ||
     job.submitText !== undefined ||
     job.isWaitingForChannel ||
     job.failure !== undefined ||

@@ -75,6 +75,13 @@ export const ROUTES = [
     errorStatuses: [400, 401, 404, 429, 500, 503],
   },
   {
+    operation: 'cancel-video-job',
+    method: 'POST',
+    path: `${JOB}/cancel`,
+    successStatus: 200,
+    errorStatuses: [400, 401, 404, 409, 429, 500, 503],
+  },
+  {
     operation: 'resend-video-callback',
     method: 'POST',
     path: `${JOB}/callback`,

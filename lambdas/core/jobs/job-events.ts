@@ -2,6 +2,7 @@ import { formatCredits, type Microcredits } from '../money/money.ts'
 import { FAILURE_TEXT } from './job-failure.ts'
 import { jobPercent } from './job-percent.ts'
 import { isTerminal, type VideoJob } from './video-job.ts'
+import { hasEnded, isUnwanted, visibleError } from './visible-status.ts'
 
 /** Every type of an event, in the order in which a job goes through them. */
 export const JOB_EVENT_TYPES = [
@@ -93,7 +94,10 @@ function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
   if (job.taskId !== undefined) {
     found.push({ type: 'processing', at: acceptedAt ?? submittedAt })
   }
-  const progress = job.status === 'processing' && finishedAt === undefined ? jobPercent(job, nowSeconds) : undefined
+  const progress =
+    job.status === 'processing' && !isUnwanted(job) && finishedAt === undefined
+      ? jobPercent(job, nowSeconds)
+      : undefined
   if (progress !== undefined) {
     const { percent, etaSeconds } = progress
     const eta = etaSeconds === undefined ? {} : { eta_seconds: etaSeconds }
@@ -118,6 +122,10 @@ function endEvents(job: VideoJob, { resolution }: Reading): Found[] {
       { type: 'succeeded', at },
     ]
   }
+  if (job.cancelledAt !== undefined) {
+    const cost = job.billed === undefined ? [] : [{ type: 'settled', at, cost: formatCredits(job.billed) } as const]
+    return [{ type: 'cancelled', at: job.cancelledAt, error: visibleError(job) }, ...cost]
+  }
   if (job.status !== 'failed') {
     return []
   }
@@ -133,7 +141,7 @@ function isCancellation(error: string): boolean {
 const CALLBACK_SECONDS_MAX = 60
 
 function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
-  if (!isTerminal(job)) {
+  if (!hasEnded(job)) {
     return []
   }
   const attempts = job.callbackAttempts ?? []

@@ -38,7 +38,7 @@ const TEXT_BY_FAILURE = {
   ResultNotStoredError: FAILURE_TEXT.resultCouldNotBeStored,
   /** The result is not a video. */
   ResultNotAVideoError: FAILURE_TEXT.resultIsNotAVideo,
-  /** The client deleted the job before it was submitted, or the upstream cancelled the deleted job. */
+  /** The client deleted or cancelled the job before it was submitted, or the upstream cancelled its task. */
   JobDeletedError: FAILURE_TEXT.deleted,
 } as const
 

@@ -1,6 +1,6 @@
 import { type InjectedFields, type RawNumber, spliceInjected } from '../json/json-fields.ts'
 import type { VideoJob } from './video-job.ts'
-import { visibleStatus } from './visible-status.ts'
+import { unexpiredStatus, visibleError, visibleStatus } from './visible-status.ts'
 
 /** What a response needs besides the record. */
 export type ViewContext = {
@@ -36,14 +36,15 @@ export function videoJobBody(job: VideoJob, context: ViewContext): string {
 
 /** The callback payload (docs/api.md, "Callback"). */
 export function callbackBody(job: VideoJob, context: Pick<ViewContext, 'signUrl'>): string {
-  return spliceInjected(undefined, { id: job.jobId, status: job.status, ...outcomeFields(job, context) })
+  return spliceInjected(undefined, { id: job.jobId, status: unexpiredStatus(job), ...outcomeFields(job, context) })
 }
 
 function outcomeFields(job: VideoJob, { signUrl }: Pick<ViewContext, 'signUrl'>): InjectedFields {
-  if (job.status === 'succeeded') {
+  const status = unexpiredStatus(job)
+  if (status === 'succeeded') {
     return { url: signUrl(job), duration_secs: durationMember(job.durationSeconds) }
   }
-  return job.status === 'failed' ? { error: job.error ?? '' } : {}
+  return status === 'failed' ? { error: visibleError(job) } : {}
 }
 
 /** Null when neither the upstream nor the file has a length. JSON allows no leading zeros. */

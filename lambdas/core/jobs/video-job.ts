@@ -32,6 +32,8 @@ export type VideoJob = {
   readonly createdAt: number
   readonly expiresAt: number
   readonly isDeleted: boolean
+  /** When its client cancelled it; the job reads `failed` from then on, and its execution resolves the money. */
+  readonly cancelledAt?: number | undefined
   /** Object key of the video, chosen at creation with 128 random bits. */
   readonly videoKey: string
   readonly estimate: Microcredits
@@ -59,7 +61,7 @@ export type VideoJob = {
   readonly pollText: StoredText | undefined
   /** Polls in a row that did not find the task. */
   readonly goneCount: number
-  /** The upstream refused to cancel the task of a deleted job, and is not asked again. */
+  /** The upstream refused to cancel the task of a deleted or cancelled job, and is not asked again. */
   readonly isCancelRefused: boolean
   /** When a poll first said succeeded. */
   readonly finishedAt: number | undefined
@@ -95,7 +97,7 @@ export const JOB_LIFETIME_SECONDS = 7 * 24 * 60 * 60
 export const JOB_RECORD_SECONDS = 30 * 24 * 60 * 60
 
 /** What changes the status of a job. */
-export type VideoJobEvent = 'created' | 'accepted' | 'settled' | 'released'
+export type VideoJobEvent = 'created' | 'accepted' | 'settled' | 'billed' | 'released'
 
 /**
  * The lifecycle: the statuses that each event may find, and the one that it leaves. Every write of a status takes both
@@ -105,6 +107,8 @@ export const TRANSITIONS = {
   created: { from: [], to: 'queued' },
   accepted: { from: ['queued'], to: 'processing' },
   settled: { from: ['processing'], to: 'succeeded' },
+  /** Settled without a video, because its client had cancelled the job. */
+  billed: { from: ['processing'], to: 'failed' },
   released: { from: ['queued', 'processing'], to: 'failed' },
 } as const satisfies Record<VideoJobEvent, { from: readonly VideoJobStatus[]; to: VideoJobStatus }>
 

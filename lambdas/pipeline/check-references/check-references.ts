@@ -7,6 +7,7 @@ import { type LimitedReference, limitedReferences } from '#core/catalogue/limite
 import type { Violation } from '#core/catalogue/reference-violation.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { referenceName } from '#core/media/reference-name.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import type { StepContext } from '../step-context.ts'
@@ -34,7 +35,7 @@ export async function checkReferences(
 ): Promise<void> {
   const job = await requireVideoJob(context.table, input)
   const model = context.catalogue.findConfiguredVideoModel(job.model)
-  if (job.status !== 'queued' || job.submitState !== undefined || job.isDeleted || model === undefined) {
+  if (job.status !== 'queued' || job.submitState !== undefined || isUnwanted(job) || model === undefined) {
     return
   }
   const references = limitedReferences(await loadVideoJobRequest(context, job), model)

@@ -1,6 +1,6 @@
 import { claimCallback, FIRST_ATTEMPT } from '#adapters/store/jobs/callback-claims.ts'
 import type { StepInput } from '#core/jobs/next-step.ts'
-import { isTerminal } from '#core/jobs/video-job.ts'
+import { hasEnded } from '#core/jobs/visible-status.ts'
 import { type CallbackContext, deliverCallback, hasCallback, prepareCallback } from '../deliver-callback.ts'
 import { requireVideoJob } from '../job-record.ts'
 
@@ -10,7 +10,7 @@ import { requireVideoJob } from '../job-record.ts'
  */
 export async function sendJobCallback(input: StepInput, context: CallbackContext): Promise<void> {
   const job = await requireVideoJob(context.table, input)
-  if (!hasCallback(job) || job.isDeleted || job.callbackState !== undefined || !isTerminal(job)) {
+  if (!hasCallback(job) || job.isDeleted || job.callbackState !== undefined || !hasEnded(job)) {
     return
   }
   const command = await prepareCallback(job, context)

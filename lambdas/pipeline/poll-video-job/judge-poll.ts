@@ -9,6 +9,7 @@ import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
 import { type ReportedPercent, withReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { StoredText, VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { logWord } from '#core/telemetry/log-word.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
@@ -40,7 +41,7 @@ export async function judgePoll(
         return { step: 'fail', error: 'ResultNotAVideoError' }
       }
       await recordPoll(context.table, job, { pollText, finishedAt: nowSeconds(context) })
-      return { step: job.isDeleted ? 'settle' : 'store' }
+      return { step: isUnwanted(job) ? 'settle' : 'store' }
     }
     case 'failed': {
       const pollText = await storePollText(outcome.text, job, context)

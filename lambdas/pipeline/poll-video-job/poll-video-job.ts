@@ -1,6 +1,6 @@
 import type { PollOutcome, VideoProvider } from '#adapters/providers/video/video-provider.ts'
 import { countOpenJobs, takePollToken } from '#adapters/store/jobs/channel-load.ts'
-import { recordFailure, recordPoll } from '#adapters/store/jobs/job-progress.ts'
+import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { jobFacts } from '#adapters/telemetry/job-facts.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -9,8 +9,9 @@ import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'
-import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
+import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { learnGenerationTime } from '../generation-times.ts'
 import { requireVideoJob } from '../job-record.ts'
 import type { StepContext } from '../step-context.ts'
@@ -31,7 +32,7 @@ export async function pollVideoJob(input: StepInput, context: StepContext): Prom
     return { step: 'submit', waitSeconds: 1 }
   }
   if (job.finishedAt !== undefined) {
-    return { step: job.isDeleted ? 'settle' : 'store' }
+    return { step: isUnwanted(job) ? 'settle' : 'store' }
   }
   const channel = context.catalogue.findVideoChannel(job.channelId)
   const provider = await openProvider(job, channel, context)
@@ -61,7 +62,7 @@ async function pollUpstream(poll: Poll, context: StepContext): Promise<NextStep>
     }
     await context.pause(token.pauseMilliseconds)
   }
-  if (job.isDeleted && !job.isCancelRefused && (await cancelDeleted(poll, context))) {
+  if (isUnwanted(job) && !job.isCancelRefused && (await cancelUnwantedTask(poll, context)) === 'cancelled') {
     return { step: 'fail', error: 'JobDeletedError' }
   }
   const outcome: PollOutcome = await provider.poll(taskId)
@@ -79,20 +80,6 @@ function measureFirstPoll(outcome: PollOutcome, job: VideoJob, context: StepCont
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.submittedAt)
     measure({ first_poll_seconds: seconds }, { model: job.model, channel: job.channelId ?? 'none' })
   }
-}
-
-/**
- * Cancels the task of a deleted job. A task that the upstream will not cancel runs to its end and is billed.
- * @returns whether it was cancelled.
- */
-async function cancelDeleted({ job, taskId, provider }: Poll, context: StepContext): Promise<boolean> {
-  const outcome = await provider.cancel(taskId)
-  if (outcome === 'cancelled') {
-    await recordFailure(context.table, job, { failure: FAILURE_TEXT.deleted })
-  } else if (outcome === 'refused') {
-    await recordPoll(context.table, job, { isCancelRefused: true })
-  }
-  return outcome === 'cancelled'
 }
 
 /** Undefined for a channel that left the configuration or whose key cannot be read; it may come back before the deadline. */

@@ -15,6 +15,7 @@ import { cleanUpResolvedRequest } from '#adapters/store/money/resolved-request.t
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import { isTerminal } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { cleanUpDeletedJob } from '../clean-up-deleted-job.ts'
 import type { StepContext } from '../step-context.ts'
 import { deliverAlerts } from './deliver-alerts.ts'
@@ -100,7 +101,7 @@ async function cleanUp({ tenantId, jobId, of }: CleanUp, context: StepContext): 
     return await cleanUpResolvedRequest(context, { tenantId, jobId })
   }
   const job = await getVideoJob(context.table, tenantId, jobId)
-  if (job?.isDeleted && isTerminal(job)) {
+  if (job !== undefined && isUnwanted(job) && isTerminal(job)) {
     await cleanUpDeletedJob(context, job)
   }
 }

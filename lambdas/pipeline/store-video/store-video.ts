@@ -9,6 +9,7 @@ import { measure } from '#adapters/telemetry/measure.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { NextStep, StepInput } from '#core/jobs/next-step.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { requireVideoJob } from '../job-record.ts'
 import { reportRefusedResult } from '../report-refused-result.ts'
 import { nowSeconds, type StepContext } from '../step-context.ts'
@@ -36,7 +37,7 @@ export async function storeVideo(input: StepInput, context: StepContext): Promis
     }
     return { step: 'notify' }
   }
-  if (job.isDeleted) {
+  if (isUnwanted(job)) {
     await deleteObject(await context.openBucket(), job.videoKey)
     return { step: 'settle' }
   }
@@ -67,7 +68,7 @@ async function measuredTransfer(job: VideoJob, context: StepContext): Promise<Tr
 /** Deletes the video of a job that was ended during the transfer, when there was no object to delete yet. */
 async function removeUnwantedVideo(input: StepInput, context: StepContext): Promise<void> {
   const job = await requireVideoJob(context.table, input)
-  if (job.status === 'failed' || job.isDeleted) {
+  if (job.status === 'failed' || isUnwanted(job)) {
     await deleteObject(await context.openBucket(), job.videoKey)
   }
 }

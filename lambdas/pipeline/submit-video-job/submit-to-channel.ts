@@ -149,5 +149,7 @@ async function keepAcceptance(
   }
   const queueSeconds = Math.max(0, (recorded.submittedAt ?? job.createdAt) - job.createdAt)
   measure({ jobs_submitted: 1, queue_seconds: queueSeconds }, { model: job.model, channel: channel.id })
-  return { step: 'poll', waitSeconds: firstPollWait(channel, context.random(), timing.usual) }
+  // A job that its client cancelled during the submit is stopped by the next poll: every second may begin the work.
+  const waitSeconds = recorded.cancelledAt === undefined ? firstPollWait(channel, context.random(), timing.usual) : 1
+  return { step: 'poll', waitSeconds }
 }

@@ -2,6 +2,8 @@ import { recordFailure } from '#adapters/store/jobs/job-progress.ts'
 import { recordCheckAsked } from '#adapters/store/jobs/reference-check.ts'
 import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
 import { needsDirectRoute } from '#core/catalogue/catalogue.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { limitedReferences } from '#core/catalogue/limited-references.ts'
@@ -9,9 +11,10 @@ import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import { CHECKING_DEFINITION, type NextStep, type StepInput } from '#core/jobs/next-step.ts'
 import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { isUnwanted } from '#core/jobs/visible-status.ts'
 import { channelWait, firstPollWait } from '#core/jobs/waits.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
-import { cancelUpstreamTask } from '../cancel-upstream-task.ts'
+import { cancelUnwantedTask, cancelUpstreamTask } from '../cancel-upstream-task.ts'
 import { loadVideoJobRequest, requireVideoJob } from '../job-record.ts'
 import { nowSeconds } from '../step-context.ts'
 import type { SubmitContext } from './submit-context.ts'
@@ -37,12 +40,12 @@ export async function submitVideoJob(input: StepInput, context: SubmitContext): 
     return { step: 'notify' }
   }
   if (job.submitState === 'accepted') {
-    return { step: 'poll', waitSeconds: firstWaitOf(job, context) }
+    return (await stopCancelled(job, context)) ?? { step: 'poll', waitSeconds: firstWaitOf(job, context) }
   }
   if (job.submitState === 'sending') {
     return await judgeOpenClaim(job, context)
   }
-  if (job.isDeleted) {
+  if (isUnwanted(job)) {
     return { step: 'fail', error: 'JobDeletedError' }
   }
   if (job.referenceCheck === 'refused') {
@@ -50,6 +53,32 @@ export async function submitVideoJob(input: StepInput, context: SubmitContext): 
     return { step: 'fail', error: 'ReferenceRefusedError' }
   }
   return await offerToChannels(job, { input, context })
+}
+
+/**
+ * Asks the upstream at once to stop the task of a job that its client has cancelled, so that it need not wait for the next poll. If the
+ * upstream refuses, only the callback is left for this execution: the one that polls goes on. Should this be the only one,
+ * Reconcile finds the job without an execution, and the next does not ask again.
+ * @returns undefined where the execution goes on with a poll.
+ */
+async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<NextStep | undefined> {
+  const { channelId, taskId, cancelledAt, isCancelRefused, finishedAt } = job
+  const channel = channelId === undefined ? undefined : context.catalogue.findVideoChannel(channelId)
+  const isAsked = cancelledAt !== undefined && !isCancelRefused && finishedAt === undefined
+  if (!isAsked || taskId === undefined || channel === undefined) {
+    return undefined
+  }
+  const provider = await context.openProvider(channel, job)
+  const outcome = await cancelUnwantedTask({ job, taskId, provider }, context)
+  logger.info('cancelled by the client', { ...jobFacts(job), cancelled: outcome })
+  switch (outcome) {
+    case 'cancelled':
+      return { step: 'fail', error: 'JobDeletedError' }
+    case 'refused':
+      return { step: 'notify' }
+    default:
+      return undefined
+  }
 }
 
 /** A job that was accepted on an earlier visit has waited already, so the learned times must not lengthen its wait. */

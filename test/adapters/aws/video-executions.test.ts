@@ -32,6 +32,7 @@ function machineWhose(Submit: () => Promise<unknown>): VideoMachine {
 describe('an execution', () => {
   it('is named like its job, and each restart by its number', () => {
     expect([0, 1, 2, 3].map((restarts) => executionName('id', restarts))).toEqual(['id', 'id-1', 'id-2', 'id-3'])
+    expect(executionName('id', 'cancel')).toBe('id-cancel')
   })
 
   it('gets the ids alone, in the one order that makes a repeated start the same execution', async () => {

@@ -12,6 +12,10 @@ describe('resendRefusal', () => {
     expect(refusals).toEqual([undefined, undefined, undefined, undefined, limit, limit])
   })
 
+  it('allows a resend for a cancelled job, whose upstream may still work', () => {
+    expect(resendRefusal({ ...ended, status: 'processing', cancelledAt: 5 })).toBeUndefined()
+  })
+
   it('refuses open jobs, and jobs without a url', () => {
     expect(resendRefusal({ ...ended, status: 'processing' })).toMatch('has not ended')
     expect(resendRefusal({ ...ended, callbackUrl: undefined })).toMatch('without a callback_url')

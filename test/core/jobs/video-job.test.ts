@@ -7,6 +7,7 @@ describe('TRANSITIONS', () => {
       created: { from: [], to: 'queued' },
       accepted: { from: ['queued'], to: 'processing' },
       settled: { from: ['processing'], to: 'succeeded' },
+      billed: { from: ['processing'], to: 'failed' },
       released: { from: ['queued', 'processing'], to: 'failed' },
     })
   })

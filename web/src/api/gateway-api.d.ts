@@ -72,6 +72,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/video/generations/{job_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a job
+         * @description The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A repeated cancel returns the job again; a job that has ended otherwise is a 409.
+         */
+        post: operations["cancelVideoJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/video/generations/{job_id}/callback": {
         parameters: {
             query?: never;
@@ -1655,6 +1675,53 @@ export interface operations {
             400: components["responses"]["VideoBadRequest"];
             401: components["responses"]["VideoUnauthorized"];
             404: components["responses"]["VideoNotFound"];
+            429: components["responses"]["VideoTooManyRequests"];
+            500: components["responses"]["VideoInternalError"];
+            503: components["responses"]["VideoServiceUnavailable"];
+            default: components["responses"]["PlatformError"];
+        };
+    };
+    cancelVideoJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` makes unknown fields and unknown query parameters a 400 that names them. Without it they are ignored, and `x-reelgate-ignored` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the job. Unknown, deleted and malformed ids, and those of other tenants, get the same 404.
+                 * @example 01a1fc2e-81af-73ac-ac94-a565c804e433
+                 */
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cancelled job. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "openai-processing-ms": components["headers"]["openai-processing-ms"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "x-reelgate-ignored": components["headers"]["x-reelgate-ignored"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VideoJob"];
+                };
+            };
+            400: components["responses"]["VideoBadRequest"];
+            401: components["responses"]["VideoUnauthorized"];
+            404: components["responses"]["VideoNotFound"];
+            409: components["responses"]["VideoConflict"];
             429: components["responses"]["VideoTooManyRequests"];
             500: components["responses"]["VideoInternalError"];
             503: components["responses"]["VideoServiceUnavailable"];

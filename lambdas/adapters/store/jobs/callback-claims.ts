@@ -8,7 +8,8 @@ import { tableKeys } from '../table/table-keys.ts'
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
 const isNotDeleted = 'attribute_not_exists(deleted)'
-const isEnded = '#status IN (:succeeded, :failed)'
+/** For the client: see `hasEnded`. */
+const isEnded = '(#status IN (:succeeded, :failed) OR attribute_exists(cancelledAt))'
 const endedValues = { ':succeeded': 'succeeded', ':failed': 'failed' }
 
 /** The automatic callback; resends count on from it. */

@@ -64,12 +64,16 @@ async function readOwnMark(table: Table, key: TableKey, mark: string): Promise<I
   return item?.deletionMark === mark ? item : undefined
 }
 
-/** Records that nothing of a deleted, ended job is left in the bucket. */
-export async function recordCleanedUp(table: Table, job: JobKey): Promise<void> {
+/**
+ * Records that nothing of an ended, unwanted job is left in the bucket that should not be. A cancelled job that was deleted since it was
+ * read stays in the index: its texts are still there.
+ */
+export async function recordCleanedUp(table: Table, job: JobKey & Pick<VideoJob, 'isDeleted'>): Promise<void> {
   await table.updateItem({
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression: 'REMOVE GSI1PK, GSI1SK',
-    ConditionExpression: 'deleted = :true',
-    ExpressionAttributeValues: { ':true': true },
+    ConditionExpression: job.isDeleted
+      ? 'attribute_exists(deleted)'
+      : 'attribute_exists(cancelledAt) AND attribute_not_exists(deleted)',
   })
 }

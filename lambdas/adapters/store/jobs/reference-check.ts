@@ -4,7 +4,8 @@ import { tableKeys } from '../table/table-keys.ts'
 
 type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
-const isUnclaimed = '#status = :queued AND attribute_not_exists(submitState) AND attribute_not_exists(deleted)'
+const isUnclaimed =
+  '#status = :queued AND attribute_not_exists(submitState) AND attribute_not_exists(deleted) AND attribute_not_exists(cancelledAt)'
 
 /**
  * Records that a check of the job's references is asked for. It is asked for once, whatever its result, so that a broken check

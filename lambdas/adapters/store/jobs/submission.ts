@@ -11,7 +11,7 @@ type JobKey = Pick<VideoJob, 'tenantId' | 'jobId'>
 
 const isQueued = '#status = :queued'
 const isUnclaimed = 'attribute_not_exists(submitState)'
-const isNotDeleted = 'attribute_not_exists(deleted)'
+const isWanted = 'attribute_not_exists(deleted) AND attribute_not_exists(cancelledAt)'
 const isNotRefused = '(attribute_not_exists(referenceCheck) OR referenceCheck <> :refused)'
 const isSending = 'submitState = :sending'
 
@@ -22,7 +22,7 @@ export type ClaimOutcome = 'claimed' | 'channel_full' | 'job_moved'
 
 /**
  * Claims the one submit of this job, and one slot of the channel, in one transaction.
- * `job_moved` means that the job was claimed, deleted, refused or ended before.
+ * `job_moved` means that the job was claimed, deleted, cancelled, refused or ended before.
  */
 export async function claimSubmit(
   table: Table,
@@ -32,7 +32,7 @@ export async function claimSubmit(
     Key: tableKeys.job(job.tenantId, job.jobId),
     UpdateExpression:
       'SET submitState = :sending, channelId = :channel, provider = :provider, submittedAt = :now REMOVE isWaitingForChannel, failure, failureCause',
-    ConditionExpression: [isQueued, isUnclaimed, isNotDeleted, isNotRefused].join(' AND '),
+    ConditionExpression: [isQueued, isUnclaimed, isWanted, isNotRefused].join(' AND '),
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':queued': 'queued',

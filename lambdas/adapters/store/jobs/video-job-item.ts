@@ -23,6 +23,7 @@ const videoJobItem = z.object({
   callbackUrl: z.optional(z.string()),
   requestId: z.optional(z.string()),
   deleted: z.optional(z.boolean()),
+  cancelledAt: z.optional(z.number()),
   isWaitingForChannel: z.optional(z.boolean()),
   referenceCheck: z.optional(z.enum(['asked', 'refused'])),
   submitState: z.optional(z.enum(['sending', 'accepted'])),

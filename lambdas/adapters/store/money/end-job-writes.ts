@@ -1,4 +1,5 @@
 import { JOB_RECORD_SECONDS, TRANSITIONS, type VideoJob } from '#core/jobs/video-job.ts'
+import { visibleError } from '#core/jobs/visible-status.ts'
 import type { TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 import type { JobResolution } from './job-resolution.ts'
@@ -39,31 +40,23 @@ export function closeReservation(context: JobResolution): TableWrite {
 /** Ends the record of a job that is still open and on the channel that it was read with. */
 export function endJob(context: JobResolution): TableWrite {
   const { job, resolution } = context
-  const { from, to } = TRANSITIONS[resolution.kind === 'settle' ? 'settled' : 'released']
+  const isCancelled = job.cancelledAt !== undefined
+  const { from, to } = TRANSITIONS[resolution.kind === 'release' ? 'released' : isCancelled ? 'billed' : 'settled']
   const statuses = Object.fromEntries(from.map((status, index) => [`:from${index}`, status]))
   const mayEnd = `#status IN (${Object.keys(statuses).join(', ')})`
   const slotIsAsRead = job.channelId === undefined ? 'attribute_not_exists(channelId)' : 'channelId = :channel'
-  const outcome =
-    resolution.kind === 'settle'
-      ? {
-          set: 'durationSeconds = :duration, billed = :billed',
-          values: { ':duration': resolution.durationSeconds ?? null, ':billed': resolution.actual },
-        }
-      : resolution.cause === undefined
-        ? { set: '#error = :error', values: { ':error': resolution.error } }
-        : {
-            set: '#error = :error, failureCause = :cause',
-            values: { ':error': resolution.error, ':cause': resolution.cause },
-          }
+  // A cancel between the read and this write decides the status, so the job is read again.
+  const markIsAsRead = `attribute_${isCancelled ? '' : 'not_'}exists(cancelledAt)`
+  const outcome = outcomeOf(context)
   return {
     Update: {
       Key: tableKeys.job(job.tenantId, job.jobId),
       UpdateExpression: `SET #status = :status, #ttl = :ttl, endedAt = :ended, ${outcome.set}`,
-      ConditionExpression: [mayEnd, slotIsAsRead].join(' AND '),
+      ConditionExpression: [mayEnd, slotIsAsRead, markIsAsRead].join(' AND '),
       ExpressionAttributeNames: {
         '#status': 'status',
         '#ttl': 'ttl',
-        ...(resolution.kind === 'release' ? { '#error': 'error' } : {}),
+        ...(to === 'failed' ? { '#error': 'error' } : {}),
       },
       ExpressionAttributeValues: {
         ...statuses,
@@ -75,6 +68,22 @@ export function endJob(context: JobResolution): TableWrite {
       },
     },
   }
+}
+
+function outcomeOf({ job, resolution }: JobResolution) {
+  if (resolution.kind === 'settle') {
+    const billed = { ':billed': resolution.actual }
+    return job.cancelledAt === undefined
+      ? {
+          set: 'durationSeconds = :duration, billed = :billed',
+          values: { ...billed, ':duration': resolution.durationSeconds ?? null },
+        }
+      : { set: '#error = :error, billed = :billed', values: { ...billed, ':error': visibleError(job) } }
+  }
+  const { error, cause } = resolution
+  return cause === undefined
+    ? { set: '#error = :error', values: { ':error': error } }
+    : { set: '#error = :error, failureCause = :cause', values: { ':error': error, ':cause': cause } }
 }
 
 /** A claimed job holds one slot of its channel until this transaction. */

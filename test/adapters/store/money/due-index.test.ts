@@ -71,7 +71,7 @@ describe('the index of what is due', () => {
     await markDeleted(table, job, NOW * 1000)
     expect(await cleanUpsAt(NOW)).toEqual([job.jobId])
     expect(await dueAt(NOW + 60)).toEqual([job.jobId])
-    await recordCleanedUp(table, job)
+    await recordCleanedUp(table, { ...job, isDeleted: true })
     expect(await cleanUpsAt(NOW + 10_000)).toEqual([])
     expect(await dueAt(NOW + 60)).toEqual([job.jobId])
   })

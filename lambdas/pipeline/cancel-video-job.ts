@@ -1,0 +1,45 @@
+import { startCancellation } from '#adapters/aws/video-executions.ts'
+import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { jobFacts } from '#adapters/telemetry/job-facts.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
+import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
+import { isJobId } from '#core/parameters/job-id.ts'
+
+type CancelContext = { readonly table: Table; readonly nowMilliseconds: () => number }
+
+/**
+ * Cancels an open job for its client: it reads `failed` at once, and its money is resolved as for a deletion. A second execution
+ * asks the upstream to stop and sends the callback now; without it the job's own execution does both at its next step. A repeated
+ * cancel returns the job again.
+ * @throws VideoJobNotFoundError for a malformed, unknown or deleted job, and another tenant's.
+ * @throws VideoJobConflictError for a job that has ended otherwise.
+ */
+export async function cancelVideoJob(
+  { tenantId, jobId }: { readonly tenantId: string; readonly jobId: string },
+  context: CancelContext,
+): Promise<VideoJob> {
+  const now = context.nowMilliseconds()
+  const job = isJobId(jobId) ? await markCancelled(context.table, { tenantId, jobId }, now) : undefined
+  if (job === undefined) {
+    throw new VideoJobNotFoundError()
+  }
+  if (job.cancelledAt === undefined) {
+    throw new VideoJobConflictError('the job has ended: there is nothing to cancel')
+  }
+  if (!isTerminal(job)) {
+    await startOrLeave(job)
+  }
+  return job
+}
+
+async function startOrLeave(job: VideoJob): Promise<void> {
+  try {
+    await startCancellation(job)
+  } catch (error) {
+    const about = { ...jobFacts(job), error: error instanceof Error ? error : undefined }
+    logger.warn('cancellation left to the execution of the job', about)
+  }
+}

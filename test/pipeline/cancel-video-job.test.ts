@@ -1,0 +1,76 @@
+import { ExecutionAlreadyExists, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { mockClient } from 'aws-sdk-client-mock'
+import { v7 as uuidv7 } from 'uuid'
+import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
+import { VideoJobNotFoundError } from '#core/errors.ts'
+import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
+import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
+import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
+import type { Pipeline } from '../engines/create-pipeline.ts'
+import { type Engines, startEngines } from '../engines/start-engines.ts'
+
+const executions = mockClient(SFNClient)
+
+let engines: Engines
+let pipeline: Pipeline
+beforeAll(async () => {
+  process.env.STATE_MACHINE_ARN = 'arn:aws:states:eu-west-1:111111111111:stateMachine:video-job'
+  engines = await startEngines()
+})
+beforeEach(async () => {
+  engines.reset()
+  executions.reset()
+  executions.on(StartExecutionCommand).resolves({})
+  pipeline = await engines.pipeline()
+})
+afterAll(() => engines.close())
+
+const cancel = ({ tenantId, jobId }: Pick<NewVideoJob, 'tenantId' | 'jobId'>) =>
+  cancelVideoJob({ tenantId, jobId }, pipeline.context)
+
+const started = () => executions.commandCalls(StartExecutionCommand).map(({ args: [{ input }] }) => input)
+
+describe('cancelVideoJob', () => {
+  it('marks the job, and starts an execution of its own name with the input of every execution', async () => {
+    const job = await pipeline.createAccepted()
+    expect(await cancel(job)).toMatchObject({ status: 'processing', cancelledAt: pipeline.clock.seconds })
+    const input = JSON.stringify({ tenantId: job.tenantId, jobId: job.jobId })
+    expect(started()).toMatchObject([{ name: `${job.jobId}-cancel`, input }])
+  })
+
+  it('succeeds without that execution, because the own one of the job does the same', async () => {
+    executions.on(StartExecutionCommand).rejects(new Error('throttled'))
+    const job = await pipeline.create()
+    expect((await cancel(job)).cancelledAt).toBeDefined()
+  })
+
+  it('repeated returns the job, while it is open and after its end', async () => {
+    const job = await pipeline.create()
+    await cancel(job)
+    executions.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists({ message: 'it has ended', $metadata: {} }))
+    expect(await cancel(job)).toMatchObject({ status: 'queued' })
+    await endFailedJob(job, pipeline.context, 'JobDeletedError')
+    expect(await cancel(job)).toMatchObject({ status: 'failed', error: 'cancelled by the client' })
+    expect(started()).toHaveLength(2)
+  })
+
+  it('refuses a job that has ended otherwise', async () => {
+    const job = await pipeline.createAccepted()
+    await endFailedJob(job, pipeline.context, 'TaskGoneError')
+    await expect(cancel(job)).rejects.toBeInstanceOf(VideoJobConflictError)
+    expect(started()).toEqual([])
+  })
+
+  it('finds no malformed, unknown, foreign or deleted job', async () => {
+    const job = await pipeline.create()
+    const foreign = { tenantId: uuidv7(), jobId: job.jobId }
+    const malformed = { tenantId: job.tenantId, jobId: 'no-id' }
+    const unknown = { tenantId: job.tenantId, jobId: uuidv7() }
+    for (const key of [foreign, malformed, unknown]) {
+      await expect(cancel(key)).rejects.toBeInstanceOf(VideoJobNotFoundError)
+    }
+    await pipeline.remove(job)
+    await expect(cancel(job)).rejects.toBeInstanceOf(VideoJobNotFoundError)
+  })
+})
