@@ -1,10 +1,14 @@
 import { type AuditEntry, readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Catalogue } from '#core/catalogue/catalogue.ts'
+import { routeAdminRequest } from '#core/console/admin-routes.ts'
 import type { Session } from '#core/console/session.ts'
 import type { WriteContext } from '#lambdas/admin-api/write/write-context.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
+import type { AdminOperationDocument } from '../../../lib/openapi/admin/admin-operation-document.ts'
+import { ADMIN_RESPONSE_SCHEMAS } from '../../../lib/openapi/admin/admin-response-schemas.ts'
+import { ADMIN_WRITE_OPERATIONS } from '../../../lib/openapi/admin/admin-write-operations.ts'
 import { startTestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
@@ -41,7 +45,19 @@ export function writeCaller(table: Table, options: Options = {}) {
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }
     const event = adminEvent(method, `/admin/v1${path}`, { ...sent, queryStringParameters: { ...query } })
     const response = await handler(event, lambda)
-    return { status: response.statusCode, body: response.body === '' ? undefined : JSON.parse(response.body) }
+    const received = { status: response.statusCode, body: response.body === '' ? undefined : JSON.parse(response.body) }
+    requireDocumented(method, path, received)
+    return received
+  }
+}
+
+/** @throws ZodError for a success that is not what the document of the admin API says. */
+function requireDocumented(method: string, path: string, { status, body }: Response): void {
+  const route = routeAdminRequest(method, `/admin/v1${path}`)?.route
+  const documents: Readonly<Record<string, AdminOperationDocument>> = ADMIN_WRITE_OPERATIONS
+  const schema = documents[route?.operation ?? '']?.response.schema
+  if (status === route?.successStatus && schema !== undefined && schema !== 'html') {
+    ADMIN_RESPONSE_SCHEMAS[schema].parse(body)
   }
 }
 
