@@ -11,6 +11,7 @@ const ROOTS: readonly { sources: string; tests: string }[] = [
   { sources: 'scripts/', tests: 'test/scripts/' },
   { sources: 'config/', tests: 'test/config/' },
   { sources: 'docs/', tests: 'test/docs/' },
+  { sources: 'web/src/', tests: 'test/web/' },
 ]
 
 /** Folders whose files with behaviour each need a test. The rest of the console runs in a browser, and is tested there. */

@@ -3,6 +3,7 @@ import { type Role, reaches } from '../core/console-page.ts'
 import { adminRequest, whenSignedOut } from './admin-request.ts'
 import { ApiError } from './api-error.ts'
 import { keepPageSecret } from './page-secret.ts'
+import { forgetPlaygroundKeys } from './playground-key.ts'
 import { queryClient } from './query-client.ts'
 
 /** Who is signed in. Times are Unix seconds. */
@@ -73,6 +74,7 @@ export async function signOut({ isEverywhere }: { readonly isEverywhere: boolean
 
 /** Shows the sign-in page at the same url. */
 function forgetSession(): void {
+  forgetPlaygroundKeys()
   keepPageSecret(undefined)
   queryClient.setQueryData<Session | null>(SESSION, null)
   forgetPages()

@@ -14,6 +14,8 @@ const TONES: Readonly<Record<string, Tone>> = {
   pending: 'idle',
   running: 'busy',
   submitted: 'busy',
+  sending: 'busy',
+  storing: 'busy',
   processing: 'busy',
   in_progress: 'busy',
   half_open: 'warn',

@@ -18,6 +18,7 @@ const Tenant = lazy(() => import('../pages/tenants/tenant-page.tsx'))
 const Channels = lazy(() => import('../pages/channels/channels-page.tsx'))
 const Audit = lazy(() => import('../pages/audit/audit-page.tsx'))
 const Sessions = lazy(() => import('../pages/sessions/sessions-page.tsx'))
+const Playground = lazy(() => import('../pages/playground/playground-page.tsx'))
 
 /** The whole application: the sign-in page, or the frame with one page in it. */
 export function Console() {
@@ -60,6 +61,7 @@ function SignedIn() {
           <Route path="/console/channels" component={Channels} />
           <Route path="/console/audit" component={Audit} />
           <Route path="/console/sessions" component={Sessions} />
+          <Route path="/console/playground" component={Playground} />
           <Route default component={NotFound} />
         </Router>
       </PageBoundary>

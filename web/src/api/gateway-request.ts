@@ -1,0 +1,54 @@
+import { isReachable } from '../state/reachability.ts'
+import { ApiError, apiErrorOf } from './api-error.ts'
+import { forgetPlaygroundKey, playgroundKey } from './playground-key.ts'
+
+type GatewayRequest = {
+  /** Whose money it is; undefined for a session that belongs to a tenant. */
+  readonly tenant: string | undefined
+  readonly method?: 'GET' | 'POST'
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends one request to the API below `/v1` with the key of the playground, as any client would.
+ * @throws ApiError for every response that is no success, and with status 0 if there is none.
+ */
+export async function gatewayRequest(path: string, request: GatewayRequest): Promise<Response> {
+  const { tenant, method = 'GET', body, headers, signal } = request
+  const key = await playgroundKey(tenant)
+  const response = await send(`/v1${path}`, {
+    method,
+    credentials: 'omit',
+    cache: 'no-store',
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  if (response.ok) {
+    return response
+  }
+  if (response.status === 401) {
+    forgetPlaygroundKey(tenant)
+  }
+  throw apiErrorOf(response, await response.json().catch(() => undefined))
+}
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, init)
+    isReachable.set(true)
+    return response
+  } catch (error) {
+    if (init.signal?.aborted === true) {
+      throw error
+    }
+    isReachable.set(false)
+    throw new ApiError('the gateway did not respond', { status: 0 })
+  }
+}

@@ -1,0 +1,159 @@
+/** A request of the playground, from which its code is written. */
+export type PlaygroundRequest = {
+  readonly kind: 'video' | 'chat' | 'image'
+  /** Where the gateway is, such as `http://127.0.0.1:8787`. */
+  readonly origin: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** A tool that a request can be written for. */
+export type CodeTool = 'curl' | 'openai' | 'ai-sdk' | 'fetch'
+
+/** The variable from which every piece of code takes the key: the key of the playground ends after minutes. */
+const KEY_VARIABLE = 'REELGATE_API_KEY'
+
+const PATHS = { video: '/v1/video/generations', chat: '/v1/chat/completions', image: '/v1/images/generations' } as const
+
+/** The tools that can make a kind of request. The AI SDK has no route for video jobs. */
+export function toolsOf(kind: PlaygroundRequest['kind']): readonly CodeTool[] {
+  return kind === 'video' ? ['curl', 'openai', 'fetch'] : ['curl', 'openai', 'ai-sdk']
+}
+
+/** The request as code that runs as it stands, with the key in an environment variable. */
+export function requestCode(tool: CodeTool, request: PlaygroundRequest): string {
+  switch (tool) {
+    case 'curl':
+      return curl(request)
+    case 'openai':
+      return openai(request)
+    case 'ai-sdk':
+      return request.kind === 'image' ? aiSdkImage(request) : aiSdkChat(request)
+    case 'fetch':
+      return fetchVideo(request)
+  }
+}
+
+function curl({ kind, origin, body }: PlaygroundRequest): string {
+  const streams = body.stream === true ? ' -N' : ''
+  return `curl -s${streams} ${shellQuoted(origin + PATHS[kind])} \\
+  -H "Authorization: Bearer $${KEY_VARIABLE}" \\
+  -H 'Content-Type: application/json' \\
+  -d ${shellQuoted(JSON.stringify(body))}
+`
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function openaiClient(origin: string): string {
+  return `import OpenAI from 'openai'
+
+const client = new OpenAI({ baseURL: ${literal(`${origin}/v1`)}, apiKey: process.env.${KEY_VARIABLE} })
+`
+}
+
+function openai({ kind, origin, body }: PlaygroundRequest): string {
+  const client = openaiClient(origin)
+  if (kind === 'video') {
+    return `${client}
+let job = await client.post('/video/generations', { body: ${literal(body)} })
+while (job.status === 'queued' || job.status === 'processing') {
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  job = await client.get(\`/video/generations/\${job.id}\`)
+}
+console.log(job.status, job.url ?? job.error)
+`
+  }
+  if (kind === 'image') {
+    return `${client}
+const images = await client.images.generate(${literal(body)})
+console.log(images.data.length, 'images')
+`
+  }
+  if (body.stream !== true) {
+    return `${client}
+const completion = await client.chat.completions.create(${literal(body)})
+console.log(completion.choices[0].message.content)
+`
+  }
+  return `${client}
+const stream = await client.chat.completions.create(${literal(body)})
+for await (const chunk of stream) {
+  process.stdout.write(chunk.choices[0]?.delta?.content ?? '')
+}
+`
+}
+
+function aiSdkProvider(origin: string): string {
+  return `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+
+const reelgate = createOpenAICompatible({
+  name: 'reelgate',
+  baseURL: ${literal(`${origin}/v1`)},
+  apiKey: process.env.${KEY_VARIABLE},
+})
+`
+}
+
+function aiSdkChat({ origin, body }: PlaygroundRequest): string {
+  const { model, messages, temperature, max_tokens: maxOutputTokens } = body
+  const list = Array.isArray(messages) ? messages.map(readMessage) : []
+  const system = list.filter(({ role }) => role === 'system').map(({ content }) => content)
+  const options = {
+    ...(system.length === 0 ? {} : { instructions: system.join('\n') }),
+    messages: list.filter(({ role }) => role !== 'system'),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+  }
+  return `import { streamText } from 'ai'
+${aiSdkProvider(origin)}
+const { textStream } = streamText({
+  model: reelgate(${literal(model)}),
+${members(options)}})
+for await (const text of textStream) {
+  process.stdout.write(text)
+}
+`
+}
+
+function readMessage(message: unknown): { readonly role: unknown; readonly content: unknown } {
+  const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown }
+  return { role, content }
+}
+
+function aiSdkImage({ origin, body }: PlaygroundRequest): string {
+  const { model, prompt, n, size } = body
+  const options = { prompt, ...(n === undefined ? {} : { n }), ...(size === undefined ? {} : { size }) }
+  return `import { generateImage } from 'ai'
+${aiSdkProvider(origin)}
+const { images } = await generateImage({
+  model: reelgate.imageModel(${literal(model)}),
+${members(options)}})
+console.log(images.length, 'images')
+`
+}
+
+function fetchVideo({ origin, body }: PlaygroundRequest): string {
+  return `const url = ${literal(origin + PATHS.video)}
+const headers = { authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`, 'content-type': 'application/json' }
+
+let job = await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(${literal(body)}) })).json()
+while (job.status === 'queued' || job.status === 'processing') {
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  job = await (await fetch(\`\${url}/\${job.id}\`, { headers })).json()
+}
+console.log(job.status, job.url ?? job.error)
+`
+}
+
+/** JSON is JavaScript; what it cannot say is undefined, which stays out. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? 'undefined'
+}
+
+function members(options: Readonly<Record<string, unknown>>): string {
+  return Object.entries(options)
+    .map(([name, value]) => `  ${name}: ${literal(value).replaceAll('\n', '\n  ')},\n`)
+    .join('')
+}

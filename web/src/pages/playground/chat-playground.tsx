@@ -1,0 +1,135 @@
+import { useState } from 'preact/hooks'
+import { Button } from '../../components/button.tsx'
+import { Field } from '../../components/field.tsx'
+import type { ChatMessage } from '../../core/playground/chat-reply.ts'
+import { ChatPane } from './chat-pane.tsx'
+import { CopyAs } from './copy-as.tsx'
+import { ModelFacts } from './model-facts.tsx'
+import type { PlaygroundProps } from './playground-props.ts'
+import { useChat } from './use-chat.ts'
+
+/** Talks with one model or two, side by side. */
+export function ChatPlayground({ tenant, models }: PlaygroundProps) {
+  const [prompt, setPrompt] = useState('')
+  const [settings, setSettings] = useState<Settings>({ system: '', maxTokens: '' })
+  const { system, maxTokens } = settings
+  const chats = [useChat(), useChat()] as const
+  const used = models.map((model, index) => ({ model, chat: chats[index] ?? chats[0] }))
+  const isRunning = used.some(({ chat }) => chat.reply !== undefined && !chat.reply.isDone)
+  const bodyOf = (model: string, earlier: readonly ChatMessage[]) => ({
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system } as const]),
+      ...earlier.filter(({ role }) => role !== 'system'),
+      { role: 'user', content: prompt } as const,
+    ],
+    stream: true,
+    stream_options: { include_usage: true },
+    ...(/^[1-9]\d*$/.test(maxTokens) ? { max_tokens: Number(maxTokens) } : {}),
+  })
+  const send = (event: Event) => {
+    event.preventDefault()
+    if (prompt.trim() === '' || isRunning) {
+      return
+    }
+    for (const { model, chat } of used) {
+      void chat.send({ tenant, body: bodyOf(model.id, chat.messages) })
+    }
+    setPrompt('')
+  }
+  return (
+    <div class="playground">
+      <form class="card playground-form" onSubmit={send}>
+        <Field label="Message">
+          {(control) => (
+            <textarea
+              {...control}
+              rows={4}
+              value={prompt}
+              onInput={(event) => setPrompt(event.currentTarget.value)}
+              onKeyDown={(event) =>
+                event.key === 'Enter' && (event.metaKey || event.ctrlKey) ? send(event) : undefined
+              }
+            />
+          )}
+        </Field>
+        <ChatSettings settings={settings} onChange={setSettings} />
+        <div class="playground-send">
+          {isRunning ? (
+            <Button
+              icon="close"
+              onClick={() => {
+                for (const { chat } of used) {
+                  chat.stop()
+                }
+              }}
+            >
+              Stop
+            </Button>
+          ) : (
+            <Button
+              type="submit"
+              kind="primary"
+              icon="playground"
+              blockedBecause={prompt.trim() === '' ? 'Write a message first' : undefined}
+            >
+              Send
+            </Button>
+          )}
+          <Button
+            kind="quiet"
+            onClick={() => {
+              for (const { chat } of used) {
+                chat.clear()
+              }
+            }}
+          >
+            New conversation
+          </Button>
+          <CopyAs kind="chat" body={bodyOf(models[0]?.id ?? '', used[0]?.chat.messages ?? [])} />
+        </div>
+        <ModelFacts models={models} />
+      </form>
+      <section class="playground-results playground-run" data-count={used.length} aria-label="Conversations">
+        {used.map(({ model, chat }) => (
+          <ChatPane key={model.id} model={model.id} messages={chat.messages} reply={chat.reply} />
+        ))}
+      </section>
+    </div>
+  )
+}
+
+type Settings = {
+  readonly system: string
+  /** Empty for as many as the model allows. */
+  readonly maxTokens: string
+}
+
+function ChatSettings(props: { readonly settings: Settings; readonly onChange: (settings: Settings) => void }) {
+  const { settings, onChange } = props
+  return (
+    <details>
+      <summary>Settings</summary>
+      <Field label="System message">
+        {(control) => (
+          <textarea
+            {...control}
+            rows={2}
+            value={settings.system}
+            onInput={(event) => onChange({ ...settings, system: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field label="Output tokens at most" hint="Empty: as many as the model allows">
+        {(control) => (
+          <input
+            {...control}
+            inputMode="numeric"
+            value={settings.maxTokens}
+            onInput={(event) => onChange({ ...settings, maxTokens: event.currentTarget.value.trim() })}
+          />
+        )}
+      </Field>
+    </details>
+  )
+}

@@ -1,0 +1,119 @@
+import { type GatewayModel, useGatewayModels } from '../../api/gateway-models.ts'
+import { useSession } from '../../api/session.ts'
+import { Empty, Failure, Skeleton } from '../../components/feedback.tsx'
+import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
+import { Page } from '../../components/page.tsx'
+import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
+import { type UrlFilters, useUrlFilters } from '../../state/url-filters.ts'
+import { ChatPlayground } from './chat-playground.tsx'
+import { ImagePlayground } from './image-playground.tsx'
+import { VideoPlayground } from './video-playground.tsx'
+
+const KINDS = [
+  ['video', 'Video'],
+  ['chat', 'Chat'],
+  ['image', 'Image'],
+] as const
+
+type Kind = (typeof KINDS)[number][0]
+
+const PLAYGROUNDS = { video: VideoPlayground, chat: ChatPlayground, image: ImagePlayground }
+
+/** Tries models with a key of fifteen minutes that spends the tenant's credits. */
+export default function PlaygroundPage() {
+  const url = useUrlFilters(['tenant', 'kind', 'model', 'compare'])
+  const session = useSession()
+  const scope = useTenantScope(url)
+  const tenant = session.tenant === null ? scope : undefined
+  const mayTry = session.role !== 'viewer'
+  const isReady = mayTry && (session.tenant !== null || scope !== undefined)
+  const models = useGatewayModels(tenant, { isEnabled: isReady })
+  return (
+    <Page title="Playground" lead="Try the models. Requests are real: they cost the tenant’s credits.">
+      {mayTry ? (
+        <>
+          <KindTabs url={url} />
+          <FilterBar url={{ ...url, clear: undefined }}>
+            <TenantFilter url={url} any="Choose a tenant" />
+            <ModelFilters url={url} models={models.data ?? []} />
+          </FilterBar>
+        </>
+      ) : (
+        <Empty title="Viewers cannot spend">
+          <p>Sign in with the key of an owner, or with an API key.</p>
+        </Empty>
+      )}
+      {mayTry && !isReady ? (
+        <Empty title="Choose a tenant">
+          <p>Its credits pay for the requests.</p>
+        </Empty>
+      ) : null}
+      {models.isError ? <Failure error={models.error} onRetry={() => void models.refetch()} /> : null}
+      {isReady && models.isPending ? <Skeleton rows={4} /> : null}
+      {models.data === undefined ? null : <Chosen url={url} tenant={tenant} all={models.data} />}
+    </Page>
+  )
+}
+
+function KindTabs({ url }: { readonly url: UrlFilters }) {
+  const kind = kindOf(url)
+  return (
+    <nav class="tabs" aria-label="Kind of model">
+      {KINDS.map(([each, title]) => (
+        <button
+          key={each}
+          type="button"
+          aria-current={each === kind ? 'page' : undefined}
+          onClick={() => url.change({ kind: each, model: '', compare: '' })}
+        >
+          {title}
+        </button>
+      ))}
+    </nav>
+  )
+}
+
+function ModelFilters({ url, models }: { readonly url: UrlFilters; readonly models: readonly GatewayModel[] }) {
+  const offered = models.filter((model) => model.kind === kindOf(url))
+  const options = offered.map(({ id }) => [id, id] as const)
+  const first = url.filters.model ?? offered[0]?.id
+  return (
+    <>
+      <SelectFilter url={url} name="model" label="Model" any={offered[0]?.id ?? 'None'} options={options.slice(1)} />
+      <SelectFilter
+        url={url}
+        name="compare"
+        label="Side by side with"
+        any="No other model"
+        options={options.filter(([id]) => id !== first)}
+      />
+    </>
+  )
+}
+
+function Chosen(props: {
+  readonly url: UrlFilters
+  readonly tenant: string | undefined
+  readonly all: readonly GatewayModel[]
+}) {
+  const { url, tenant, all } = props
+  const kind = kindOf(url)
+  const offered = all.filter((model) => model.kind === kind)
+  const first = offered.find(({ id }) => id === url.filters.model) ?? offered[0]
+  if (first === undefined) {
+    return (
+      <Empty title={`No ${kind} model`}>
+        <p>The configuration has none, or the key may not use any.</p>
+      </Empty>
+    )
+  }
+  const second = offered.find(({ id }) => id === url.filters.compare && id !== first.id)
+  const Playground = PLAYGROUNDS[kind]
+  return (
+    <Playground key={`${tenant} ${kind}`} tenant={tenant} models={second === undefined ? [first] : [first, second]} />
+  )
+}
+
+function kindOf({ filters }: UrlFilters): Kind {
+  return KINDS.find(([kind]) => kind === filters.kind)?.[0] ?? 'video'
+}

@@ -1,0 +1,53 @@
+import { useRef, useState } from 'preact/hooks'
+import { gatewayRequest } from '../../api/gateway-request.ts'
+import { eventsOf } from '../../api/gateway-stream.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { describeFailure } from '../../components/action-dialog.tsx'
+import { afterChunk, type ChatMessage, type ChatReply, FIRST_REPLY } from '../../core/playground/chat-reply.ts'
+
+type Sending = {
+  readonly tenant: string | undefined
+  readonly body: Readonly<Record<string, unknown>> & { readonly messages: readonly ChatMessage[] }
+}
+
+/** One conversation with one model. */
+export function useChat() {
+  const [messages, setMessages] = useState<readonly ChatMessage[]>([])
+  const [reply, setReply] = useState<ChatReply>()
+  const sending = useRef<AbortController | null>(null)
+  const send = async ({ tenant, body }: Sending) => {
+    const stop = new AbortController()
+    sending.current = stop
+    setMessages(body.messages)
+    const began = performance.now()
+    let current: ChatReply = FIRST_REPLY
+    const update = (next: ChatReply) => {
+      current = next
+      setReply(next)
+    }
+    update(current)
+    try {
+      const response = await gatewayRequest('/chat/completions', { tenant, method: 'POST', body, signal: stop.signal })
+      for await (const { data } of eventsOf(response)) {
+        update(afterChunk(current, data, performance.now() - began))
+      }
+    } catch (error) {
+      update({ ...current, error: stop.signal.aborted ? 'Stopped' : describeFailure(error) })
+    }
+    sending.current = null
+    setMessages([...body.messages, { role: 'assistant', content: current.content }])
+    setReply({ ...current, isDone: true })
+    void queryClient.invalidateQueries({ queryKey: ['/overview'] })
+  }
+  return {
+    messages,
+    reply,
+    send,
+    stop: () => sending.current?.abort(),
+    clear: () => {
+      sending.current?.abort()
+      setMessages([])
+      setReply(undefined)
+    },
+  }
+}

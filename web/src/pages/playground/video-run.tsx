@@ -1,0 +1,86 @@
+import { Amount } from '../../components/amount.tsx'
+import { Button } from '../../components/button.tsx'
+import { Id } from '../../components/copy.tsx'
+import { Status } from '../../components/status.tsx'
+import { hasEnded, type RunState } from '../../core/playground/run-state.ts'
+import { notify } from '../../state/notices.ts'
+import { useVideoRun } from './use-video-run.ts'
+
+type VideoRunProps = Parameters<typeof useVideoRun>[0]
+
+/** One job of the playground: its progress, then its video and what it cost. */
+export function VideoRun(props: VideoRunProps) {
+  const { state, cancel, isCancelling } = useVideoRun(props)
+  const model = String(props.body.model)
+  const cancelNow = () => void cancel().catch(() => notify('The job could not be cancelled', 'bad'))
+  return (
+    <article class="card run">
+      <header class="card-head">
+        <h3>{model}</h3>
+        <span role="status">
+          <Status state={state.status} />
+        </span>
+      </header>
+      <p class="run-prompt">{String(props.body.prompt)}</p>
+      <Picture state={state} prompt={String(props.body.prompt)} />
+      <dl class="facts">
+        {state.jobId === undefined ? null : (
+          <div>
+            <dt>Job</dt>
+            <dd>
+              <a href={`/console/videos/${state.jobId}${tenantQuery(props.tenant)}`}>Details</a>{' '}
+              <Id value={state.jobId} label="job id" />
+            </dd>
+          </div>
+        )}
+        {state.cost === undefined ? null : (
+          <div>
+            <dt>Cost</dt>
+            <dd>
+              <Amount value={state.cost} /> <a href={ledgerUrl(props.tenant, state.jobId)}>Ledger</a>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {state.jobId === undefined || hasEnded(state) ? null : (
+        <Button kind="quiet" icon="close" isBusy={isCancelling} onClick={cancelNow}>
+          Cancel
+        </Button>
+      )}
+    </article>
+  )
+}
+
+function Picture({ state, prompt }: { readonly state: RunState; readonly prompt: string }) {
+  if (state.url !== undefined) {
+    return (
+      // biome-ignore lint/a11y/useMediaCaption: models make no captions
+      <video class="player" controls playsInline preload="metadata" src={state.url} aria-label={`Video: ${prompt}`} />
+    )
+  }
+  if (hasEnded(state) && state.status !== 'succeeded') {
+    return (
+      <p class="callout callout-bad" role="alert">
+        {state.error ?? 'The job failed'}
+      </p>
+    )
+  }
+  return (
+    <div class="player player-waiting">
+      <progress aria-label="Progress" max={100} {...(state.percent === undefined ? {} : { value: state.percent })} />
+      <p class="hint">
+        {state.percent === undefined ? 'In progress' : `${state.percent} %`}
+        {state.etaSeconds === undefined ? '' : `, about ${state.etaSeconds} s left`}
+      </p>
+    </div>
+  )
+}
+
+function tenantQuery(tenant: string | undefined): string {
+  return tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`
+}
+
+function ledgerUrl(tenant: string | undefined, jobId: string | undefined): string {
+  const query = new URLSearchParams({ ...(tenant === undefined ? {} : { tenant }), id: jobId ?? '' })
+  return `/console/ledger?${query}`
+}
