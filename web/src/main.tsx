@@ -12,6 +12,9 @@ applyTheme()
 startClock()
 watchReachability(() => void queryClient.invalidateQueries())
 
+// A link that is opened in a tab of the console changes the fragment alone.
+addEventListener('hashchange', () => void signInByFragment())
+
 const root = document.getElementById('console')
 if (root !== null) {
   // A link of a terminal signs in before anything asks for a session.

@@ -30,6 +30,11 @@ describe('readHotkey', () => {
     ])
   })
 
+  it('opens the row that has the focus by Enter, and leaves Enter to links and buttons', () => {
+    expect(press('Enter', { element: 'tr' })).toEqual({ kind: 'open' })
+    expect(['a', 'button', 'body'].map((element) => press('Enter', { element }))).toEqual([null, null, null])
+  })
+
   it('leaves keys with a modifier, and in editable content, alone', () => {
     expect([press('k', { hasModifier: true }), press('j', { isEditable: true })]).toEqual([null, null])
   })

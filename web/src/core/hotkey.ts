@@ -34,5 +34,6 @@ export function readHotkey({ key, hasModifier, element, isEditable }: KeyFacts, 
   if (isAfterPrefix) {
     return /^[a-z]$/.test(key) ? { kind: 'page', letter: key } : null
   }
-  return SINGLE[key] ?? null
+  // A row has the focus after `j` and `k`; elsewhere Enter belongs to links and buttons.
+  return key === 'Enter' && element === 'tr' ? { kind: 'open' } : (SINGLE[key] ?? null)
 }

@@ -17,6 +17,9 @@ const Tenants = lazy(() => import('../pages/tenants/tenants-page.tsx'))
 const Tenant = lazy(() => import('../pages/tenants/tenant-page.tsx'))
 const Channels = lazy(() => import('../pages/channels/channels-page.tsx'))
 const Audit = lazy(() => import('../pages/audit/audit-page.tsx'))
+const Videos = lazy(() => import('../pages/videos/videos-page.tsx'))
+const Video = lazy(() => import('../pages/videos/video-page.tsx'))
+const Webhooks = lazy(() => import('../pages/webhooks/webhooks-page.tsx'))
 const Sessions = lazy(() => import('../pages/sessions/sessions-page.tsx'))
 const Playground = lazy(() => import('../pages/playground/playground-page.tsx'))
 
@@ -60,6 +63,9 @@ function SignedIn() {
           <Route path="/console/tenants/:tenant_id" component={Tenant} />
           <Route path="/console/channels" component={Channels} />
           <Route path="/console/audit" component={Audit} />
+          <Route path="/console/videos" component={Videos} />
+          <Route path="/console/videos/:job_id" component={Video} />
+          <Route path="/console/webhooks" component={Webhooks} />
           <Route path="/console/sessions" component={Sessions} />
           <Route path="/console/playground" component={Playground} />
           <Route default component={NotFound} />

@@ -1,6 +1,7 @@
 import { keepPageSecret } from '../api/page-secret.ts'
 import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
+import { notify } from '../state/notices.ts'
 import { createStore } from '../state/store.ts'
 
 /** Why the link of the url did not sign in; null if there was none or it did. */
@@ -30,5 +31,6 @@ export async function signInByFragment(): Promise<void> {
     await signIn({ link })
   } catch (failure) {
     linkFailure.set(describeFailure(failure))
+    notify('The sign-in link did not work', 'bad')
   }
 }

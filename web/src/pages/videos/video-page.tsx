@@ -1,0 +1,99 @@
+import { useEffect, useState } from 'preact/hooks'
+import { useRoute } from 'preact-iso/router'
+import { useAdmin } from '../../api/admin-query.ts'
+import type { VideoDetail } from '../../api/admin-types.ts'
+import { Id } from '../../components/copy.tsx'
+import { Failure, Skeleton } from '../../components/feedback.tsx'
+import { JsonTree } from '../../components/json-tree.tsx'
+import { Page } from '../../components/page.tsx'
+import { useTenantScope } from '../../shell/tenant-scope.tsx'
+import { useUrlFilters } from '../../state/url-filters.ts'
+import { VideoActions } from './video-actions.tsx'
+import { VideoCallbacks } from './video-callbacks.tsx'
+import { isOpen, VideoStatus } from './video-columns.tsx'
+import { VideoFacts } from './video-facts.tsx'
+import { VideoReceipt } from './video-receipt.tsx'
+import { VideoTimeline } from './video-timeline.tsx'
+
+/** While the job is open, and the page is visible. */
+const REFRESH_MILLISECONDS = 2_000
+
+/** One video job: the video, what happened, what it cost, and what it said. */
+export default function VideoPage() {
+  const { params } = useRoute()
+  const tenant = useTenantScope(useUrlFilters(['tenant']))
+  const [isFollowed, follow] = useState(true)
+  const job_id = params.job_id ?? ''
+  const job = useAdmin(
+    '/videos/{job_id}',
+    { query: { tenant }, everyMilliseconds: isFollowed ? REFRESH_MILLISECONDS : undefined },
+    { job_id },
+  )
+  const shouldFollow = job.data === undefined ? !job.isError : isOpen(job.data)
+  useEffect(() => follow(shouldFollow), [shouldFollow])
+  if (job.data === undefined) {
+    return (
+      <Page title="Video">
+        {job.isError ? <Failure error={job.error} onRetry={() => void job.refetch()} /> : <Skeleton />}
+      </Page>
+    )
+  }
+  return <Video job={job.data} />
+}
+
+function Video({ job }: { readonly job: VideoDetail }) {
+  const lead = (
+    <span class="summary">
+      <VideoStatus row={job} />
+      <Id value={job.id} label="job id" />
+    </span>
+  )
+  return (
+    <Page title={`Video of ${job.model}`} lead={lead} actions={<VideoActions job={job} />}>
+      {job.error === null ? null : (
+        <p class="callout callout-bad">
+          <span>
+            {job.error}
+            {job.failure_cause === null ? '' : ` (${job.failure_cause})`}
+          </span>
+        </p>
+      )}
+      <div class="columns">
+        <div class="column">
+          <Player url={job.video_url} />
+          <VideoTimeline job={job} />
+          <VideoCallbacks callback={job.callback} />
+        </div>
+        <div class="column">
+          <VideoFacts job={job} />
+          <VideoReceipt receipt={job.receipt} />
+          <Json title="Request" value={job.request} />
+          <Json title="Reply to the submit" value={job.submit_reply} />
+          <Json title="Last reply to a poll" value={job.poll_reply} />
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** The url is signed by the gateway; anything but a web address is not loaded. */
+function Player({ url }: { readonly url: string | null }) {
+  if (url === null || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+    return null
+  }
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: a generated video comes without captions
+    <video class="player" src={url} controls playsInline preload="metadata" aria-label="The video of this job" />
+  )
+}
+
+function Json({ title, value }: { readonly title: string; readonly value: unknown }) {
+  return value === null || value === undefined ? null : (
+    <details class="card">
+      <summary>
+        <h2 class="inline">{title}</h2>
+      </summary>
+      <JsonTree value={value} />
+    </details>
+  )
+}

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+import { adminWrite } from '../../api/admin-write.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { ActionDialog } from '../../components/action-dialog.tsx'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copy.tsx'
+
+/** Shows the secret of a tenant's callbacks on request, and makes a new one. Both stand in the audit log. */
+export function CallbackSecret({ tenant }: { readonly tenant: string }) {
+  const [secret, show] = useState<string | null>(null)
+  const [asked, ask] = useState<'show' | 'rotate' | null>(null)
+  const [isAgain, setAgain] = useState(false)
+  const confirm = async () => {
+    const body = asked === 'rotate' ? { rotate: true, ...(isAgain ? { again: true } : {}) } : {}
+    try {
+      const path = `/tenants/${encodeURIComponent(tenant)}/callback-secret`
+      show(((await adminWrite('POST', path, body)) as { readonly secret: string }).secret)
+      ask(null)
+    } catch (failure) {
+      setAgain(failure instanceof ApiError && failure.status === 409)
+      throw failure
+    }
+  }
+  return (
+    <section class="card" aria-label="Secret of the callbacks">
+      <div class="card-head">
+        <h2>Secret of the callbacks</h2>
+        <span class="toolbar">
+          <Button onClick={() => ask('show')}>Show the secret</Button>
+          <Button onClick={() => ask('rotate')}>Make a new one</Button>
+        </span>
+      </div>
+      {secret === null ? (
+        <p class="hint">Receivers verify signatures with it.</p>
+      ) : (
+        <div class="secret">
+          <code>{secret}</code>
+          <CopyButton value={secret} label="secret" />
+        </div>
+      )}
+      {asked === null ? null : (
+        <ActionDialog
+          title={asked === 'show' ? 'Show the secret' : 'Make a new secret'}
+          verb={asked === 'show' ? 'Show' : isAgain ? 'Make one more' : 'Make a new secret'}
+          consequence={
+            asked === 'show'
+              ? 'The audit log says that you have seen it.'
+              : 'Callbacks are signed with both secrets for a day. Receivers need the new one by then.'
+          }
+          onClose={() => ask(null)}
+          onConfirm={confirm}
+        />
+      )}
+    </section>
+  )
+}

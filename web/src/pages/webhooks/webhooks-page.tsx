@@ -1,0 +1,86 @@
+import { useAdminList } from '../../api/admin-query.ts'
+import type { CallbackRow } from '../../api/admin-types.ts'
+import { useMay } from '../../api/session.ts'
+import { Nothing } from '../../components/amount.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Empty } from '../../components/feedback.tsx'
+import { FilterBar } from '../../components/filter-bar.tsx'
+import { Page } from '../../components/page.tsx'
+import { Status } from '../../components/status.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
+import { Time } from '../../components/time.tsx'
+import { NeedsTenant } from '../../shell/needs-tenant.tsx'
+import { TenantFilter } from '../../shell/tenant-scope.tsx'
+import { useUrlFilters } from '../../state/url-filters.ts'
+import { CallbackSecret } from './callback-secret.tsx'
+import { VerificationCode } from './verification-code.tsx'
+
+/** Callbacks of a tenant's jobs: how they were delivered, and how a client verifies them. */
+export default function WebhooksPage() {
+  const url = useUrlFilters(['tenant'])
+  return (
+    <Page
+      title="Webhooks"
+      lead="A job with a callback_url tells its end once, signed by Standard Webhooks. Attempts of the newest jobs stand here."
+    >
+      <FilterBar url={url}>
+        <TenantFilter url={url} any="Choose a tenant" />
+      </FilterBar>
+      <NeedsTenant url={url}>{(tenant) => <WebhooksOfTenant key={tenant} tenant={tenant} />}</NeedsTenant>
+    </Page>
+  )
+}
+
+function WebhooksOfTenant({ tenant }: { readonly tenant: string }) {
+  const list = useAdminList('/webhooks', { query: { tenant } })
+  const mayReveal = useMay('owner')
+  return (
+    <>
+      <DataTable
+        caption="Callback attempts"
+        columns={COLUMNS}
+        list={list}
+        rowKey={({ job_id, attempt }) => `${job_id} ${attempt}`}
+        href={({ job_id }) => `/console/videos/${encodeURIComponent(job_id)}?tenant=${encodeURIComponent(tenant)}`}
+        empty={
+          <Empty title="No callback has been sent">
+            <span>
+              Create a job with <code>callback_url</code>; its page sends a callback again.
+            </span>
+          </Empty>
+        }
+        exportName={['webhooks', tenant]}
+      />
+      {mayReveal ? <CallbackSecret tenant={tenant} /> : null}
+      <VerificationCode />
+    </>
+  )
+}
+
+const COLUMNS: readonly TableColumn<CallbackRow>[] = [
+  {
+    id: 'at',
+    title: 'Time',
+    value: ({ at }) => new Date(at * 1000).toISOString(),
+    cell: ({ at }) => <Time at={at} />,
+  },
+  {
+    id: 'state',
+    title: 'Delivery',
+    order: 'text',
+    value: ({ delivered }) => (delivered ? 'delivered' : 'failed'),
+    cell: ({ delivered }) => <Status state={delivered ? 'delivered' : 'failed'} />,
+  },
+  { id: 'host', title: 'Receiver', order: 'text', value: ({ url_host }) => url_host },
+  {
+    id: 'status',
+    title: 'Status',
+    order: 'number',
+    value: ({ status }) => status,
+    cell: ({ status }) => status ?? <Nothing />,
+  },
+  { id: 'milliseconds', title: 'ms', order: 'number', value: ({ milliseconds }) => milliseconds },
+  { id: 'attempt', title: 'Attempt', order: 'number', value: ({ attempt }) => attempt },
+  { id: 'job', title: 'Job', value: ({ job_id }) => job_id, cell: ({ job_id }) => <code>{job_id.slice(0, 8)}…</code> },
+  { id: 'error', title: 'Error', value: ({ error }) => error, cell: ({ error }) => error ?? <Nothing /> },
+]
