@@ -87,10 +87,13 @@ async function refuse(event: ApiEvent): Promise<ApiResult> {
   throw methods.length === 0 ? new RouteNotFoundError() : new MethodNotAllowedError(methods)
 }
 
-function resultOf({ body, headers = {}, cookies = [] }: AdminResponse, { successStatus }: AdminRoute): ApiResult {
+function resultOf(
+  { status, body, headers = {}, cookies = [] }: AdminResponse,
+  { successStatus }: AdminRoute,
+): ApiResult {
   const type = typeof body === 'object' ? { 'content-type': 'application/json' } : {}
   return {
-    statusCode: successStatus,
+    statusCode: status ?? successStatus,
     headers: { ...type, ...headers },
     ...(cookies.length === 0 ? {} : { multiValueHeaders: { 'set-cookie': [...cookies] } }),
     body: typeof body === 'object' ? JSON.stringify(body) : (body ?? ''),

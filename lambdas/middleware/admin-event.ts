@@ -2,8 +2,10 @@ import type { Actor } from '#adapters/store/audit/audit-entry.ts'
 import type { Session } from '#core/console/session.ts'
 import { type ApiEvent, MiddlewareOrderError } from './api-event.ts'
 
-/** What an operation of the admin API responds. The status is the one of its row. */
+/** What an operation of the admin API responds. */
 export type AdminResponse = {
+  /** Left out for the success of the row; an error is thrown, unless people see its page. */
+  readonly status?: number
   /** An object is sent as JSON, a string as it is; left out for no body. */
   readonly body?: object | string
   readonly headers?: Readonly<Record<string, string>>

@@ -14,10 +14,13 @@ const BODY_DEPTH_MAX = 8
  * them counts.
  * @throws InvalidRequestError naming the parameter.
  */
-export function checkQuery(event: ApiEvent, { query = [] }: Pick<AdminRoute, 'query'>): void {
+export function checkQuery(
+  event: ApiEvent,
+  { query = [], isQueryOpen }: Pick<AdminRoute, 'query' | 'isQueryOpen'>,
+): void {
   for (const [name, values] of Object.entries(event.multiValueQueryStringParameters ?? {})) {
     const path = name.slice(0, NAME_CHARACTERS_MAX)
-    if (!query.includes(name)) {
+    if (!query.includes(name) && !isQueryOpen) {
       const known = query.length === 0 ? 'this operation has none' : `use ${query.join(', ')}`
       throw new InvalidRequestError([{ path, message: `the query parameter \`${path}\` is unknown: ${known}` }])
     }

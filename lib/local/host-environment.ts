@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { OidcSettings } from '#core/catalogue/console-settings.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { LOCAL_STATE_MACHINE_ARN } from './aws-front.ts'
 import type { CdnKey } from './cdn-key.ts'
@@ -17,6 +18,8 @@ export type HostEnvironment = {
   readonly ranksFile: string
   /** Origins whose scripts may call the API. */
   readonly corsOrigins: AllowedOrigins
+  /** The OpenID provider of the console; undefined without one. */
+  readonly oidc: OidcSettings | undefined
 }
 
 /** The environment that the stack gives its functions, with the addresses of the local engines. */
@@ -30,6 +33,7 @@ export function setEnvironment({
   configFile,
   ranksFile,
   corsOrigins,
+  oidc,
 }: HostEnvironment): void {
   Object.assign(process.env, {
     AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
@@ -49,6 +53,7 @@ export function setEnvironment({
     CONSOLE_ORIGIN: 'loopback',
     // One process reads and writes, so its pages need not be a minute old.
     CONSOLE_SUMMARY: 'live',
+    CONSOLE_OIDC: oidc === undefined ? '' : JSON.stringify(oidc),
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'WARN',
     POWERTOOLS_METRICS_DISABLED: process.env.POWERTOOLS_METRICS_DISABLED ?? 'true',
   })

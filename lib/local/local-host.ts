@@ -131,6 +131,7 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
     configFile: data.file('gateway.json'),
     ranksFile,
     corsOrigins: config.cors.origins,
+    oidc: config.console.oidc,
   })
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()

@@ -1,9 +1,11 @@
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { createSession } from './create-session.ts'
+import { finishOidc } from './finish-oidc.ts'
 import { getSignIn } from './get-sign-in.ts'
 import { getSession, signOut, signOutEverywhere } from './own-session.ts'
 import { endOneSession, listOfSessions } from './session-list.ts'
 import type { SignInContext } from './sign-in-context.ts'
+import { startOidc } from './start-oidc.ts'
 
 /** The handler of every operation that makes or ends sessions of the console. */
 export function signInHandler(context: SignInContext) {
@@ -17,6 +19,8 @@ export function signInHandler(context: SignInContext) {
       'list-sessions': listOfSessions(context),
       'sign-out-everywhere': signOutEverywhere(context),
       'end-session': endOneSession(context),
+      'start-oidc': startOidc(context),
+      'finish-oidc': finishOidc(context),
     },
     { openTable: context.table },
   )

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { channelSchema } from './channel.ts'
+import { consoleSettings } from './console-settings.ts'
 import { crossCheck } from './cross-check.ts'
 import { hiddenMembers } from './hidden-members.ts'
 import { modelSchema } from './model.ts'
@@ -67,6 +68,7 @@ export const gatewayConfigSchema = strictObject({
   queue_minutes: z.number().min(1).max(360).default(60),
   max_video_bytes: z.number().int().min(1).max(10_737_418_240).default(2_147_483_648),
   hidden_members: hiddenMembers,
+  console: consoleSettings.default({}),
   channels: z.array(channelSchema),
   models: z.array(modelSchema).min(1),
 }).superRefine((config, context) => {

@@ -20,6 +20,8 @@ export type AdminRow = {
   readonly errorStatuses: readonly number[]
   /** Names of its query parameters; all others are a 400. */
   readonly query?: readonly string[]
+  /** Takes other query parameters too, and ignores them: an OpenID provider adds its own. */
+  readonly isQueryOpen?: true
 }
 
 /** One operation of the admin API with its function. */

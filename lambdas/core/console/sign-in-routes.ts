@@ -77,6 +77,7 @@ export const SIGN_IN_ROUTES = [
     access: 'public',
     successStatus: 200,
     errorStatuses: [400, 403, 404, 429, 500, 502, 503],
-    query: ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state', 'scope'],
+    query: ['code', 'state', 'iss', 'error', 'error_description'],
+    isQueryOpen: true,
   },
 ] as const satisfies readonly AdminRow[]

@@ -1,0 +1,166 @@
+import { AuthorizationResponseError, OperationProcessingError, ResponseBodyError } from 'oauth4webapi'
+import { isSameString } from '#adapters/crypto/same-string.ts'
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { openSession, type SignedInUser } from '#adapters/store/console/open-session.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import type { OidcSettings } from '#core/catalogue/console-settings.ts'
+import { consolePath } from '#core/console/console-pages.ts'
+import type { ConsoleSite } from '#core/console/console-site.ts'
+import { OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/console/oidc-page.ts'
+import { actorOfClaims, type OidcClaims, roleOfClaims } from '#core/console/oidc-role.ts'
+import { SESSION_MILLISECONDS } from '#core/console/session.ts'
+import { TooManySignInsError } from '#core/console/session-errors.ts'
+import { RouteNotFoundError } from '#core/errors.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import type { AdminResponse } from '#middleware/admin-event.ts'
+import { currentSite } from '#middleware/admin-gate.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { beginSignIn } from './begin-sign-in.ts'
+import { describeOidcFailure, OidcClient, oidcSettings } from './oidc-client.ts'
+import { noPendingCookie, type PendingSignIn, readPendingSignIn } from './oidc-cookie.ts'
+import { sessionCookie } from './session-cookie.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+const START_AGAIN = 'This sign-in has expired, or another browser or window began it. Start again.'
+
+/** Why nobody is signed in. */
+class OidcRefusedError extends Error {
+  override readonly name = 'OidcRefusedError'
+  readonly status: number
+  readonly lines: readonly string[]
+
+  constructor(status: number, lines: readonly string[], options?: ErrorOptions) {
+    super(lines[0], options)
+    this.status = status
+    this.lines = lines
+  }
+}
+
+/**
+ * GET /admin/v1/oidc/callback: ends a sign-in at the OpenID provider. Responds with pages, because people see them; the sealed
+ * cookie of the sign-in is removed whatever happens, so that it is tried once.
+ */
+export function finishOidc(context: SignInContext): AdminOperation {
+  return async (event) => {
+    const settings = oidcSettings(context.environment)
+    const site = currentSite(context.environment)
+    if (settings === undefined) {
+      throw new RouteNotFoundError()
+    }
+    try {
+      return await signIn(event, { ...context, settings, site })
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal === undefined) {
+        throw error
+      }
+      const { status, lines } = refusal
+      const wait = error instanceof TooManySignInsError ? { 'retry-after': String(error.retryAfterSeconds) } : {}
+      const headers = { ...OIDC_PAGE_HEADERS, ...wait }
+      return { status, headers, cookies: [noPendingCookie(site)], body: refusedPage(lines) }
+    }
+  }
+}
+
+type Provider = SignInContext & { readonly settings: OidcSettings; readonly site: ConsoleSite }
+
+async function signIn(event: ApiEvent, { table: open, settings, site }: Provider): Promise<AdminResponse> {
+  const [table, now] = [open(), Date.now()]
+  const pending = await readPendingSignIn(event, site)
+  if (pending === undefined || !belongsTo(event, pending)) {
+    throw new OidcRefusedError(400, [START_AGAIN])
+  }
+  const attempt = await beginSignIn(table, event, now)
+  const user = await findUser(event, {
+    settings,
+    claims: (given) => new OidcClient(settings).claimsOf(given, pending),
+  }).catch(async (error: unknown) => {
+    await attempt.recordRefusal('refused after the OpenID provider')
+    throw error
+  })
+  const { requestId } = event.requestContext
+  const opened = await openSession(table, user, { hasPageSecret: site.isLoopback, requestId, nowMilliseconds: now })
+  await attempt.succeed()
+  const { token, pageSecret } = opened
+  const maxAgeSeconds = Math.trunc(SESSION_MILLISECONDS / 1000)
+  const fragment = pageSecret === undefined ? '' : `#page=${pageSecret}`
+  return {
+    headers: OIDC_PAGE_HEADERS,
+    cookies: [sessionCookie(event, site, { token, maxAgeSeconds }), noPendingCookie(site)],
+    body: signedInPage(`${consolePath(pending.page)}${fragment}`),
+  }
+}
+
+/** Refuses responses of other sign-ins before anything is asked of the provider. */
+function belongsTo({ queryStringParameters }: ApiEvent, { state }: PendingSignIn): boolean {
+  const { state: given = '', code, error } = queryStringParameters ?? {}
+  return isSameString(given, state) && (code !== undefined || error !== undefined)
+}
+
+type Finding = {
+  readonly settings: OidcSettings
+  readonly claims: (parameters: URLSearchParams) => Promise<OidcClaims>
+}
+
+/** @throws OidcRefusedError for a user without a role; the errors of the provider. */
+async function findUser(event: ApiEvent, { settings, claims: read }: Finding): Promise<SignedInUser> {
+  const given = new URLSearchParams()
+  for (const [name, value = ''] of Object.entries(event.queryStringParameters ?? {})) {
+    given.set(name, value)
+  }
+  const claims = await read(given)
+  const role = roleOfClaims(claims, settings.roles)
+  if (role === undefined) {
+    throw new OidcRefusedError(403, noRoleLines(claims, settings))
+  }
+  const holder = `oidc:${sha256Hex(`${settings.issuer}\n${claims.sub}`).slice(0, 32)}`
+  return { kind: 'oidc', actor: actorOfClaims(claims), role, tenant: null, keyId: null, holder }
+}
+
+const CLAIM_CHARACTERS_MAX = 500
+
+/** What an operator needs to write into the configuration. */
+function noRoleLines(claims: OidcClaims, { roles }: OidcSettings): readonly string[] {
+  return [
+    'You are known to the provider, and the configuration of this gateway gives you no role. Show this page to its operator.',
+    `sub: ${String(claims.sub).slice(0, CLAIM_CHARACTERS_MAX)}`,
+    `${roles.claim}: ${(JSON.stringify(claims[roles.claim]) ?? 'not in the token').slice(0, CLAIM_CHARACTERS_MAX)}`,
+    `claims in the token: ${Object.keys(claims).join(', ').slice(0, CLAIM_CHARACTERS_MAX)}`,
+  ]
+}
+
+const PROVIDER_ERROR_NAMES: readonly string[] = [
+  'OperationProcessingError',
+  'UnsupportedOperationError',
+  'WWWAuthenticateChallengeError',
+  'RequestFailedError',
+  'RequestRefusedError',
+  'MissingSecretError',
+]
+
+/** Undefined for a fault of the gateway, which is no fault of the sign-in. */
+function refusalOf(error: unknown): OidcRefusedError | undefined {
+  if (error instanceof OidcRefusedError) {
+    return error
+  }
+  if (error instanceof TooManySignInsError) {
+    return new OidcRefusedError(429, [error.message])
+  }
+  if (error instanceof AuthorizationResponseError) {
+    return new OidcRefusedError(403, ['The OpenID provider did not sign you in.', `error: ${error.error.slice(0, 64)}`])
+  }
+  if (error instanceof ResponseBodyError || isOfAnotherSignIn(error)) {
+    return new OidcRefusedError(400, [START_AGAIN], { cause: error })
+  }
+  if (error instanceof Error && PROVIDER_ERROR_NAMES.includes(error.name)) {
+    logger.warn('a sign-in at the OpenID provider failed', { cause: describeOidcFailure(error) })
+    return new OidcRefusedError(502, ['The response of the OpenID provider could not be used. Try again later.'])
+  }
+  return undefined
+}
+
+/** State, issuer or code of the response are not those of this sign-in: the library names the parameters of the response. */
+function isOfAnotherSignIn(error: unknown): boolean {
+  const cause = error instanceof OperationProcessingError ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && 'parameters' in cause
+}

@@ -1,0 +1,140 @@
+import * as oauth from 'oauth4webapi'
+import { guardedFetch } from '#adapters/outbound/guarded-fetch.ts'
+import { readSecretEntries } from '#adapters/secrets/secret-reader.ts'
+import type { OidcSettings } from '#core/catalogue/console-settings.ts'
+import type { OidcClaims } from '#core/console/oidc-role.ts'
+import type { PendingSignIn } from './oidc-cookie.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** Signatures that are accepted, whatever a provider offers. */
+const ALGORITHMS: readonly string[] = ['RS256', 'ES256', 'PS256', 'EdDSA']
+
+/** What providers sign with unless their discovery document says otherwise (OpenID Connect Discovery, 3). */
+const ALGORITHM_DEFAULT = 'RS256'
+
+const DISCOVERY_MILLISECONDS = 60 * 60 * 1000
+
+type Discovered = { readonly server: Promise<oauth.AuthorizationServer>; readonly endsAt: number }
+
+/** By issuer. The keys of a provider are kept with its discovery document, and read again for an unknown key after a minute. */
+const discovered = new Map<string, Discovered>()
+
+/** The provider of the console, as its client: discovery, the address of its sign-in page, and tokens. */
+export class OidcClient {
+  readonly #settings: OidcSettings
+  readonly #client: oauth.Client
+  readonly #options: oauth.HttpRequestOptions<'GET' | 'POST', URLSearchParams | undefined>
+
+  constructor(settings: OidcSettings) {
+    this.#settings = settings
+    this.#client = { client_id: settings.client_id }
+    const fetch = guardedFetch(new URL(settings.issuer).origin)
+    this.#options = {
+      [oauth.customFetch]: (url: string, { method, headers, body }) => fetch(url, { method, headers, body }),
+      // The configuration allows plain http for a provider on this machine alone.
+      [oauth.allowInsecureRequests]: settings.issuer.startsWith('http:'),
+    }
+  }
+
+  /** Where a sign-in begins. @throws errors of the network and of a discovery document that is not the issuer's. */
+  async authorizationUrl({ state, nonce, verifier, redirectUri }: Omit<PendingSignIn, 'page'>): Promise<string> {
+    const { authorization_endpoint: endpoint = '' } = await this.#server()
+    const url = new URL(endpoint)
+    const parameters = {
+      response_type: 'code',
+      client_id: this.#settings.client_id,
+      redirect_uri: redirectUri,
+      scope: this.#settings.scope,
+      state,
+      nonce,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    }
+    for (const [name, value] of Object.entries(parameters)) {
+      url.searchParams.set(name, value)
+    }
+    return url.href
+  }
+
+  /**
+   * The claims of the user who comes back: issuer, state, code, and of the ID token signature, issuer, audience, times and nonce
+   * are checked.
+   * @throws errors of oauth4webapi and of the network.
+   */
+  async claimsOf(
+    parameters: URLSearchParams,
+    { state, nonce, verifier, redirectUri }: PendingSignIn,
+  ): Promise<OidcClaims> {
+    const server = await this.#server()
+    const checked = oauth.validateAuthResponse(server, this.#client, parameters, state)
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      this.#client,
+      await this.#authentication(server),
+      checked,
+      redirectUri,
+      verifier,
+      this.#options,
+    )
+    const options = { expectedNonce: nonce, requireIdToken: true }
+    const tokens = await oauth.processAuthorizationCodeResponse(server, this.#client, response, options)
+    await oauth.validateApplicationLevelSignature(server, response, this.#options)
+    return { ...oauth.getValidatedIdTokenClaims(tokens) }
+  }
+
+  /** Discovered at most once an hour; a failure is not kept. */
+  async #server(): Promise<oauth.AuthorizationServer> {
+    const { issuer } = this.#settings
+    const known = discovered.get(issuer)
+    if (known !== undefined && known.endsAt > Date.now()) {
+      return await known.server
+    }
+    const server = this.#discover().catch((error: unknown) => {
+      discovered.delete(issuer)
+      throw error
+    })
+    discovered.set(issuer, { server, endsAt: Date.now() + DISCOVERY_MILLISECONDS })
+    return await server
+  }
+
+  async #discover(): Promise<oauth.AuthorizationServer> {
+    const issuer = new URL(this.#settings.issuer)
+    const response = await oauth.discoveryRequest(issuer, this.#options)
+    const server = await oauth.processDiscoveryResponse(issuer, response)
+    const offered = server.id_token_signing_alg_values_supported ?? [ALGORITHM_DEFAULT]
+    const accepted = offered.filter((algorithm) => ALGORITHMS.includes(algorithm))
+    return { ...server, id_token_signing_alg_values_supported: accepted }
+  }
+
+  /** A client with a secret sends it as the provider prefers; a client without one proves itself by PKCE alone. */
+  async #authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
+    const secret = await clientSecret()
+    if (secret === undefined) {
+      return oauth.None()
+    }
+    const isPosted = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic')
+    return isPosted ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret)
+  }
+}
+
+/** From the secret of the front door on AWS, or from the environment. */
+async function clientSecret(): Promise<string | undefined> {
+  const { FRONT_DOOR_SECRET_ARN: secretArn, CONSOLE_OIDC_CLIENT_SECRET: local } = process.env
+  const secret = secretArn ? (await readSecretEntries(secretArn)).oidc_client_secret : local
+  return secret === '' ? undefined : secret
+}
+
+/** The OpenID provider of the deployment, from `CONSOLE_OIDC`, which was checked when it was deployed; undefined without one. */
+export function oidcSettings({ CONSOLE_OIDC: json }: SignInContext['environment']): OidcSettings | undefined {
+  return json ? JSON.parse(json) : undefined
+}
+
+/** A failure in words for the log: never a token, a code, a claim or a body, which the errors carry as their causes. */
+export function describeOidcFailure(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return 'unknown'
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code}` : ''
+  const reason = 'error' in error && typeof error.error === 'string' ? ` ${error.error.slice(0, 64)}` : ''
+  return `${error.name}${code}${reason}: ${error.message}`
+}

@@ -1,0 +1,46 @@
+import { randomSecret } from '#adapters/store/console/open-session.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { CONSOLE_PAGES } from '#core/console/console-pages.ts'
+import { originOf } from '#core/console/console-site.ts'
+import { OIDC_PAGE_HEADERS, refusedPage } from '#core/console/oidc-page.ts'
+import { InvalidRequestError, RouteNotFoundError } from '#core/errors.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { currentSite } from '#middleware/admin-gate.ts'
+import { headerOf } from '#middleware/api-event.ts'
+import { describeOidcFailure, OidcClient, oidcSettings } from './oidc-client.ts'
+import { pendingCookie } from './oidc-cookie.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+const CALLBACK_PATH = '/admin/v1/oidc/callback'
+
+/** GET /admin/v1/oidc/start: sends the browser to the OpenID provider, with state, nonce and verifier in one sealed cookie. */
+export function startOidc({ environment }: SignInContext): AdminOperation {
+  return async (event) => {
+    const settings = oidcSettings(environment)
+    const site = currentSite(environment)
+    const origin = originOf(site, headerOf(event, 'host'))
+    if (settings === undefined || origin === undefined) {
+      throw new RouteNotFoundError()
+    }
+    const page = readPage(event.queryStringParameters?.to)
+    const redirectUri = `${origin}${CALLBACK_PATH}`
+    const signIn = { state: randomSecret(), nonce: randomSecret(), verifier: randomSecret(), redirectUri, page }
+    try {
+      const location = await new OidcClient(settings).authorizationUrl(signIn)
+      return { headers: { location }, cookies: [await pendingCookie(signIn, site)] }
+    } catch (error) {
+      logger.warn('the OpenID provider could not be used', { cause: describeOidcFailure(error) })
+      const lines = ['The OpenID provider cannot be reached, or its discovery document is not valid. Try again later.']
+      return { status: 502, headers: OIDC_PAGE_HEADERS, body: refusedPage(lines) }
+    }
+  }
+}
+
+/** @throws InvalidRequestError for a name that is no page. */
+function readPage(name: string = CONSOLE_PAGES[0]): number {
+  const index = CONSOLE_PAGES.findIndex((page): boolean => page === name)
+  if (index < 0) {
+    throw new InvalidRequestError([{ path: 'to', message: `to must be one of ${CONSOLE_PAGES.join(', ')}` }])
+  }
+  return index
+}
