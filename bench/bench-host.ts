@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -23,18 +23,29 @@ export type BenchHost = {
   readonly enginePid: number
   /** Where the V8 inspector listens; undefined unless it was asked for. */
   readonly inspectorUrl: string | undefined
+  /** Signs in to the console once, within ten minutes of the start. */
+  readonly consoleLink: string
   stop(): Promise<void>
 }
 
-type BenchHostOptions = { readonly submitWaitSeconds: number; readonly withInspector?: boolean }
+type BenchHostOptions = {
+  readonly submitWaitSeconds: number
+  readonly withInspector?: boolean
+  /** Fills the data directory before the host starts there. */
+  readonly fillDirectory?: (dataDirectory: string) => Promise<void>
+}
 
 /** Starts the gateway as `npm start` does, on a free port. @throws when it does not listen in time. */
-export async function startBenchHost({ submitWaitSeconds, withInspector }: BenchHostOptions): Promise<BenchHost> {
+export async function startBenchHost(options: BenchHostOptions): Promise<BenchHost> {
+  const { submitWaitSeconds, withInspector, fillDirectory } = options
   const directory = mkdtempSync(join(tmpdir(), 'reelgate-bench-'))
   const configFile = join(directory, 'bench.json')
   writeBenchConfig(configFile, { submitWaitSeconds })
   const key = 'bench-key'
-  const host = ['bin/local.ts', '--port', '0', '--config', configFile, '--data-dir', join(directory, 'data')]
+  const dataDirectory = join(directory, 'data')
+  mkdirSync(dataDirectory)
+  await fillDirectory?.(dataDirectory)
+  const host = ['bin/local.ts', '--port', '0', '--config', configFile, '--data-dir', dataDirectory]
   const inspector = withInspector === true ? ['--inspect=127.0.0.1:0'] : []
   const child = spawn(
     process.execPath,
@@ -49,12 +60,13 @@ export async function startBenchHost({ submitWaitSeconds, withInspector }: Bench
     rmSync(directory, { recursive: true, force: true })
   }
   try {
-    const [url, inspectorUrl] = await Promise.all([
+    const [url, consoleLink, inspectorUrl] = await Promise.all([
       matchingLine(child, child.stdout, /^listening on (http:\S+)$/),
+      matchingLine(child, child.stdout, /^console +(http:\S+)$/),
       withInspector === true ? matchingLine(child, child.stderr, /^Debugger listening on (ws:\S+)$/) : undefined,
     ])
     const pid = child.pid ?? 0
-    return { url, key, pid, enginePid: findDescendant(pid, 'dynoxide'), inspectorUrl, stop }
+    return { url, key, pid, enginePid: findDescendant(pid, 'dynoxide'), inspectorUrl, consoleLink, stop }
   } catch (error) {
     await stop()
     throw error

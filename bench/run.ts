@@ -10,6 +10,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   store: async () => (await import('./store.ts')).measureStore,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
   relay: async () => (await import('./relay.ts')).measureRelay,
+  console: async () => (await import('./console.ts')).measureConsole,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
 

@@ -63,7 +63,8 @@ export async function typeKey(page: Page, key: string): Promise<void> {
 /** Resolves when the frame of the console is there. @throws Error with what is there in its place. */
 export async function signedIn(page: Page): Promise<void> {
   try {
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    // On a phone the navigation is there and hidden.
+    await page.locator('nav[aria-label="Pages"]').waitFor({ state: 'attached' })
   } catch (error) {
     throw new Error(`nobody is signed in: ${await page.locator('body').innerText()}`, { cause: error })
   }

@@ -67,7 +67,7 @@ describe('signing in to the console', () => {
     }
   })
 
-  it('shows an API key its own tenant alone, and refuses every admin route and every other tenant', async () => {
+  it('shows an API key its own tenant alone, and refuses every route of admins', async () => {
     const other = Object(await host.gateway.admin('tenant', 'create', '--name', 'Other', '--credits', '5')).id
     const page = await host.withKey(API_KEY)
     await page.getByText('Demo', { exact: true }).first().waitFor()
@@ -82,6 +82,16 @@ describe('signing in to the console', () => {
         method,
         403,
       ])
+    }
+  })
+
+  it('refuses an API key the pages of another tenant', async () => {
+    const other = Object(await host.gateway.admin('tenant', 'create', '--name', 'Another', '--credits', '5')).id
+    const page = await host.withKey(API_KEY)
+    host.browser.expectProblem(/status of 403/)
+    for (const path of ['usage', 'videos', 'ledger', 'webhooks', `tenants/${other}`]) {
+      const status = await statusOf(page, 'GET', `/admin/v1/${path}${path.includes('/') ? '' : `?tenant=${other}`}`)
+      expect([path, status]).toEqual([path, 403])
     }
   })
 

@@ -90,7 +90,7 @@ export class WatchedBrowser {
         this.#note(`console: ${message.text()} (${message.location().url})`)
       }
     })
-    page.on('pageerror', (error) => this.#note(`thrown: ${error.stack ?? error.message}`))
+    page.on('pageerror', (error) => this.#note(`thrown: ${error.stack || `${error.name} ${error.message}`}`))
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText
       if (reason !== CANCELLED) {

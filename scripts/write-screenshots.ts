@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
+import { type Gateway, startGateway } from '../test/e2e/start-gateway.ts'
+import { launchChromium } from '../test/engines/chromium/launch-chromium.ts'
+import { withOfflineTable } from '../test/engines/offline-table.ts'
+import { encodeWebp } from './screenshots/encode-webp.ts'
+import { writePastMonth } from './screenshots/past-month.ts'
+
+const REPOSITORY = join(import.meta.dirname, '..')
+const IMAGES = join(REPOSITORY, 'docs/images')
+
+/** Every clone of the repository pays for these files. */
+const BYTES_MAX = 120_000
+
+const SIZE = { width: 1280, height: 800 }
+
+type Shot = {
+  readonly name: string
+  readonly path: string
+  readonly colorScheme?: 'light' | 'dark'
+  /** What a person does on the page before the picture. */
+  readonly prepare?: (page: Page) => Promise<void>
+}
+
+const VIDEO_MILLISECONDS_MAX = 60_000
+
+async function makeVideo(page: Page): Promise<void> {
+  await page.getByLabel('Prompt').fill('a paper boat crosses a flooded street, seen from above')
+  await page
+    .getByRole('button', { name: /^(Create|Make|Generate)/ })
+    .first()
+    .click()
+  await page.locator('video').first().waitFor({ timeout: VIDEO_MILLISECONDS_MAX })
+  await page
+    .locator('video')
+    .first()
+    .evaluate((video: { currentTime: number }) => {
+      video.currentTime = 2
+    })
+}
+
+const SHOTS: readonly Shot[] = [
+  { name: 'playground', path: '/playground?tenant=northwind', prepare: makeVideo },
+  { name: 'overview-light', path: '' },
+  { name: 'overview-dark', path: '', colorScheme: 'dark' },
+  { name: 'usage', path: '/usage?group_by=model' },
+  { name: 'videos', path: '/videos?tenant=northwind' },
+  { name: 'ledger', path: '/ledger?tenant=northwind' },
+  { name: 'channels', path: '/channels' },
+]
+
+/** What an operator has set, so that the overview has something to say. */
+const COMMANDS = [
+  ['tenant', 'budget', '--tenant', 'northwind', '--amount', '500', '--period', 'month'],
+  ['tenant', 'budget', '--tenant', 'paperlane', '--amount', '200', '--period', 'month'],
+  ['tenant', 'alerts', '--tenant', 'atlas', '--low-balance', '110'],
+  ['channel', 'disable', 'p2-proxy'],
+] as const
+
+/** `npm run screenshots`: a local host with a month of three invented tenants, and pictures of its console. Run by hand. */
+async function main(): Promise<void> {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-screenshots-'))
+  console.error('writing a month of traffic')
+  const { config } = loadGatewayConfig({
+    file: join(REPOSITORY, 'config/gateway.yaml'),
+    environment: {},
+    mode: 'local',
+  })
+  await withOfflineTable(dataDirectory, (table) => writePastMonth(table, config, Math.trunc(Date.now() / 1000)))
+  const gateway = await startGateway({ dataDirectory })
+  const browser = await launchChromium()
+  try {
+    for (const command of COMMANDS) {
+      await gateway.admin(...command)
+    }
+    await takeAll(browser, gateway)
+  } finally {
+    await browser.close()
+    await gateway.stop()
+    rmSync(dataDirectory, { recursive: true, force: true })
+  }
+}
+
+async function takeAll(browser: Browser, gateway: Gateway): Promise<void> {
+  mkdirSync(IMAGES, { recursive: true })
+  const { key } = Object(await gateway.admin('console', 'key', 'create', '--name', 'ada', '--role', 'owner'))
+  const first = await openContext(browser, {})
+  const page = await first.newPage()
+  await page.goto(`${gateway.url}/console`)
+  await page.getByLabel('Admin key or API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  const session = await first.storageState()
+  await first.close()
+  for (const shot of SHOTS) {
+    const context = await openContext(browser, { storageState: session, colorScheme: shot.colorScheme ?? 'light' })
+    const file = join(IMAGES, `${shot.name}.webp`)
+    writeFileSync(file, await encodeWebp(browser, await take(context, gateway.url, shot)))
+    await context.close()
+    report(file)
+  }
+}
+
+function openContext(
+  browser: Browser,
+  options: NonNullable<Parameters<Browser['newContext']>[0]>,
+): Promise<BrowserContext> {
+  return browser.newContext({ locale: 'en-US', timezoneId: 'UTC', viewport: SIZE, ...options })
+}
+
+async function take(context: BrowserContext, url: string, { path, prepare }: Shot): Promise<Buffer> {
+  const page = await context.newPage()
+  await page.goto(`${url}/console${path}`, { waitUntil: 'networkidle' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await prepare?.(page)
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  return await page.screenshot({ animations: 'disabled' })
+}
+
+/** @throws Error for a picture that is too large to keep. */
+function report(file: string): void {
+  const { size } = statSync(file)
+  console.error(`${file}: ${Math.round(size / 1000)} kB`)
+  if (size > BYTES_MAX) {
+    throw new Error(`${file} has ${size} bytes, more than ${BYTES_MAX}: show less, or lower the quality`)
+  }
+}
+
+await main()
