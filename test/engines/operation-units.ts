@@ -13,7 +13,7 @@ export const OPERATION_UNITS = {
   'poll, succeeded': { reads: 1, writes: 4 },
   store: { reads: 1, writes: 2 },
   settle: { reads: 3, writes: 15 },
-  notify: { reads: 1.5, writes: 2 },
+  notify: { reads: 1.5, writes: 4 },
 } as const satisfies Record<string, Units>
 
 /** A visit of Poll that found no token: the record and the count of the channel, and two refused conditional writes. */
