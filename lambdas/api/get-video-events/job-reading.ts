@@ -13,7 +13,7 @@ export type JobReading = { readonly events: readonly JobEvent[]; readonly isComp
 export async function readingOf(table: Table, job: VideoJob, nowSeconds: number): Promise<JobReading> {
   const resolution = lacksEnd(job) ? (await readReceiptRows(table, job))?.resolution : undefined
   const events = jobEvents(job, { nowSeconds, resolution })
-  return { events, isComplete: isComplete(job, events, nowSeconds) }
+  return { events, isComplete: isComplete(job, nowSeconds) }
 }
 
 /** Every so often a reading looks at the key in place of the job, so that a revoked key stops reading within a minute. */

@@ -58,7 +58,7 @@ type Reading = {
 }
 
 /** An event whose time may be unknown, because an older version did not record it: it then happened with the event in front of it. */
-type Found = Omit<JobEvent, 'id' | 'at'> & { readonly at: number | undefined }
+type Found = Omit<JobEvent, 'id' | 'at'> & { readonly at: number | undefined; readonly id?: string }
 
 /**
  * The events of a job until now, in order. An event stays in every later list, except `progress`, of which a list has the
@@ -66,7 +66,8 @@ type Found = Omit<JobEvent, 'id' | 'at'> & { readonly at: number | undefined }
  */
 export function jobEvents(job: VideoJob, reading: Reading): readonly JobEvent[] {
   let latest = job.createdAt
-  return [...workEvents(job, reading), ...endEvents(job, reading), ...callbackEvents(job, reading)].map((found) => {
+  const end = job.cancelledAt === undefined ? endEvents(job, reading) : cancellationEvents(job, reading)
+  return [...workEvents(job, reading), ...end].map((found) => {
     latest = Math.max(latest, Math.trunc(found.at ?? latest))
     const { type, ...details } = found
     return { id: eventId(found), type, ...details, at: latest }
@@ -78,20 +79,25 @@ export function lacksEnd(job: Pick<VideoJob, 'status' | 'endedAt' | 'billed'>): 
   return isTerminal(job) && (job.endedAt === undefined || (job.status === 'succeeded' && job.billed === undefined))
 }
 
-function eventId({ type, percent, attempt }: Found): string {
+function eventId({ id, type, percent, attempt }: Found): string {
   const number = percent ?? attempt
+  if (id !== undefined) {
+    return id
+  }
   return number === undefined ? type : `${type}:${number}`
 }
 
 function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
-  const { submittedAt, acceptedAt, finishedAt, storedAt } = job
+  const { submittedAt, acceptedAt, finishedAt, storedAt, cancelledAt } = job
   const found: Found[] = [{ type: 'queued', at: job.createdAt }]
+  // What an upstream still does for a cancelled job is no event: it would stand in front of the cancellation that was listed before.
+  const counts = (at = job.createdAt) => cancelledAt === undefined || at <= cancelledAt
+  const isAccepted = job.taskId !== undefined && counts(acceptedAt ?? submittedAt)
   // A claim may be given back, and an event that was listed must not disappear.
-  const isSent = submittedAt !== undefined && (job.submitState === 'accepted' || isTerminal(job))
-  if (isSent) {
+  if (submittedAt !== undefined && (isAccepted || (cancelledAt === undefined && isTerminal(job)))) {
     found.push({ type: 'submitted', at: submittedAt })
   }
-  if (job.taskId !== undefined) {
+  if (isAccepted) {
     found.push({ type: 'processing', at: acceptedAt ?? submittedAt })
   }
   const progress =
@@ -103,16 +109,17 @@ function workEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
     const eta = etaSeconds === undefined ? {} : { eta_seconds: etaSeconds }
     found.push({ type: 'progress', at: nowSeconds, percent, ...eta })
   }
-  if (finishedAt !== undefined) {
+  if (finishedAt !== undefined && counts(finishedAt)) {
     found.push({ type: 'finished', at: finishedAt })
   }
-  if (job.storedDurationSeconds !== undefined) {
+  if (job.storedDurationSeconds !== undefined && counts(storedAt)) {
     found.push({ type: 'stored', at: storedAt })
   }
   return found
 }
 
-function endEvents(job: VideoJob, { resolution }: Reading): Found[] {
+function endEvents(job: VideoJob, reading: Reading): Found[] {
+  const { resolution } = reading
   const at = job.endedAt ?? (resolution === undefined ? undefined : resolution.at / 1000)
   if (job.status === 'succeeded') {
     const billed = job.billed ?? (resolution?.kind === 'settle' ? resolution.actual : undefined)
@@ -120,17 +127,32 @@ function endEvents(job: VideoJob, { resolution }: Reading): Found[] {
       { type: 'settled', at, ...(billed === undefined ? {} : { cost: formatCredits(billed) }) },
       { type: 'progress', at, percent: 100 },
       { type: 'succeeded', at },
+      ...callbackEvents(job, reading),
     ]
-  }
-  if (job.cancelledAt !== undefined) {
-    const cost = job.billed === undefined ? [] : [{ type: 'settled', at, cost: formatCredits(job.billed) } as const]
-    return [{ type: 'cancelled', at: job.cancelledAt, error: visibleError(job) }, ...cost]
   }
   if (job.status !== 'failed') {
     return []
   }
   const error = job.error ?? ''
-  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }]
+  return [{ type: isCancellation(error) ? 'cancelled' : 'failed', at, error }, ...callbackEvents(job, reading)]
+}
+
+/**
+ * A job that its client cancels ends at once for the client, and its callback is sent. Its upstream may finish minutes later and bill
+ * it: that settlement has an id of its own, and waits for the first callback, so that no event is put in front of an earlier one.
+ */
+function cancellationEvents(job: VideoJob, reading: Reading): Found[] {
+  const callbacks = callbackEvents(job, reading)
+  const isFirst = ({ attempt }: Found) => attempt === 1
+  const isBilled = isTerminal(job) && job.billed !== undefined && isFirstCallbackOver(job, reading.nowSeconds)
+  return [
+    { type: 'cancelled', at: job.cancelledAt, error: visibleError(job) },
+    ...callbacks.filter(isFirst),
+    ...(isBilled
+      ? [{ id: 'settled:1', type: 'settled', at: job.endedAt, cost: formatCredits(job.billed) } as const]
+      : []),
+    ...callbacks.filter((callback) => !isFirst(callback)),
+  ]
 }
 
 function isCancellation(error: string): boolean {
@@ -152,16 +174,21 @@ function callbackEvents(job: VideoJob, { nowSeconds }: Reading): Found[] {
   return isUnknown ? [{ type: 'callback', at: undefined, status: null, attempt: 1 }] : []
 }
 
-function isCallbackOver({ endedAt = 0 }: VideoJob, nowSeconds: number): boolean {
-  return nowSeconds >= endedAt + CALLBACK_SECONDS_MAX
+function isCallbackOver({ cancelledAt, endedAt = 0 }: VideoJob, nowSeconds: number): boolean {
+  return nowSeconds >= (cancelledAt ?? endedAt) + CALLBACK_SECONDS_MAX
+}
+
+/** Whether the callback that follows the end of a job is not due, or has an outcome, or is not waited for any longer. */
+function isFirstCallbackOver(job: VideoJob, nowSeconds: number): boolean {
+  const isDue = job.callbackUrl !== undefined && !job.isDeleted
+  const hasOutcome = job.callbackAttempts?.some(({ attempt }) => attempt === 1) ?? false
+  return !isDue || hasOutcome || isCallbackOver(job, nowSeconds)
 }
 
 /**
  * Whether nothing more is expected: the job has ended, and its callback, if one is due, has an event or is not waited for any
  * longer. Only a callback that is sent again adds an event later.
  */
-export function isComplete(job: VideoJob, events: readonly JobEvent[], nowSeconds: number): boolean {
-  const isCallbackDue = job.callbackUrl !== undefined && !job.isDeleted
-  const hasCallback = events.some(({ type }) => type === 'callback')
-  return isTerminal(job) && (!isCallbackDue || hasCallback || isCallbackOver(job, nowSeconds))
+export function isComplete(job: VideoJob, nowSeconds: number): boolean {
+  return isTerminal(job) && isFirstCallbackOver(job, nowSeconds)
 }

@@ -42,7 +42,7 @@ async function follow({ jobAt, lastEventId, secondsMax = 700, leavesAfter, faili
     },
     readingOf: async (job, nowSeconds) => {
       const events = jobEvents(job, { nowSeconds })
-      return { events, isComplete: isComplete(job, events, nowSeconds) }
+      return { events, isComplete: isComplete(job, nowSeconds) }
     },
     gone: leaving.signal,
     send: async (messages) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { eventsAfter, positionOf } from '#core/jobs/event-position.ts'
 import { isComplete, jobEvents, lacksEnd } from '#core/jobs/job-events.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { microcredits } from '#core/money/money.ts'
@@ -129,13 +130,63 @@ describe('the callback of a job', () => {
   })
 
   it('completes an ended job; without one due, its end does', () => {
-    const complete = (job: VideoJob) => isComplete(job, list(job, 1100), 1100)
+    const complete = (job: VideoJob) => isComplete(job, 1100)
     expect([STORED, SUCCEEDED, due, { ...due, callbackAttempts: [attempt] }].map(complete)).toEqual([
       false,
       true,
       false,
       true,
     ])
-    expect(isComplete(due, list(due, 1155), 1155)).toBe(true)
+    expect(isComplete(due, 1155)).toBe(true)
+  })
+})
+
+describe('the events of a job that its client cancelled', () => {
+  const cancelled: VideoJob = { ...PROCESSING, callbackUrl: 'https://hooks.example', cancelledAt: 1050 }
+  const delivered = { ...cancelled, callbackAttempts: [{ ...attempt, at: 1051 }] }
+  const billed: VideoJob = { ...delivered, status: 'failed', finishedAt: 1090, billed: microcredits(5), endedAt: 1091 }
+  const sentAgain = {
+    ...billed,
+    callbackAttempts: [
+      { ...attempt, at: 1051 },
+      { ...attempt, at: 1200, attempt: 2 },
+    ],
+  }
+
+  it('end with the cancellation at once, and show a bill that comes later behind the callback', () => {
+    expect(list(sentAgain).slice(3)).toEqual([
+      { id: 'cancelled', type: 'cancelled', at: 1050, error: 'cancelled by the client' },
+      { id: 'callback:1', type: 'callback', at: 1051, status: 500, attempt: 1 },
+      { id: 'settled:1', type: 'settled', at: 1091, cost: '0.000005' },
+      { id: 'callback:2', type: 'callback', at: 1200, status: 500, attempt: 2 },
+    ])
+  })
+
+  it.each([
+    ['accepted before', [PROCESSING, cancelled, delivered, { ...delivered, finishedAt: 1090 }, billed, sentAgain]],
+    ['billed before its callback has an outcome', [cancelled, { ...billed, callbackAttempts: [] }, billed, sentAgain]],
+    [
+      'accepted afterwards',
+      [
+        { ...QUEUED, submitState: 'sending', submittedAt: 1049, cancelledAt: 1050 } as const,
+        { ...cancelled, submittedAt: 1049, acceptedAt: 1052, callbackUrl: undefined },
+        { ...billed, submittedAt: 1049, acceptedAt: 1052, callbackUrl: undefined, callbackAttempts: undefined },
+      ],
+    ],
+  ] as const)('only grow, in the order of their positions: %s', (_, stages) => {
+    let before: readonly string[] = []
+    for (const stage of stages) {
+      const events = list(stage, 1100)
+      const ids = events.map(({ id }) => id)
+      expect(ids.slice(0, before.length)).toEqual(before)
+      expect(eventsAfter(events, positionOf(before.at(-1) ?? '')).map(({ id }) => id)).toEqual(ids.slice(before.length))
+      before = ids
+    }
+  })
+
+  it('are complete when the money is resolved, not before', () => {
+    expect([cancelled, delivered, billed].map((job) => isComplete(job, 1100))).toEqual([false, false, true])
+    expect(isComplete({ ...billed, callbackAttempts: undefined }, 1100)).toBe(false)
+    expect(isComplete({ ...billed, callbackAttempts: undefined }, 1110)).toBe(true)
   })
 })
