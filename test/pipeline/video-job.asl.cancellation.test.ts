@@ -200,6 +200,30 @@ describe('video-job.asl: the second execution of a cancelled job', () => {
     await expectCancelled(started, '0.42')
   })
 
+  it('is not ended by a channel whose key cannot be read: the task is billed when it ends', async () => {
+    const started = await start()
+    const { upstream } = started.pipeline
+    const Poll = async (step: () => Promise<unknown>, visit: number) => {
+      if (visit === 2) {
+        await cancel(started)
+        upstream.closed.add('main')
+        const machine = createVideoMachine(started.pipeline, {
+          interpose: {
+            Poll: async (poll) => {
+              upstream.closed.delete('main')
+              return await poll()
+            },
+          },
+        })
+        await machine.run(started.job)
+        expect(machine.visited.slice(0, 2)).toEqual(['Submit', 'Poll'])
+      }
+      return await step()
+    }
+    await createVideoMachine(started.pipeline, { interpose: { Poll } }).run(started.job)
+    await expectCancelled(started, '0.42')
+  })
+
   it('beside a first one that polls at the same moment bills once', async () => {
     const started = await start()
     const { pipeline, job } = started

@@ -1,12 +1,12 @@
 import { jobPercent } from '#core/jobs/job-percent.ts'
-import { isTerminal, type VideoJob } from '#core/jobs/video-job.ts'
-import { visibleStatus } from '#core/jobs/visible-status.ts'
+import type { VideoJob } from '#core/jobs/video-job.ts'
+import { hasEnded, visibleError, visibleStatus } from '#core/jobs/visible-status.ts'
 import { formatCredits } from '#core/money/money.ts'
 
 /** A job as a row of a list. */
 export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly name: string }, nowSeconds: number) {
   const [, seconds, resolution] = /#(\d+)#([^#]+)$/.exec(job.timing?.className ?? '') ?? []
-  const isEnded = isTerminal(job)
+  const isEnded = hasEnded(job)
   const progress = isEnded ? undefined : jobPercent(job, nowSeconds)
   return {
     id: job.jobId,
@@ -22,7 +22,7 @@ export function videoRow(job: VideoJob, tenant: { readonly id: string; readonly 
     estimate: formatCredits(job.estimate),
     percent: job.status === 'succeeded' ? 100 : (progress?.percent ?? null),
     eta_seconds: progress?.etaSeconds ?? null,
-    error: job.error ?? null,
+    error: visibleError(job) || null,
   }
 }
 

@@ -68,16 +68,19 @@ async function stopCancelled(job: VideoJob, context: SubmitContext): Promise<Nex
   if (!isAsked || taskId === undefined || channel === undefined) {
     return undefined
   }
-  const provider = await context.openProvider(channel, job)
-  const outcome = await cancelUnwantedTask({ job, taskId, provider }, context)
-  logger.info('cancelled by the client', { ...jobFacts(job), cancelled: outcome })
-  switch (outcome) {
-    case 'cancelled':
-      return { step: 'fail', error: 'JobDeletedError' }
-    case 'refused':
-      return { step: 'notify' }
-    default:
+  try {
+    const provider = await context.openProvider(channel, job)
+    const outcome = await cancelUnwantedTask({ job, taskId, provider }, context)
+    logger.info('cancelled by the client', { ...jobFacts(job), cancelled: outcome })
+    if (outcome === 'unknown') {
       return undefined
+    }
+    return outcome === 'cancelled' ? { step: 'fail', error: 'JobDeletedError' } : { step: 'notify' }
+  } catch (error) {
+    // A step that keeps failing would release a job whose upstream works on it. The polls ask again.
+    const about = { ...jobFacts(job), error: error instanceof Error ? error : undefined }
+    logger.warn('cancelled job not stopped upstream', about)
+    return undefined
   }
 }
 
