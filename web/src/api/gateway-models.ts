@@ -19,13 +19,12 @@ export type GatewayModel = {
 }
 
 /** The models that the key of the playground may use. */
-export function useGatewayModels(tenant: string | undefined, { isEnabled }: { readonly isEnabled: boolean }) {
+export function useGatewayModels(tenant: string | undefined) {
   return useQuery<readonly GatewayModel[], ApiError>({
     queryKey: ['gateway models', tenant],
     queryFn: async ({ signal }) => {
       const response = await gatewayRequest('/models', { tenant, signal })
       return ((await response.json()) as { readonly data: readonly GatewayModel[] }).data
     },
-    enabled: isEnabled,
   })
 }

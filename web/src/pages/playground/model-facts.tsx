@@ -9,7 +9,7 @@ export function ModelFacts({ models }: { readonly models: readonly GatewayModel[
       {models.map((model) => (
         <div key={model.id}>
           <h3>{model.id}</h3>
-          <dl class="facts">
+          <dl class="run-facts">
             {factsOf(model).map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>

@@ -3,7 +3,8 @@ import { useSession } from '../../api/session.ts'
 import { Empty, Failure, Skeleton } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
-import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
+import { NeedsTenant } from '../../shell/needs-tenant.tsx'
+import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { type UrlFilters, useUrlFilters } from '../../state/url-filters.ts'
 import { ChatPlayground } from './chat-playground.tsx'
 import { ImagePlayground } from './image-playground.tsx'
@@ -22,36 +23,37 @@ const PLAYGROUNDS = { video: VideoPlayground, chat: ChatPlayground, image: Image
 /** Tries models with a key of fifteen minutes that spends the tenant's credits. */
 export default function PlaygroundPage() {
   const url = useUrlFilters(['tenant', 'kind', 'model', 'compare'])
-  const session = useSession()
-  const scope = useTenantScope(url)
-  const tenant = session.tenant === null ? scope : undefined
-  const mayTry = session.role !== 'viewer'
-  const isReady = mayTry && (session.tenant !== null || scope !== undefined)
-  const models = useGatewayModels(tenant, { isEnabled: isReady })
+  const { role } = useSession()
   return (
     <Page title="Playground" lead="Try the models. Requests are real: they cost the tenant’s credits.">
-      {mayTry ? (
-        <>
-          <KindTabs url={url} />
-          <FilterBar url={{ ...url, clear: undefined }}>
-            <TenantFilter url={url} any="Choose a tenant" />
-            <ModelFilters url={url} models={models.data ?? []} />
-          </FilterBar>
-        </>
-      ) : (
+      {role === 'viewer' ? (
         <Empty title="Viewers cannot spend">
           <p>Sign in with the key of an owner, or with an API key.</p>
         </Empty>
+      ) : (
+        <>
+          <KindTabs url={url} />
+          <NeedsTenant url={url}>{(tenant) => <PlaygroundOfTenant url={url} payer={tenant} />}</NeedsTenant>
+        </>
       )}
-      {mayTry && !isReady ? (
-        <Empty title="Choose a tenant">
-          <p>Its credits pay for the requests.</p>
-        </Empty>
-      ) : null}
-      {models.isError ? <Failure error={models.error} onRetry={() => void models.refetch()} /> : null}
-      {isReady && models.isPending ? <Skeleton rows={4} /> : null}
-      {models.data === undefined ? null : <Chosen url={url} tenant={tenant} all={models.data} />}
     </Page>
+  )
+}
+
+function PlaygroundOfTenant({ url, payer }: { readonly url: UrlFilters; readonly payer: string }) {
+  // An API key that signed in pays for itself, and may not name a tenant.
+  const tenant = useSession().tenant === null ? payer : undefined
+  const models = useGatewayModels(tenant)
+  return (
+    <>
+      <FilterBar url={{ ...url, clear: undefined }}>
+        <TenantFilter url={url} any="Choose a tenant" />
+        <ModelFilters url={url} models={models.data ?? []} />
+      </FilterBar>
+      {models.isError ? <Failure error={models.error} onRetry={() => void models.refetch()} /> : null}
+      {models.isPending ? <Skeleton rows={4} /> : null}
+      {models.data === undefined ? null : <Chosen url={url} tenant={tenant} all={models.data} />}
+    </>
   )
 }
 

@@ -23,7 +23,7 @@ export function VideoRun(props: VideoRunProps) {
       </header>
       <p class="run-prompt">{String(props.body.prompt)}</p>
       <Picture state={state} prompt={String(props.body.prompt)} />
-      <dl class="facts">
+      <dl class="run-facts">
         {state.jobId === undefined ? null : (
           <div>
             <dt>Job</dt>
