@@ -165,11 +165,11 @@ describe('sign-in handler', () => {
   })
 
   it.each([
-    ['sign-out', 'DELETE', SESSION],
-    ['sign-out-everywhere', 'DELETE', SESSIONS],
-    ['list-sessions', 'GET', SESSIONS],
-    ['end-session', 'DELETE', `${SESSIONS}/0123456789abcdef`],
-  ])('%s 401: without a session', async (_, method, path) => {
+    ['sign-out 401', 'DELETE', SESSION],
+    ['sign-out-everywhere 401', 'DELETE', SESSIONS],
+    ['list-sessions 401', 'GET', SESSIONS],
+    ['end-session 401', 'DELETE', `${SESSIONS}/0123456789abcdef`],
+  ])('%s: without a session', async (_, method, path) => {
     expect(await new Browser(() => table).send(method, path)).toMatchObject({ status: 401 })
   })
 
