@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { stackedHeights, usageSentence, usageSeries } from '#web/core/usage-series.ts'
+import { stackedHeights, usageSentence, usageSeries, withEmptyDays } from '#web/core/usage-series.ts'
 
 const DAYS = ['2026-11-21', '2026-11-22']
 const points = [
@@ -40,5 +40,10 @@ describe('usage-series', () => {
       'Cost by day from 2026-11-21 to 2026-11-22: 3.3 credits in all, of which large 3, small 0.3.',
     )
     expect(usageSentence([], DAYS)).toBe('Cost by day from 2026-11-21 to 2026-11-22: 0 credits in all.')
+  })
+
+  it('has a day for each one on which nothing was spent', () => {
+    const spent = [{ day: '2026-11-22', cost: '0.7', requests: 1 }]
+    expect(withEmptyDays(spent, DAYS)).toEqual([{ day: '2026-11-21', cost: '0', requests: 0 }, ...spent])
   })
 })

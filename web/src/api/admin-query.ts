@@ -61,7 +61,7 @@ export function useAdmin<Path extends AdminPath>(
 }
 
 /** `/videos/{job_id}` with its id. */
-export function fill(path: string, parameters: Readonly<Record<string, string>>): string {
+function fill(path: string, parameters: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''))
 }
 

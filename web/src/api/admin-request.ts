@@ -52,7 +52,7 @@ export async function adminRequest(path: string, request: AdminRequest = {}): Pr
 }
 
 /** The url of an admin request; empty parameters are left out. */
-export function adminUrl(path: string, query: Query = {}): string {
+function adminUrl(path: string, query: Query = {}): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )

@@ -1,4 +1,4 @@
-import type { components, operations, paths } from './admin-api.d.ts'
+import type { components, paths } from './admin-api.d.ts'
 
 type Schemas = components['schemas']
 
@@ -15,17 +15,8 @@ export type Channels = Schemas['Channels']
 export type Budget = Schemas['Budget']
 export type VideoRow = Schemas['VideoList']['data'][number]
 export type VideoDetail = Schemas['VideoDetail']
-export type CallbackAttempt = Schemas['CallbackAttempt']
 export type CallbackRow = Schemas['CallbackAttemptList']['data'][number]
 export type SignInMethods = Schemas['SignIn']
-export type SessionObject = Schemas['Session']
-
-/** The body of a request, by its operation. */
-export type RequestBody<Name extends keyof operations> = operations[Name] extends {
-  requestBody?: { content: { 'application/json': infer Body } }
-}
-  ? Body
-  : never
 
 type JsonOf<Operation> = Operation extends {
   responses: { 200: { content: { 'application/json': infer Body } } }

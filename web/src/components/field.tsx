@@ -10,7 +10,7 @@ type FieldProps = {
 }
 
 /** Attributes of a control inside a field. */
-export type ControlAttributes = {
+type ControlAttributes = {
   readonly id: string
   readonly 'aria-describedby'?: string
   readonly 'aria-invalid'?: true

@@ -61,3 +61,12 @@ export function usageSentence(series: readonly UsageSeries[], days: readonly str
   const span = `${days[0] ?? ''} to ${days.at(-1) ?? ''}`
   return `Cost by day from ${span}: ${total} credits in all${parts.length === 0 ? '' : `, of which ${parts.join(', ')}`}.`
 }
+
+/** What was spent on one day. */
+export type SpentDay = { readonly day: string; readonly cost: string; readonly requests: number }
+
+/** The days in their order, with zero for those on which nothing was spent. */
+export function withEmptyDays(spent: readonly SpentDay[], days: readonly string[]): readonly SpentDay[] {
+  const byDay = new Map(spent.map((each) => [each.day, each]))
+  return days.map((day) => byDay.get(day) ?? { day, cost: '0', requests: 0 })
+}

@@ -49,7 +49,7 @@ export function AccountMenu({ session, onHelp }: { readonly session: Session; re
       <div class="account-row">
         <div class="account-name">
           <strong title={session.actor}>{session.tenant?.name ?? session.actor}</strong>
-          <span>{session.role === 'tenant' ? `API key ${session.actor}` : session.role}</span>
+          <span>{session.role === 'tenant' ? session.actor : session.role}</span>
         </div>
         <button
           type="button"

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/preact-query'
 import { useEffect, useState } from 'preact/hooks'
 import { adminRequest } from '../api/admin-request.ts'
+import type { SignInMethods } from '../api/admin-types.ts'
 import { ApiError } from '../api/api-error.ts'
 import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
@@ -9,12 +10,6 @@ import { Field } from '../components/field.tsx'
 import { useStore } from '../state/store.ts'
 import { Mark } from './mark.tsx'
 import { linkFailure } from './sign-in-by-fragment.ts'
-
-type SignInMethods = {
-  readonly methods: readonly string[]
-  readonly oidc: { readonly issuer: string } | null
-  readonly environment: 'local' | 'aws'
-}
 
 /** Shown at any url of the console while nobody is signed in; the url stays. */
 export function SignIn() {

@@ -6,6 +6,8 @@ import type { UrlFilters } from '../state/url-filters.ts'
 /** The list that a choice of tenants shows; more are reached by their urls. */
 const TENANTS_MAX = 200
 
+const ALL = 'All tenants'
+
 /** The tenant that a page is about: the one of the url, or the one of an API key's session; undefined means all. */
 export function useTenantScope(url: UrlFilters): string | undefined {
   const { tenant } = useSession()
@@ -13,12 +15,17 @@ export function useTenantScope(url: UrlFilters): string | undefined {
 }
 
 /** Chooses the tenant of a page, for people who see several. */
-export function TenantFilter({ url, any = 'All tenants' }: { readonly url: UrlFilters; readonly any?: string }) {
+export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; readonly any?: string }) {
   const seesAll = useMay('viewer')
   const tenants = useAdmin('/tenants', { query: { limit: TENANTS_MAX }, isEnabled: seesAll })
   if (!seesAll) {
     return null
   }
-  const options = (tenants.data?.data ?? []).map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)
+  const rows = tenants.data?.data ?? []
+  // The only tenant needs no choice.
+  if (rows.length === 1 && url.filters.tenant === undefined && any !== ALL) {
+    return null
+  }
+  const options = rows.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)
   return <SelectFilter url={url} name="tenant" label="Tenant" any={any} options={options} />
 }

@@ -10,7 +10,7 @@ import { isVideoOperation } from '../../core/video-operation.ts'
 const TONES: Readonly<Record<LedgerRow['kind'], Tone>> = {
   grant: 'good',
   adjust: 'warn',
-  reserve: 'busy',
+  reserve: 'idle',
   settle: 'idle',
   release: 'idle',
 }

@@ -1,11 +1,17 @@
 import type { Overview } from '../../api/admin-types.ts'
 import { Amount } from '../../components/amount.tsx'
 import { readableAmount, shareOf, sumAmounts } from '../../core/amount.ts'
+import { lastDays } from '../../core/time.ts'
+import { withEmptyDays } from '../../core/usage-series.ts'
+import { unixSeconds } from '../../state/clock.ts'
 
 const HEIGHT = 120
 
+const DAYS_SHOWN = 30
+
 /** A bar for each day; the numbers are also in a table that opens below. */
-export function SpendByDay({ days }: { readonly days: Overview['spend']['days'] }) {
+export function SpendByDay({ days: spent }: { readonly days: Overview['spend']['days'] }) {
+  const days = withEmptyDays(spent, lastDays(DAYS_SHOWN, unixSeconds()))
   const costs = days.map(({ cost }) => cost)
   const total = sumAmounts(costs)
   const sentence = `${readableAmount(total)} credits in ${days.length} days`

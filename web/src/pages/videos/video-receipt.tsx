@@ -33,7 +33,7 @@ export function VideoReceipt({ receipt }: { readonly receipt: VideoDetail['recei
                 {line.quantity === null ? (
                   <Nothing />
                 ) : (
-                  `${line.quantity} ${line.unit ?? ''} × ${line.unit_price ?? '?'}`
+                  `${line.quantity} × ${line.unit_price ?? '?'} per ${line.unit ?? 'unit'}`
                 )}
               </td>
               <td class="at-end">
