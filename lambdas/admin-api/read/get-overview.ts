@@ -2,12 +2,13 @@ import { readBalance, readTenantRecord } from '#adapters/store/accounts/tenant-s
 import { alertViewOf } from '#adapters/store/alerts/alert-settings.ts'
 import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { attentionOf, firstSummaryDay, type Summary } from '#core/console/summary.ts'
+import { type Attention, attentionOf, firstSummaryDay, type Summary } from '#core/console/summary.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
+import { channelHealth, readChannelState, trafficOf } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 import { tenantIdIfGiven, unknownTenant } from './tenant-of-request.ts'
 
@@ -18,20 +19,44 @@ export async function getOverview(event: ApiEvent, context: ReadContext): Promis
   return { body: { object: 'overview', ...body } }
 }
 
-async function overviewOfAll({ summary: readSummary, now }: ReadContext) {
-  const summary = await readSummary()
+async function overviewOfAll(context: ReadContext) {
+  const { now } = context
+  const [summary, state] = await Promise.all([context.summary(), readChannelState(context)])
+  const channels = state.config.channels.map((channel) => channelHealth(channel, state))
   const { asOf, tenants } = summary
   return {
     as_of: Math.trunc(asOf / 1000),
     tenant: null,
     spend: { ...spendOf(sumsByDay(summary), dayOf(now())), budget: null },
     balance: null,
-    traffic: null,
+    traffic: trafficOf(state),
     open_jobs: tenants.reduce((sum, { openJobs }) => sum + openJobs.count, 0),
     tenants: tenants.length,
-    channels: [],
-    attention: tenants.flatMap((tenant) => attentionOf(tenant, now())).slice(0, ATTENTION_MAX),
+    channels,
+    attention: [
+      ...channels.flatMap(attentionOfChannel),
+      ...tenants.flatMap((tenant) => attentionOf(tenant, now())),
+    ].slice(0, ATTENTION_MAX),
   }
+}
+
+function attentionOfChannel({ id, disabled, breaker }: ReturnType<typeof channelHealth>): readonly Attention[] {
+  const about = { tenant: null, target: id }
+  return [
+    ...(breaker === null || breaker === 'closed'
+      ? []
+      : [
+          {
+            kind: 'breaker',
+            level: 'critical',
+            message: `the breaker of ${id} is ${breaker.replace('_', ' ')}`,
+            ...about,
+          } as const,
+        ]),
+    ...(disabled
+      ? [{ kind: 'channel_disabled', level: 'warning', message: `${id} is disabled`, ...about } as const]
+      : []),
+  ]
 }
 
 /** More is no list for a person. */

@@ -1,18 +1,29 @@
 import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
 import { openBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
+import { readCurrentFigures } from '#adapters/telemetry/current-figures.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { readOperations } from './read-operations.ts'
 import { summarySource } from './summary-source.ts'
 
 const table = once(openTable)
 const now = Date.now
+const config = once(() => openCatalogue().config)
 const summary = summarySource({ table, now, isLive: process.env.CONSOLE_SUMMARY === 'live' })
 
 /** The operations of the admin API that show things. */
 export const handler = adminHandler(
   'read',
-  readOperations({ table, summary, openBucket: once(openBucket), openSigner: openVideoUrlSigner, now }),
+  readOperations({
+    table,
+    summary,
+    config,
+    figures: readCurrentFigures,
+    openBucket: once(openBucket),
+    openSigner: openVideoUrlSigner,
+    now,
+  }),
   { openTable: table },
 )

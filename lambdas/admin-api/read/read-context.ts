@@ -1,6 +1,8 @@
 import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Summary } from '#core/console/summary.ts'
 
 /** The reads of the table, without its writes. */
@@ -13,6 +15,10 @@ export type ReadSummary = () => Promise<Summary>
 export type ReadContext = {
   readonly table: () => ReadableTable
   readonly summary: ReadSummary
+  /** The configuration of the deployment, without switches. */
+  readonly config: () => GatewayConfig
+  /** Errors and latency of channels; undefined if they cannot be read. */
+  readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
   readonly openBucket: OpenBucket
   readonly openSigner: OpenUrlSigner
   /** Unix milliseconds. */

@@ -1,5 +1,6 @@
 import type { AdminOperationOf } from '#core/console/admin-routes.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { getChannels } from './get-channels.ts'
 import { getOverview } from './get-overview.ts'
 import { getTenantDetail } from './get-tenant.ts'
 import { getUsage } from './get-usage.ts'
@@ -14,8 +15,9 @@ import type { ReadContext } from './read-context.ts'
 import { verifyTenantLedger } from './verify-ledger.ts'
 
 /** Every operation of the function that reads. */
-export function readOperations(context: ReadContext): Partial<Record<AdminOperationOf<'read'>, AdminOperation>> {
+export function readOperations(context: ReadContext): Record<AdminOperationOf<'read'>, AdminOperation> {
   return {
+    'get-channels': (event) => getChannels(event, context),
     'get-overview': (event) => getOverview(event, context),
     'get-tenant': (event) => getTenantDetail(event, context),
     'get-usage': (event) => getUsage(event, context),

@@ -30,7 +30,7 @@ const channelRow = z.strictObject({
   open_jobs: z.int().nullable().describe('Null for a channel that relays.'),
   open_jobs_max: z.int().nullable(),
   breaker: z
-    .enum(['closed', 'open', 'half-open'])
+    .enum(['closed', 'open', 'half_open'])
     .nullable()
     .describe('Null on AWS, where every instance has breakers of its own, and for video channels, which have none.'),
   figures: channelFigures.nullable().describe('Of the latest complete minute; null if they cannot be read.'),

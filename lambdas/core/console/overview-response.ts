@@ -42,7 +42,7 @@ export const overviewResponse = z.strictObject({
     z.strictObject({
       id: z.string(),
       disabled: z.boolean(),
-      breaker: z.enum(['closed', 'open', 'half-open']).nullable(),
+      breaker: z.enum(['closed', 'open', 'half_open']).nullable(),
       open_jobs: z.int().nullable(),
       figures: channelFigures.nullable(),
     }),

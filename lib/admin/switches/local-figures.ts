@@ -1,9 +1,9 @@
 import { signRequest } from '#adapters/aws/sign-request.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import { DESCRIBE_CHANNELS } from '#local/aws-front.ts'
 import { channelTrafficSchema } from '#local/channel-traffic.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
-import type { AllFigures } from './channel-figures.ts'
 
 const MINUTE_MILLISECONDS = 60_000
 const ANSWER_MILLISECONDS_MAX = 5_000

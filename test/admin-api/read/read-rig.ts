@@ -4,6 +4,7 @@ import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { adminEvent, tableWithSession } from '../../middleware/admin-exchange.ts'
 import { context as lambdaContext } from '../../middleware/api-exchange.ts'
 
@@ -43,6 +44,8 @@ export function readRig(table: TableWithClient, changes: Partial<ReadContext> = 
     }
     const context: ReadContext = {
       table: () => counted,
+      config: () => testCatalogue().config,
+      figures: async () => undefined,
       summary: summarySource({ table: () => table, now: Date.now, isLive: true }),
       openBucket: () => Promise.reject(new Error('no bucket')),
       openSigner: async () => (job) => `https://videos.example.com/${job.videoKey}?until=${job.expiresAt}`,

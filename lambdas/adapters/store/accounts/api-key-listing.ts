@@ -67,6 +67,15 @@ export async function listApiKeys(table: Table): Promise<ApiKeyListing[]> {
   return listings
 }
 
+/** The models that a key may use; null for all. A key that is gone may use none. */
+export async function readApiKeyModels(
+  table: Pick<Table, 'readItem'>,
+  keyId: string,
+): Promise<readonly string[] | null> {
+  const item = isSortKey(keyId) ? await table.readItem(tableKeys.apiKeyListing(keyId)) : undefined
+  return item === undefined ? [] : readListing(item).listing.models
+}
+
 /** Which keys to list. */
 type KeyPageWish = {
   readonly limit: number

@@ -5,7 +5,7 @@ import {
   type UpstreamErrorClass,
   upstreamErrorMeasure,
 } from '#core/telemetry/upstream-error-class.ts'
-import type { AllFigures, ChannelFigures } from './channel-figures.ts'
+import type { AllFigures, ChannelFigures, MinuteFigures } from './channel-figures.ts'
 
 /** CloudWatch is one to three minutes behind; a channel with traffic has figures within this time. */
 const MINUTES = 10
@@ -44,7 +44,21 @@ export async function readCloudWatchFigures(
     minuteFrom,
     byChannel: new Map(channels.map((channel) => [channel, figuresOf(channel, at)])),
     breakers: undefined,
+    minutes: minutesOf(values),
   }
+}
+
+/** Calls and errors of all channels, minute by minute, oldest first. */
+function minutesOf(values: ReadonlyMap<string, ReadonlyMap<number, number>>): readonly MinuteFigures[] {
+  const minutes = new Map<number, { calls: number; errors: number }>()
+  for (const [name, series] of values) {
+    for (const [at, value] of name.startsWith('p50 ') || name.startsWith('p95 ') ? [] : series) {
+      const { calls, errors } = minutes.get(at) ?? { calls: 0, errors: 0 }
+      const isCalls = name.startsWith('calls ')
+      minutes.set(at, { calls: calls + (isCalls ? value : 0), errors: errors + (isCalls ? 0 : value) })
+    }
+  }
+  return [...minutes].toSorted(([left], [right]) => left - right).map(([at, figures]) => ({ at, ...figures }))
 }
 
 function figuresOf(channel: string, at: (series: Series) => number | undefined): ChannelFigures {

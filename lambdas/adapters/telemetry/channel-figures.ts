@@ -1,0 +1,28 @@
+import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
+
+/** What one channel did in one minute. */
+export type ChannelFigures = {
+  /** Calls of the upstream: relayed requests, submits, polls and cancels. */
+  readonly calls: number
+  readonly errors: Readonly<Partial<Record<UpstreamErrorClass, number>>>
+  /** From the begin of a call to the head of its reply, or to its failure; null without a call. */
+  readonly p50Milliseconds: number | null
+  readonly p95Milliseconds: number | null
+}
+
+/** What all channels did in one minute. `at` is its begin, in Unix milliseconds. */
+export type MinuteFigures = { readonly at: number; readonly calls: number; readonly errors: number }
+
+/** The figures of every channel, and the minute that they describe. */
+export type AllFigures = {
+  /** Begin of the minute, in Unix milliseconds; undefined if there are no figures. */
+  readonly minuteFrom: number | undefined
+  readonly byChannel: ReadonlyMap<string, ChannelFigures>
+  /** State of the breaker by channel; undefined where every instance has breakers of its own. */
+  readonly breakers: ReadonlyMap<string, 'closed' | 'open' | 'half_open'> | undefined
+  /** Oldest first; undefined where only the last minute is known. */
+  readonly minutes?: readonly MinuteFigures[] | undefined
+}
+
+/** A channel without traffic. */
+export const NO_CALLS: ChannelFigures = { calls: 0, errors: {}, p50Milliseconds: null, p95Milliseconds: null }

@@ -1,0 +1,81 @@
+import { readApiKeyModels } from '#adapters/store/accounts/api-key-listing.ts'
+import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
+import type { Channel } from '#core/catalogue/channel.ts'
+import type { Model } from '#core/catalogue/model.ts'
+import { applySwitches, switchesOf } from '#core/catalogue/switches.ts'
+import { modelView } from '#core/contract/model-view.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import { type ChannelState, channelHealth, latestSwitch, readChannelState } from './channel-state.ts'
+import type { ReadContext } from './read-context.ts'
+
+/** GET /admin/v1/channels. An API key sees the models that clients with it see, and no channel. */
+export async function getChannels(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
+  const { role, keyId } = sessionOf(event)
+  const state = await readChannelState(context)
+  const catalogue = createCatalogue(state.config, state.switches)
+  const asOf = Math.trunc(context.now() / 1000)
+  if (role === 'tenant') {
+    const allowed = await readApiKeyModels(context.table(), keyId ?? '')
+    const models = catalogue.listModels(allowed).map((model) => ({
+      ...modelRow(model, catalogue, state),
+      ...{ channels: [], switched_by: null, switched_at: null },
+    }))
+    return { body: { object: 'channels', as_of: asOf, figures_from: null, channels: [], models } }
+  }
+  const { config, switches, figures } = state
+  const known = new Set(config.channels.map(({ id }) => id))
+  const left = Object.keys(switches.channels).filter((id) => !known.has(id))
+  const effective = applySwitches(config, switches).models
+  return {
+    body: {
+      object: 'channels',
+      as_of: asOf,
+      figures_from: figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000),
+      channels: [
+        ...config.channels.map((channel) => channelRow(channel, state)),
+        ...left.map((id) => leftRow(id, state)),
+      ],
+      models: effective.map((model) => modelRow(model, catalogue, state)),
+    },
+  }
+}
+
+function channelRow(channel: Channel, state: ChannelState) {
+  const { id, provider, weight, priority, base_url } = channel
+  const set = switchesOf(state.switches.channels, id)
+  return {
+    ...channelHealth(channel, state),
+    provider,
+    base_url_host: URL.canParse(base_url) ? new URL(base_url).host : null,
+    weight: set?.weight?.value ?? weight,
+    priority: set?.priority?.value ?? priority,
+    configured: { weight, priority },
+    ...latestSwitch(set),
+    open_jobs_max: channel.provider === 'openai' ? null : channel.max_open_jobs,
+  }
+}
+
+/** A channel that left the configuration, and whose switches wait to be cleared. */
+function leftRow(id: string, { switches }: ChannelState) {
+  const set = switchesOf(switches.channels, id)
+  return {
+    ...{ id, provider: null, base_url_host: null, configured: null, open_jobs: null, open_jobs_max: null },
+    ...{ breaker: null, figures: null, weight: null, priority: null },
+    disabled: set?.enabled !== undefined,
+    ...latestSwitch(set),
+  }
+}
+
+function modelRow(model: Model, catalogue: Catalogue, { config, switches }: ChannelState) {
+  const { id, kind, pricing, object: _, created: _created, owned_by: _owner, ...limits } = modelView(model, catalogue)
+  return {
+    id,
+    kind,
+    channels: config.channels.filter(({ models }) => Object.hasOwn(models, id)).map((channel) => channel.id),
+    pricing,
+    limits,
+    disabled: !model.enabled,
+    ...latestSwitch(switchesOf(switches.models, id)),
+  }
+}

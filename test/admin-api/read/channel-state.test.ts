@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals'
+import type { AllFigures, ChannelFigures } from '#adapters/telemetry/channel-figures.ts'
+import { NO_SWITCHES } from '#core/catalogue/switches.ts'
+import { channelHealth, latestSwitch, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'
+import { testCatalogue } from '../../engines/test-catalogue.ts'
+
+const figures = (calls: number, p50: number, p95: number, errors = {}): ChannelFigures => ({
+  ...{ calls, errors, p50Milliseconds: p50, p95Milliseconds: p95 },
+})
+const state = (changes: Partial<AllFigures> = {}) => ({
+  config: testCatalogue().config,
+  switches: NO_SWITCHES,
+  openJobs: new Map([['video', 3]]),
+  figures: { minuteFrom: 60_000, byChannel: new Map(), breakers: undefined, ...changes },
+})
+
+describe('trafficOf', () => {
+  it('weighs medians by calls, and takes the slowest channel for the 95th percentile', () => {
+    const byChannel = new Map([
+      ['a', figures(1, 900, 950)],
+      ['b', figures(9, 100, 300, { timeout: 2 })],
+    ])
+    expect(trafficOf(state({ byChannel }))).toEqual({
+      ...{ requests_per_minute: 10, errors_per_minute: 2, first_byte_ms: { p50: 100, p95: 950 } },
+      minutes: [{ at: 60, requests: 10, errors: 2 }],
+    })
+  })
+
+  it('has no latency without calls, and nothing without figures', () => {
+    expect(trafficOf(state())).toMatchObject({ requests_per_minute: 0, first_byte_ms: null })
+    expect(trafficOf(state({ minuteFrom: undefined }))).toBeNull()
+  })
+})
+
+describe('channelHealth', () => {
+  it('shows a breaker where one process has them all, and none of a video channel', () => {
+    const breakers = new Map([['a', 'open']] as const)
+    const health = (id: string, provider: 'openai' | 'p1') =>
+      channelHealth({ id, provider }, state({ breakers })).breaker
+    expect([health('a', 'openai'), health('b', 'openai'), health('a', 'p1')]).toEqual(['open', 'closed', null])
+    expect(channelHealth({ id: 'a', provider: 'openai' }, state()).breaker).toBeNull()
+  })
+
+  it('shows open jobs, and whether an operator has disabled it', () => {
+    const disabled = { channels: { video: { enabled: { value: false, by: 'ada', at: 5 } } }, models: {} } as const
+    expect(channelHealth({ id: 'video', provider: 'p1' }, { ...state(), switches: disabled })).toMatchObject({
+      ...{ disabled: true, open_jobs: 3, figures: { requests: 0, errors: 0 } },
+    })
+  })
+})
+
+describe('latestSwitch', () => {
+  it('names who set the latest of several', () => {
+    const set = { weight: { value: 1, by: 'ada', at: 5 }, priority: { value: 1, by: 'bob', at: 9 }, enabled: undefined }
+    expect(latestSwitch(set)).toEqual({ switched_by: 'bob', switched_at: 9 })
+    expect(latestSwitch(undefined)).toEqual({ switched_by: null, switched_at: null })
+  })
+})
