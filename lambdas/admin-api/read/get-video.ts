@@ -6,6 +6,7 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
+import { hasEnded } from '#core/jobs/visible-status.ts'
 import { isJobId } from '#core/parameters/job-id.ts'
 import { videoReceipt } from '#core/quota/video-receipt.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
@@ -32,7 +33,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
     [reservation?.request, job.submitText, job.pollText].map((text) => loadTextIfThere(context.openBucket, text)),
   )
   const isOwner = session.role === 'owner'
-  const isOpen = job.status === 'queued' || job.status === 'processing'
+  const isOpen = !hasEnded(job)
   return {
     body: {
       object: 'video.detail',

@@ -19,7 +19,7 @@ const leasesItem = z.object({ leases: z.optional(z.record(z.string(), z.number()
 
 /**
  * Takes a place for one stream, usually by one write. A process that dies gives its place back when its lease ends, so nothing has to
- * be renewed or cleaned up (docs/decisions/0142).
+ * be renewed or cleaned up (docs/decisions/0148).
  * @returns whether there was a place.
  */
 export async function takeEventStreamLease(
