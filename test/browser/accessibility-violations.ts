@@ -6,11 +6,20 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
 type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] }
 
+/** Resolves when every transition has ended and the page is drawn. */
+const SETTLED = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  const ends = (each) => Number.isFinite(each.effect.getComputedTiming().endTime)
+  await Promise.allSettled(document.getAnimations().filter(ends).map(({ finished }) => finished))
+})()`
+
 /**
  * One sentence for each rule of WCAG 2.2 AA that the page breaks, with the elements. axe cannot judge canvases, the order of focus, or a
  * colour as the only sign.
  */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
+  // A colour in the middle of a fade may lack contrast.
+  await page.evaluate(SETTLED)
   // Not as a script of the page: its content security policy and Trusted Types would refuse that.
   await page.evaluate(`${axe.source}; undefined`)
   const run = `axe.run(document, ${JSON.stringify({ runOnly: STANDARDS, resultTypes: ['violations'] })})`
