@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
@@ -14,9 +15,20 @@ function signIn(body: object, headers: Record<string, string> = {}): Promise<Res
   return fetch(`${gateway.url}/admin/v1/session`, init)
 }
 
+/** The start prints the link after the address, for which the gateway was awaited. */
+async function printedLink(): Promise<string> {
+  for (;;) {
+    const link = /#link=([\w-]{43})/.exec(gateway.output())?.[1]
+    if (link !== undefined) {
+      return link
+    }
+    await once(gateway.process.stdout ?? gateway.process, 'data')
+  }
+}
+
 describe('the console of a local host', () => {
   it('is signed in to by the link that the start prints, once; its cookie opens nothing of the API', async () => {
-    const link = /#link=([\w-]{43})/.exec(gateway.output())?.[1] ?? ''
+    const link = await printedLink()
     expect((await signIn({ link }, { origin: 'http://127.0.0.1:1' })).status).toBe(403)
     const signedIn = await signIn({ link })
     const cookie = signedIn.headers.getSetCookie()[0]?.split(';', 1).join('') ?? ''
