@@ -46,6 +46,9 @@ export async function runDemo(): Promise<void> {
     await showEmbedding(host)
     await showBalance('after')
     console.log(`  ledger verify: ${(await verifyLedgers(openTable())).text}`)
+    console.log(
+      '\nTo look at it, run npm start: it prints a link to the console, with a playground that makes and shows videos.',
+    )
   } finally {
     await Promise.all([host.close(), receiver.close()])
     rmSync(dataDirectory, { recursive: true, force: true })
