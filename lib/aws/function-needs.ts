@@ -24,6 +24,8 @@ export type FunctionNeeds = {
   readonly callsUpstreams?: true
   /** Ships the vocabulary, to count tokens exactly. */
   readonly shipsTokenizer?: true
+  /** Checks that its requests came through the front door. */
+  readonly provesFrontDoor?: true
   /** Ships the OpenAPI document. */
   readonly shipsOpenapi?: true
 }

@@ -75,6 +75,9 @@ export class GatewayApi extends Construct {
         provisionedConcurrency: API_NEEDS[route.operation].table.length > 0 ? settings.concurrency.apiProvisioned : 0,
       })
       allowOrigins(handler, props.corsOrigins)
+      if (route.operation === 'get-openapi-document' && props.resources.frontDoor !== undefined) {
+        handler.setEnvironment({ CONSOLE_ORIGIN: props.resources.frontDoor.url })
+      }
       if (STARTING.includes(route.operation)) {
         props.pipeline.grantStart(handler)
       }

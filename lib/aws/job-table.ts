@@ -7,11 +7,13 @@ import { Construct } from 'constructs'
 type TableAction = 'BatchGetItem' | 'ConditionCheckItem' | 'DeleteItem' | 'GetItem' | 'PutItem' | 'Query' | 'UpdateItem'
 
 /**
- * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands query `KEYS`, the
- * listings of keys.
+ * Partitions in the policies of roles, from `table-keys.ts` and docs/architecture.md, "Table". Only admin commands and the console query `KEYS`,
+ * the listings of keys.
  */
 type Partition =
+  | 'ADMINKEYS'
   | 'AL#*'
+  | 'AUDIT'
   | 'BAL#*'
   | 'BUDGET#*'
   | 'CH#*'
@@ -20,7 +22,10 @@ type Partition =
   | 'K#*'
   | 'KEYS'
   | 'L#*'
+  | 'LINK#*'
   | 'RL#*'
+  | 'SESSIONS'
+  | 'SIGNIN#*'
   | 'SWITCHES'
   | 'T#*'
   | 'TENANTS'

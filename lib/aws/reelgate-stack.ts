@@ -4,6 +4,7 @@ import type { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CONFIGURATION_METADATA } from '../config/configuration-metadata.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
+import { AdminApi } from './admin-api.ts'
 import { BroughtSigningKeys } from './brought-signing-keys.ts'
 import { CdnSigningKey } from './cdn-signing-key.ts'
 import { ChannelSecret } from './channel-secret.ts'
@@ -59,6 +60,7 @@ export class ReelgateStack extends Stack {
     const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
     const { frontDoor } = resources
     if (frontDoor !== undefined) {
+      new AdminApi(api, 'AdminApi', { resources, pipeline, settings })
       new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, settings })
     }
     if (settings.waf !== undefined) {

@@ -60,6 +60,7 @@ export function createFunction(
   giveObjects(created, needs, resources)
   giveDelivery(created, needs, resources)
   created.setEnvironment(resources.environment)
+  giveFrontDoor(created, needs, resources)
   if (needs.callsUpstreams) {
     const { secretArn } = resources.channelSecret.secret
     Grant.addToPrincipal({
@@ -98,6 +99,15 @@ function giveObjects(created: GatewayFunction, { objects }: FunctionNeeds, { buc
     }
   }
   created.setEnvironment({ BUCKET_NAME: bucket.bucket.bucketName })
+}
+
+function giveFrontDoor(created: GatewayFunction, needs: FunctionNeeds, { frontDoor }: ServiceResources): void {
+  if (!needs.provesFrontDoor || frontDoor === undefined) {
+    return
+  }
+  const { secretArn } = frontDoor.secret
+  Grant.addToPrincipal({ grantee: created, actions: ['secretsmanager:GetSecretValue'], resourceArns: [secretArn] })
+  created.setEnvironment({ FRONT_DOOR_SECRET_ARN: secretArn, CONSOLE_ORIGIN: frontDoor.url })
 }
 
 function giveDelivery(created: GatewayFunction, needs: FunctionNeeds, { delivery }: ServiceResources): void {

@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from '#aws/front-door-functions.ts'
+import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { consoleHeaders } from '../../lib/console/console-headers.ts'
 import { EVERY_SETTING } from './every-setting.ts'
-import { createStack, resourcesOf, stageSettings } from './synthesize-stack.ts'
+import { createStack, folderOf, resourcesOf, stageSettings } from './synthesize-stack.ts'
 
 const stack = createStack({ settings: stageSettings({ console: 'on' }) })
 const template = Template.fromStack(stack)
@@ -206,6 +207,55 @@ describe('front-door-functions', () => {
     for (const path of ['/admin/*', '/v1/*', '/health', '/openapi.json']) {
       expect(codeOf(path)).toBe(VIEWER_ADDRESS_CODE)
     }
+  })
+})
+
+/** The function behind a method of a concrete path, as API Gateway finds it: the most specific resource, then the named method. */
+function adminFunctionOf(method: string, path: string): string | undefined {
+  const resources = resourcesOf(template, 'AWS::ApiGateway::Resource')
+  const pathOf = (id: string): string => {
+    const found = resources.find((each) => each.id === id)?.properties
+    return found === undefined ? '' : `${pathOf(found.ParentId.Ref)}/${found.PathPart}`
+  }
+  const matching = resources
+    .map(({ id }) => ({ id, pattern: pathOf(id) }))
+    .filter(({ pattern }) =>
+      new RegExp(`^${pattern.replaceAll(/\{\w+\+\}/g, '.+').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    )
+    .toSorted(
+      (left, right) => right.pattern.replace('{proxy+}', '').length - left.pattern.replace('{proxy+}', '').length,
+    )
+  const methods = resourcesOf(template, 'AWS::ApiGateway::Method').filter(
+    ({ properties }) => properties.ResourceId.Ref === matching[0]?.id,
+  )
+  const found =
+    methods.find(({ properties }) => properties.HttpMethod === method) ??
+    methods.find(({ properties }) => properties.HttpMethod === 'ANY')
+  const uri = JSON.stringify(found?.properties.Integration.Uri)
+  const target = resourcesOf(template, 'AWS::Lambda::Function').find(({ id }) => uri?.includes(`"${id}"`))
+  return target === undefined ? undefined : folderOf({ Description: target.properties.Description })
+}
+
+describe('AdminApi', () => {
+  it.each(ADMIN_ROUTES)('sends $method $path to the function $function', ({ method, path, function: name }) => {
+    expect(adminFunctionOf(method, path.replaceAll(/\{\w+\}/g, 'some-id'))).toBe(`admin-api/${name}`)
+  })
+
+  it('tells its functions the secret of the front door and the origin of the console, and no other function', () => {
+    const [secret] = resourcesOf(template, 'AWS::SecretsManager::Secret').filter(({ id }) => id.startsWith('FrontDoor'))
+    const told = resourcesOf(template, 'AWS::Lambda::Function').flatMap(({ properties }) => {
+      const { FRONT_DOOR_SECRET_ARN: arn, CONSOLE_ORIGIN: origin } = properties.Environment?.Variables ?? {}
+      return arn === undefined ? [] : [{ folder: folderOf(properties), arn, origin }]
+    })
+    const origin = { 'Fn::Join': ['', ['https://', { 'Fn::GetAtt': [distributionOf(template).id, 'DomainName'] }]] }
+    expect(told.sort((left, right) => (left.folder < right.folder ? -1 : 1))).toEqual(
+      ['read', 'sign-in', 'write'].map((name) => ({ folder: `admin-api/${name}`, arn: { Ref: secret?.id }, origin })),
+    )
+  })
+
+  it('adds few resources, because a template holds 500', () => {
+    const added = resourcesOf(template, 'AWS::ApiGateway::Resource').length
+    expect(added - resourcesOf(without, 'AWS::ApiGateway::Resource').length).toBeLessThanOrEqual(12)
   })
 })
 

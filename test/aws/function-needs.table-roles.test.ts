@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { usageOf } from './handler-usage.ts'
 import { tableGrants } from './role-check.ts'
-import { synthesizeStack } from './synthesize-stack.ts'
+import { stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
-const grants = tableGrants(synthesizeStack())
+const grants = tableGrants(synthesizeStack({ settings: stageSettings({ console: 'on' }) }))
 const folders = [...grants.keys()]
 const grantsOf = (folder: string) => grants.get(folder) ?? []
 const partitionsOf = (folder: string) =>
@@ -32,13 +32,18 @@ describe('function-needs: table permissions', () => {
     expect(writesOf(`api/${operation}`)).toEqual([{ actions: ['UpdateItem'], partitions: ['RL#*'] }])
   })
 
-  it('only callbacks and alerts read the secrets of tenants, and no function lists keys', () => {
-    expect(folders.filter((folder) => partitionsOf(folder).includes('TENANTS')).toSorted()).toEqual([
+  it('admin-api/read: writes nothing', () => {
+    expect(writesOf('admin-api/read')).toEqual([])
+  })
+
+  it('only callbacks, alerts and the console read the secrets of tenants, and only the console lists keys', () => {
+    const ofClients = folders.filter((folder) => !folder.startsWith('admin-api/'))
+    expect(ofClients.filter((folder) => partitionsOf(folder).includes('TENANTS')).toSorted()).toEqual([
       'api/resend-video-callback',
       'pipeline/notify',
       'pipeline/reconcile',
     ])
-    const withListings = folders.flatMap((folder) =>
+    const withListings = ofClients.flatMap((folder) =>
       grantsOf(folder).filter(
         ({ partitions }) => partitions?.some((partition) => partition.startsWith('KEYS')) ?? true,
       ),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
+import { ADMIN_NEEDS } from '#aws/admin-needs.ts'
 import { API_NEEDS, type FunctionNeeds, RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
 import { usageOf } from './handler-usage.ts'
-import { folderOf, resourcesOf, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 type Statement = { Effect: string; Action: string | string[]; Resource: unknown }
 
-const template = synthesizeStack()
+const template = synthesizeStack({ settings: stageSettings({ console: 'on' }) })
 const functions = resourcesOf(template, 'AWS::Lambda::Function')
 const policies = resourcesOf(template, 'AWS::IAM::Policy')
 
@@ -85,12 +86,14 @@ describe('function-needs: permissions', () => {
     ['pipeline/settle-video-job', ENDING],
     ['pipeline/fail-video-job', ENDING],
     ['pipeline/reconcile', ENDING],
+    ['admin-api/read', ['GetObject /requests/*', 'GetObject /texts/*']],
+    ['admin-api/write', ['DeleteObject /requests/*', 'DeleteObject /texts/*', 'DeleteObject /v/*']],
   ])('%s reaches exactly these objects', (folder, actions) => {
     expect(actionsOf(folder, 's3')).toEqual(actions)
   })
 
   it.each([
-    ['states', ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile']],
+    ['states', ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile', 'admin-api/write']],
     ['cloudfront', ['cdn-signing-key']],
     [
       'secretsmanager',
@@ -106,6 +109,9 @@ describe('function-needs: permissions', () => {
         'pipeline/poll-video-job',
         'pipeline/notify',
         'cdn-signing-key',
+        'admin-api/sign-in',
+        'admin-api/read',
+        'admin-api/write',
       ],
     ],
   ])('%s is available to exactly these functions', (service, expected) => {
@@ -156,6 +162,6 @@ describe('function-needs: environment and files', () => {
 function needsByFolder(): Record<string, FunctionNeeds> {
   const below = (parent: string, needs: Readonly<Record<string, FunctionNeeds>>) =>
     Object.entries(needs).map(([name, each]) => [`${parent}/${name}`, each] as const)
-  const entries = [...below('api', API_NEEDS), ...below('pipeline', STEP_NEEDS)]
+  const entries = [...below('api', API_NEEDS), ...below('admin-api', ADMIN_NEEDS), ...below('pipeline', STEP_NEEDS)]
   return { ...Object.fromEntries(entries), 'pipeline/notify': WEBHOOK_NEEDS, 'pipeline/reconcile': RECONCILE_NEEDS }
 }

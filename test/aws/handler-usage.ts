@@ -72,7 +72,7 @@ export function usageOf(folder: string): HandlerUsage {
     partitions: partitionsIn(code),
     queriesIndex: /IndexName: /.test(code),
     objects: present(OBJECT_ACTIONS),
-    variables: [...code.matchAll(/process\.env\.(\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
+    variables: [...code.matchAll(/(?:process\.env|environment)\.([A-Z]\w+)|environmentVariable\("(\w+)"\)/g)].flatMap(
       ([, direct, required]) => direct ?? required ?? [],
     ),
     readsConfiguration: code.includes('gateway.json'),

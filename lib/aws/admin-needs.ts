@@ -1,0 +1,52 @@
+import type { AdminFunction } from '#core/console/admin-route.ts'
+import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
+import type { FunctionNeeds } from './function-needs.ts'
+
+/** As for the functions of the API: a person waits. */
+const ADMIN_MEMORY_MEGABYTES = 1024
+
+/** Every request reads its session, and the key that made it. */
+const admin = {
+  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api,
+  memoryMegabytes: ADMIN_MEMORY_MEGABYTES,
+  provesFrontDoor: true,
+} as const
+
+/** The needs of each function of the admin API. A function that shows things cannot write. */
+export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
+  'sign-in': {
+    ...admin,
+    table: [
+      { actions: ['BatchGetItem', 'GetItem'], partitions: ['ADMINKEYS', 'K#*', 'KEYS', 'SESSIONS', 'TENANTS'] },
+      { actions: ['Query'], partitions: ['SESSIONS'] },
+      { actions: ['PutItem', 'UpdateItem', 'DeleteItem'], partitions: ['AUDIT', 'LINK#*', 'SESSIONS', 'SIGNIN#*'] },
+    ],
+  },
+  read: {
+    ...admin,
+    table: [
+      {
+        actions: ['BatchGetItem', 'GetItem', 'Query'],
+        partitions: ['ADMINKEYS', 'AUDIT', 'BAL#*', 'BUDGET#*', 'KEYS', 'L#*', 'SESSIONS', 'T#*', 'TENANTS', 'U#*'],
+      },
+    ],
+    objects: { 'requests/': ['GetObject'], 'texts/': ['GetObject'] },
+    signsUrls: true,
+  },
+  write: {
+    ...admin,
+    table: [
+      {
+        actions: ['BatchGetItem', 'GetItem'],
+        partitions: ['ADMINKEYS', 'BAL#*', 'BUDGET#*', 'K#*', 'KEYS', 'L#*', 'SESSIONS', 'SWITCHES', 'T#*', 'TENANTS'],
+      },
+      { actions: ['Query'], partitions: ['KEYS', 'T#*', 'U#*'] },
+      {
+        actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
+        partitions: ['AUDIT', 'BAL#*', 'BUDGET#*', 'CH#*', 'K#*', 'KEYS', 'L#*', 'SWITCHES', 'T#*', 'TENANTS', 'U#*'],
+      },
+    ],
+    objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
+    readsConfiguration: true,
+  },
+}
