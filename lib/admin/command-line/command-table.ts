@@ -16,6 +16,7 @@ import { ledgerExport } from '../ledger/ledger-export.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../secrets/callback-secret-commands.ts'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../secrets/cdn-key-commands.ts'
 import { secretList, secretRemove, secretSet } from '../secrets/channel-secret-commands.ts'
+import { frontDoorFinish, frontDoorRotate } from '../secrets/front-door-commands.ts'
 import { stackTrace } from '../stack-trace-command.ts'
 import {
   channelClear,
@@ -89,6 +90,8 @@ export const COMMANDS: readonly Command[] = [
   cdnKeyRotate,
   cdnKeyRemove,
   cdnKeyImport,
+  frontDoorRotate,
+  frontDoorFinish,
   health,
   stackTrace,
 ]

@@ -62,14 +62,22 @@ export async function checkBootstrap({ account, region }: Place): Promise<Findin
   }
 }
 
+/** Functions of the admin API. */
+const ADMIN_FUNCTIONS = 3
+
 /** Instances that the functions of a stage reserve, or keep warm without reserving them. */
-export function reservedInstances({ concurrency }: Pick<StageSettings, 'concurrency'>): number {
+export function reservedInstances({
+  concurrency,
+  frontDoor,
+}: Pick<StageSettings, 'concurrency' | 'frontDoor'>): number {
   const { apiReserved, pipelineReserved = 0, reconcileReserved = 0, apiProvisioned } = concurrency
   const warmed = ROUTES.filter((route) => !('isPublic' in route)).length
   const { api: _api, relay: _relay, reconcile: _reconcile, ...pipeline } = FUNCTION_TIMEOUT_SECONDS
   return (
     // The fallback function beside the routes.
-    (apiReserved === undefined ? apiProvisioned * warmed : apiReserved * (ROUTES.length + 1)) +
+    (apiReserved === undefined
+      ? apiProvisioned * warmed
+      : apiReserved * (ROUTES.length + 1 + (frontDoor === undefined ? 0 : ADMIN_FUNCTIONS))) +
     pipelineReserved * Object.keys(pipeline).length +
     reconcileReserved
   )

@@ -1,6 +1,8 @@
 import {
   CloudFrontClient,
+  ListCachePoliciesCommand,
   ListDistributionsCommand,
+  ListFunctionsCommand,
   ListKeyGroupsCommand,
   ListOriginAccessControlsCommand,
   ListPublicKeysCommand,
@@ -10,6 +12,8 @@ import { type Finding, fine, wrong } from '../health/finding.ts'
 
 /** The quota of each kind for a new account (CloudFront, "Quotas on signed URLs"). */
 const KEYS_MAX = 10
+/** The quotas of custom policies in an account (CloudFront, "Quotas on policies"). */
+const POLICIES_MAX = 20
 /** Page size of the lists: more than an account may have. */
 const LISTED_MAX = 100
 
@@ -27,20 +31,27 @@ export async function checkCloudFront(): Promise<Finding[]> {
 }
 
 /** Whether a first deployment finds room and free names for its signing keys and policies, whose names are unique in an account. */
-export async function checkCdnNames(stackName: string, region: string): Promise<Finding[]> {
+export async function checkCdnNames(
+  stackName: string,
+  { region, hasFrontDoor }: { readonly region: string; readonly hasFrontDoor: boolean },
+): Promise<Finding[]> {
   const client = new CloudFrontClient({})
-  const [groups, keys, controls, policies] = await Promise.all([
+  const [groups, keys, controls, policies, caches, functions] = await Promise.all([
     client.send(new ListKeyGroupsCommand({ MaxItems: LISTED_MAX })),
     client.send(new ListPublicKeysCommand({ MaxItems: LISTED_MAX })),
     client.send(new ListOriginAccessControlsCommand({ MaxItems: LISTED_MAX })),
     client.send(new ListResponseHeadersPoliciesCommand({ Type: 'custom', MaxItems: LISTED_MAX })),
+    client.send(new ListCachePoliciesCommand({ Type: 'custom', MaxItems: LISTED_MAX })),
+    client.send(new ListFunctionsCommand({ MaxItems: LISTED_MAX })),
   ])
   const groupNames = groups.KeyGroupList?.Items?.map(({ KeyGroup }) => KeyGroup?.KeyGroupConfig?.Name) ?? []
-  const videos = `${stackName}-videos-${region}`
+  const nameOf = (part: string) => `${stackName}-${part}-${region}`
   const own = {
-    'key group': `${stackName}-video-urls-${region}`,
-    'origin access control': videos,
-    'response headers policy': videos,
+    'key group': [nameOf('video-urls')],
+    'origin access control': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
+    'response headers policy': [nameOf('videos'), ...(hasFrontDoor ? [nameOf('console')] : [])],
+    'cache policy': hasFrontDoor ? [nameOf('console')] : [],
+    'CloudFront function': hasFrontDoor ? [nameOf('console'), nameOf('api')] : [],
   }
   const names = {
     'key group': groupNames,
@@ -49,26 +60,60 @@ export async function checkCdnNames(stackName: string, region: string): Promise<
       policies.ResponseHeadersPolicyList?.Items?.map(
         ({ ResponseHeadersPolicy }) => ResponseHeadersPolicy?.ResponseHeadersPolicyConfig?.Name,
       ) ?? [],
+    'cache policy': caches.CachePolicyList?.Items?.map(({ CachePolicy }) => CachePolicy?.CachePolicyConfig?.Name) ?? [],
+    'CloudFront function': functions.FunctionList?.Items?.map(({ Name }) => Name) ?? [],
   }
-  const kinds = ['key group', 'origin access control', 'response headers policy'] as const
+  const kinds = [
+    'key group',
+    'origin access control',
+    'response headers policy',
+    'cache policy',
+    'CloudFront function',
+  ] as const
   const taken = kinds.flatMap((kind) =>
-    names[kind].includes(own[kind])
-      ? [wrong('cdn names', `the ${kind} ${own[kind]} exists already`, 'Delete it in the CloudFront console.')]
-      : [],
+    own[kind]
+      .filter((name) => names[kind].includes(name))
+      .map((name) => wrong('cdn names', `the ${kind} ${name} exists already`, 'Delete it in the CloudFront console.')),
   )
   const counts = { 'key groups': groupNames.length, 'public keys': keys.PublicKeyList?.Items?.length ?? 0 }
-  const full = Object.entries(counts).flatMap(([kind, count]) =>
-    count < KEYS_MAX
+  const policyCounts = {
+    'cache policies': names['cache policy'].length,
+    'response headers policies': names['response headers policy'].length,
+  }
+  const full = [
+    ...fullKinds('cdn keys', counts, KEYS_MAX),
+    ...(hasFrontDoor ? fullKinds('cdn policies', policyCounts, POLICIES_MAX) : []),
+  ]
+  return taken.length + full.length > 0
+    ? [...taken, ...full]
+    : [fine('cdn names', `free, with ${counts['key groups']} key groups and ${counts['public keys']} public keys`)]
+}
+
+/** Kinds of which the account has as many as a new account may have. */
+function fullKinds(check: string, counts: Readonly<Record<string, number>>, max: number): Finding[] {
+  return Object.entries(counts).flatMap(([kind, count]) =>
+    count < max
       ? []
       : [
           wrong(
-            'cdn keys',
-            `the account has ${count} ${kind}, of ${KEYS_MAX} unless its quota was raised`,
+            check,
+            `the account has ${count} ${kind}, of ${max} unless its quota was raised`,
             'Delete unused ones, or raise the quota.',
           ),
         ],
   )
-  return taken.length + full.length > 0
-    ? [...taken, ...full]
-    : [fine('cdn names', `free, with ${counts['key groups']} key groups and ${counts['public keys']} public keys`)]
+}
+
+/** Whether the web ACL of the front door is in the account of the distribution, as CloudFront requires. */
+export function checkFrontDoorAcl(webAclArn: string, account: string): Finding[] {
+  const [, , , , owner] = webAclArn.split(':')
+  return owner === account
+    ? [fine('web acl', 'the web ACL of the front door is in the account of the stack')]
+    : [
+        wrong(
+          'web acl',
+          `the web ACL of the front door belongs to account ${owner}, and the stack to ${account}`,
+          'Create one in the account of the stack (docs/deploy.md, "The web ACL of the front door").',
+        ),
+      ]
 }

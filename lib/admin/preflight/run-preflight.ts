@@ -7,7 +7,7 @@ import type { Answer } from '../command-line/answer.ts'
 import { describeFindings } from '../health/describe-findings.ts'
 import { type Check, type Finding, fine, runCheck } from '../health/finding.ts'
 import { checkBootstrap, checkConcurrency, checkPlace, type Place, readPlace } from './account-checks.ts'
-import { checkCdnNames, checkCloudFront } from './cdn-checks.ts'
+import { checkCdnNames, checkCloudFront, checkFrontDoorAcl } from './cdn-checks.ts'
 import { checkCertificate } from './certificate-checks.ts'
 import { checkBuckets, checkLogGroups, checkSecrets, checkTables } from './leftover-checks.ts'
 import { checkStackState, isFirstDeployment, readStackState, type StackState } from './stack-state.ts'
@@ -38,6 +38,7 @@ export async function runPreflight(options: PreflightOptions): Promise<Answer> {
     { name: 'cloudfront', run: checkCloudFront },
     ...(isFirstDeployment(known) ? leftoverChecks(settings, name, place) : []),
     ...certificateChecks(options, place),
+    ...frontDoorChecks(settings, place),
   ]
   const findings = (await Promise.all(checks.map(runCheck))).flat()
   return describeFindings([...checkPlace(place), ...findings])
@@ -50,14 +51,19 @@ function checkConfiguration({ settings, environment }: PreflightOptions): Findin
   return [fine('configuration', `${settings.configFile}, with the channels ${channels || '(none)'}`)]
 }
 
-function leftoverChecks({ table }: StageSettings, name: string, { region }: Place): Check[] {
+function leftoverChecks({ table, frontDoor }: StageSettings, name: string, { region }: Place): Check[] {
   return [
     { name: 'tables', run: () => checkTables(name, table) },
     { name: 'buckets', run: () => checkBuckets(name) },
     { name: 'secrets', run: () => checkSecrets(name) },
     { name: 'log groups', run: () => checkLogGroups(name) },
-    { name: 'cdn names', run: () => checkCdnNames(name, region) },
+    { name: 'cdn names', run: () => checkCdnNames(name, { region, hasFrontDoor: frontDoor !== undefined }) },
   ]
+}
+
+function frontDoorChecks({ frontDoor }: StageSettings, { account }: Place): Check[] {
+  const webAclArn = frontDoor?.webAclArn
+  return webAclArn === undefined ? [] : [{ name: 'web acl', run: async () => checkFrontDoorAcl(webAclArn, account) }]
 }
 
 function certificateChecks({ settings, nowMilliseconds }: PreflightOptions, { account }: Place): Check[] {

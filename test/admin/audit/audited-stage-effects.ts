@@ -86,6 +86,12 @@ const SWITCHES: readonly AuditedEffect[] = [
   },
 ]
 
+/** The secret of a front door as CloudFormation generates it. */
+function frontDoor({ secret }: AuditedStage): Options {
+  secret.text = '{"current":"a-value-of-the-front-door"}'
+  return {}
+}
+
 const SECRETS: readonly AuditedEffect[] = [
   {
     command: 'secret set',
@@ -100,6 +106,25 @@ const SECRETS: readonly AuditedEffect[] = [
     refused: { NAME: 'OTHER' },
     entry: { kind: 'secret', before: { state: 'set' }, after: { channels: ['main'], state: 'missing' } },
     repeat: 'nothing',
+  },
+  {
+    command: 'front-door rotate',
+    options: frontDoor,
+    refused: {},
+    entry: { kind: 'secret', before: null, after: { state: 'rotated' } },
+    repeat: 'nothing',
+    isRecorded: 'after',
+  },
+  {
+    command: 'front-door finish',
+    options: async (stage) => {
+      await stage.run('front-door rotate', frontDoor(stage))
+      return {}
+    },
+    refused: {},
+    entry: { kind: 'secret', before: null, after: { state: 'finished' } },
+    repeat: 'nothing',
+    isRecorded: 'after',
   },
   {
     command: 'cdn-key rotate',

@@ -93,7 +93,7 @@ export async function startAuditedStages(): Promise<{ open(): Promise<AuditedSta
 
 /** Commands that a local host does not have. */
 function isDeployed(name: string): boolean {
-  return /^(secret|cdn-key) /.test(name)
+  return /^(secret|cdn-key|front-door) /.test(name)
 }
 
 /** The command of this name, with the outputs of its stage; the value of a secret comes from a pipe. */
@@ -108,6 +108,7 @@ function onStage(name: string): Command {
     BucketName: 'videos',
     ChannelSecretArn: 'arn:secret',
     CdnSigningKeySecretArn: 'arn:secret',
+    FrontDoorSecretArn: 'arn:secret',
     // A stage whose team brings its keys has no function that makes keys.
     ...(name === 'cdn-key import' ? {} : { CdnSigningKeyFunctionName: 'maker' }),
   }

@@ -2,7 +2,9 @@ import { ACMClient, DescribeCertificateCommand } from '@aws-sdk/client-acm'
 import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation'
 import {
   CloudFrontClient,
+  ListCachePoliciesCommand,
   ListDistributionsCommand,
+  ListFunctionsCommand,
   ListKeyGroupsCommand,
   ListOriginAccessControlsCommand,
   ListPublicKeysCommand,
@@ -84,6 +86,8 @@ beforeEach(() => {
   cloudFront.on(ListPublicKeysCommand).resolves({})
   cloudFront.on(ListOriginAccessControlsCommand).resolves({})
   cloudFront.on(ListResponseHeadersPoliciesCommand).resolves({})
+  cloudFront.on(ListCachePoliciesCommand).resolves({})
+  cloudFront.on(ListFunctionsCommand).resolves({})
   dynamoDb.on(ListTablesCommand).resolves({ TableNames: ['Reelgate-prod-eu-JobTable1', 'orders'] })
   s3.on(ListBucketsCommand).resolves({ Buckets: [] })
   secrets.on(ListSecretsCommand).resolves({ SecretList: [] })
@@ -172,6 +176,30 @@ describe('preflight of a first deployment', () => {
           .resolves({ OriginAccessControlList: { Items: Items as never, Quantity: 2 } as never })
       },
       'cdn names: the origin access control Reelgate-prod-videos-eu-central-1 exists already',
+    ],
+    [
+      'a name of the front door that is taken',
+      () => {
+        const Items = [{ Name: 'Reelgate-prod-api-eu-central-1' }]
+        cloudFront
+          .on(ListFunctionsCommand)
+          .resolves({ FunctionList: { Items: Items as never, Quantity: 1, MaxItems: 100 } })
+      },
+      'cdn names: the CloudFront function Reelgate-prod-api-eu-central-1 exists already',
+    ],
+    [
+      'no room for the policies of the front door',
+      () =>
+        cloudFront
+          .on(ListCachePoliciesCommand)
+          .resolves({ CachePolicyList: { Items: Array(20).fill({}) as never, Quantity: 20, MaxItems: 100 } }),
+      'cdn policies: the account has 20 cache policies, of 20 unless its quota was raised',
+    ],
+    [
+      'a web ACL of another account',
+      () => undefined,
+      'web acl: the web ACL of the front door belongs to account 999999999999',
+      { frontDoorWebAclArn: 'arn:aws:wafv2:us-east-1:999999999999:global/webacl/viewers/0198b3a0' },
     ],
     [
       'no room for another key',

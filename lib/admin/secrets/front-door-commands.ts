@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import {
+  readSecretVersion,
+  replaceSecret,
+  SecretChangedError,
+  type SecretVersion,
+} from '#adapters/secrets/replace-secret.ts'
+import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
+import { recordEffect } from '../audit/record-effect.ts'
+import type { Answer } from '../command-line/answer.ts'
+import type { AdminContext, Command } from '../command-line/command.ts'
+import { CommandFailedError, OutputNotFoundError } from '../command-line/command-failed-error.ts'
+import { type ChannelSecret, parseChannelSecret } from './channel-secret.ts'
+
+/** As many random bits as the first value, which CloudFormation generates. */
+const SECRET_BYTES = 48
+
+/** Entry of the secret that says whether a rotation waits for its end. */
+const ROTATION = 'rotation'
+
+/** Begins a rotation: both values are accepted from now on. @throws CommandFailedError. */
+export const frontDoorRotate: Command = {
+  name: 'front-door rotate',
+  summary: "give the front door's secret a new value; the old one stays accepted until `front-door finish`",
+  details: `Prints the version to deploy: the front door sends the new value after that deployment. Nothing is interrupted.`,
+  examples: ['front-door rotate --stage prod'],
+  run: (context) =>
+    change(context, 'front-door rotate', ({ current = '', ...entries }) => {
+      if (entries[ROTATION] === 'open') {
+        throw new CommandFailedError(
+          'the last rotation is not finished: deploy its version, then run front-door finish, or the front door would be refused',
+        )
+      }
+      return { ...entries, current: newValue(), previous: current, [ROTATION]: 'open' }
+    }),
+}
+
+/** Ends a rotation: the old value is refused. @throws CommandFailedError without a rotation. */
+export const frontDoorFinish: Command = {
+  name: 'front-door finish',
+  summary: "end a rotation of the front door's secret: the old value is refused",
+  details: `Only after the deployment of the new version, and five minutes more for CloudFront. The functions refuse the old value within
+minutes, and the web ACL after a deployment of the printed version.`,
+  examples: ['front-door finish --stage prod'],
+  async run(context) {
+    await context.confirm(
+      `The old secret of the front door of ${context.stage} will be refused; has the new version been deployed for five minutes?`,
+    )
+    return await change(context, 'front-door finish', (entries) => {
+      if (entries[ROTATION] !== 'open') {
+        throw new CommandFailedError('no rotation has begun: run front-door rotate first')
+      }
+      // A value that nothing sends, because the web ACL names both entries.
+      return { ...entries, previous: newValue(), [ROTATION]: 'finished' }
+    })
+  },
+}
+
+/** Puts the changed entries into the secret, and tells the version to deploy; no value is shown. */
+async function change(
+  context: AdminContext,
+  action: AuditAction,
+  changed: (entries: ChannelSecret) => ChannelSecret,
+): Promise<Answer> {
+  const secretId = await secretArn(context)
+  const client = new SecretsManagerClient({})
+  const read = await readSecretVersion(client, secretId)
+  const text = JSON.stringify(changed(entriesOf(read)))
+  const { versionId } = await replaceSecret(client, { secretId, read, text }).catch((error: unknown) => {
+    throw error instanceof SecretChangedError
+      ? new CommandFailedError('another process has changed the secret at the same time: try again')
+      : error
+  })
+  const state = action === 'front-door rotate' ? 'rotated' : 'finished'
+  await recordEffect(context, { action, target: { kind: 'secret', id: 'front-door' }, before: null, after: { state } })
+  return {
+    json: { state, version: versionId },
+    text: `${state}; now deploy with -c frontDoorSecretVersion=${versionId}, best kept in the context of cdk.json`,
+  }
+}
+
+/** @throws CommandFailedError for a local host, and for a stage without a front door. */
+async function secretArn({ local, output, stage }: AdminContext): Promise<string> {
+  if (local) {
+    throw new CommandFailedError('a local host has no front door: its console and API have one address')
+  }
+  try {
+    return await output('FrontDoorSecretArn')
+  } catch (error) {
+    throw error instanceof OutputNotFoundError
+      ? new CommandFailedError(
+          `the stage ${stage} has no front door: it was deployed with console=off, or by an earlier version`,
+        )
+      : error
+  }
+}
+
+/** @throws CommandFailedError for a secret in another form. The error does not quote the secret. */
+function entriesOf({ text }: SecretVersion): ChannelSecret {
+  const entries = parseChannelSecret(text)
+  if (!entries?.current) {
+    throw new CommandFailedError('the secret of the front door is not a JSON object with the entry current')
+  }
+  return entries
+}
+
+function newValue(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url')
+}
