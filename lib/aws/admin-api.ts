@@ -1,5 +1,6 @@
 import type { IResource } from 'aws-cdk-lib/aws-apigateway'
 import { Construct } from 'constructs'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AdminFunction } from '#core/console/admin-route.ts'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import type { StageSettings } from '../config/stage-settings.ts'
@@ -17,6 +18,8 @@ type AdminApiProps = {
   readonly resources: ServiceResources
   readonly pipeline: VideoPipeline
   readonly settings: StageSettings
+  /** The OpenID provider of the console; undefined without one. */
+  readonly oidc: GatewayConfig['console']['oidc']
 }
 
 /**
@@ -24,7 +27,7 @@ type AdminApiProps = {
  * itself. It stands below the API, so that the alarms and the dashboard of the API cover its functions.
  */
 export class AdminApi extends Construct {
-  constructor(api: GatewayApi, id: string, { resources, pipeline, settings }: AdminApiProps) {
+  constructor(api: GatewayApi, id: string, { resources, pipeline, settings, oidc }: AdminApiProps) {
     super(api, id)
     const create = (functionId: string, name: AdminFunction) =>
       createFunction(this, functionId, resources, {
@@ -33,6 +36,9 @@ export class AdminApi extends Construct {
         reservedConcurrency: settings.concurrency.apiReserved,
       })
     const [signIn, read, write] = [create('SignIn', 'sign-in'), create('Read', 'read'), create('Write', 'write')]
+    if (oidc !== undefined) {
+      signIn.setEnvironment({ CONSOLE_OIDC: JSON.stringify(oidc) })
+    }
     // Redrives and cancels jobs.
     pipeline.grantStart(write)
     pipeline.grantDescribe(write)

@@ -1,6 +1,7 @@
 import type { AdminFunction } from '#core/console/admin-route.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../config/function-timeouts.ts'
 import type { FunctionNeeds } from './function-needs.ts'
+import type { TableAccess } from './job-table.ts'
 
 /** As for the functions of the API: a person waits. */
 const ADMIN_MEMORY_MEGABYTES = 1024
@@ -27,7 +28,19 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
     table: [
       {
         actions: ['BatchGetItem', 'GetItem', 'Query'],
-        partitions: ['ADMINKEYS', 'AUDIT', 'BAL#*', 'BUDGET#*', 'KEYS', 'L#*', 'SESSIONS', 'T#*', 'TENANTS', 'U#*'],
+        partitions: [
+          'ADMINKEYS',
+          'AUDIT',
+          'BAL#*',
+          'BUDGET#*',
+          'KEYS',
+          'L#*',
+          'SESSIONS',
+          'SUMMARY',
+          'T#*',
+          'TENANTS',
+          'U#*',
+        ],
       },
     ],
     objects: { 'requests/': ['GetObject'], 'texts/': ['GetObject'] },
@@ -48,5 +61,12 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
     ],
     objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
     readsConfiguration: true,
+    signsUrls: true,
   },
 }
+
+/** What Reconcile needs besides, to write the summary that the console shows of all tenants. */
+export const SUMMARY_ACCESS: readonly TableAccess[] = [
+  { actions: ['GetItem', 'UpdateItem'], partitions: ['SUMMARY'] },
+  { actions: ['Query'], partitions: ['SUMMARY', 'TENANTS', 'U#*'] },
+]

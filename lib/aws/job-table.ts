@@ -26,6 +26,7 @@ type Partition =
   | 'RL#*'
   | 'SESSIONS'
   | 'SIGNIN#*'
+  | 'SUMMARY'
   | 'SWITCHES'
   | 'T#*'
   | 'TENANTS'

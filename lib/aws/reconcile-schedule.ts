@@ -10,6 +10,7 @@ import type { Topic } from 'aws-cdk-lib/aws-sns'
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { SUMMARY_ACCESS } from './admin-needs.ts'
 import { RECONCILE_NEEDS } from './function-needs.ts'
 import type { GatewayFunction } from './gateway-function.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
@@ -39,11 +40,18 @@ export class ReconcileSchedule extends Construct {
 
   constructor(scope: Construct, id: string, props: ReconcileScheduleProps) {
     super(scope, id)
+    const { frontDoor } = props.resources
     this.function = createFunction(this, 'Reconcile', props.resources, {
       folder: 'pipeline/reconcile',
-      needs: RECONCILE_NEEDS,
+      needs:
+        frontDoor === undefined
+          ? RECONCILE_NEEDS
+          : { ...RECONCILE_NEEDS, table: [...RECONCILE_NEEDS.table, ...SUMMARY_ACCESS] },
       reservedConcurrency: props.reservedConcurrency,
     })
+    if (frontDoor !== undefined) {
+      this.function.setEnvironment({ CONSOLE_SUMMARY: 'stored' })
+    }
     props.pipeline.grantStart(this.function)
     props.pipeline.grantDescribe(this.function)
     this.deadLetters = new Queue(this, 'DeadLetters', {

@@ -60,7 +60,7 @@ export class ReelgateStack extends Stack {
     const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
     const { frontDoor } = resources
     if (frontDoor !== undefined) {
-      new AdminApi(api, 'AdminApi', { resources, pipeline, settings })
+      new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc: props.config.console.oidc })
       new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, settings })
     }
     if (settings.waf !== undefined) {

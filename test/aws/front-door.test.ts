@@ -5,12 +5,23 @@ import { consolePathCode, VIEWER_ADDRESS_CODE } from '#aws/front-door-functions.
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { consoleHeaders } from '../../lib/console/console-headers.ts'
 import { EVERY_SETTING } from './every-setting.ts'
-import { createStack, folderOf, resourcesOf, stageSettings } from './synthesize-stack.ts'
+import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
 
 const stack = createStack({ settings: stageSettings({ console: 'on' }) })
 const template = Template.fromStack(stack)
 const without = Template.fromStack(createStack())
-const everything = Template.fromStack(createStack({ settings: stageSettings(EVERY_SETTING) }))
+const oidc = {
+  issuer: 'https://login.example.com',
+  client_id: 'console',
+  scope: 'openid email profile',
+  roles: { claim: 'groups', owner: ['admins'], viewer: [] },
+}
+const everything = Template.fromStack(
+  createStack({
+    settings: stageSettings(EVERY_SETTING),
+    config: { ...shippedConfiguration.config, console: { oidc } },
+  }),
+)
 
 type Behavior = {
   readonly PathPattern: string
@@ -251,6 +262,16 @@ describe('AdminApi', () => {
     expect(told.sort((left, right) => (left.folder < right.folder ? -1 : 1))).toEqual(
       ['read', 'sign-in', 'write'].map((name) => ({ folder: `admin-api/${name}`, arn: { Ref: secret?.id }, origin })),
     )
+  })
+
+  it('tells the function of sign-ins the OpenID provider of the configuration, and no other function', () => {
+    const told = (of: Template) =>
+      resourcesOf(of, 'AWS::Lambda::Function').flatMap(({ properties }) => {
+        const { CONSOLE_OIDC: settings } = properties.Environment?.Variables ?? {}
+        return settings === undefined ? [] : [{ folder: folderOf(properties), settings: JSON.parse(settings) }]
+      })
+    expect(told(everything)).toEqual([{ folder: 'admin-api/sign-in', settings: oidc }])
+    expect(told(template)).toEqual([])
   })
 
   it('adds few resources, because a template holds 500', () => {
