@@ -17,7 +17,8 @@ const TENANT = 'tenant=demo'
 
 /** Pages by the path below `/console`, each with what shows that its rows are there. */
 const PAGES = [
-  { name: 'ledger, the first list', path: `/ledger?${TENANT}`, shown: 'tbody tr' },
+  { name: 'videos, the first list', path: `/videos?${TENANT}`, shown: 'tbody tr' },
+  { name: 'ledger', path: `/ledger?${TENANT}`, shown: 'tbody tr' },
   { name: 'usage', path: `/usage?${TENANT}`, shown: 'tbody tr' },
   { name: 'overview of the tenant', path: `?${TENANT}`, shown: 'main section' },
 ] as const

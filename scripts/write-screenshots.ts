@@ -49,7 +49,6 @@ const SHOTS: readonly Shot[] = [
   { name: 'usage', path: '/usage?group_by=model' },
   { name: 'videos', path: '/videos?tenant=northwind' },
   { name: 'ledger', path: '/ledger?tenant=northwind' },
-  { name: 'channels', path: '/channels' },
 ]
 
 /** What an operator has set, so that the overview has something to say. */
@@ -117,6 +116,9 @@ async function take(context: BrowserContext, url: string, { path, prepare }: Sho
   await page.getByRole('heading', { level: 1 }).waitFor()
   await prepare?.(page)
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  if ((await page.locator('.state-bad').count()) > 0) {
+    throw new Error(`${path} failed: ${await page.locator('.state-bad').first().innerText()}`)
+  }
   return await page.screenshot({ animations: 'disabled' })
 }
 
