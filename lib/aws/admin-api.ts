@@ -1,4 +1,5 @@
 import type { IResource } from 'aws-cdk-lib/aws-apigateway'
+import { Grant } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { AdminFunction } from '#core/console/admin-route.ts'
@@ -36,6 +37,8 @@ export class AdminApi extends Construct {
         reservedConcurrency: settings.concurrency.apiReserved,
       })
     const [signIn, read, write] = [create('SignIn', 'sign-in'), create('Read', 'read'), create('Write', 'write')]
+    // Errors and latency of channels. CloudWatch has no resources to name in a policy.
+    Grant.addToPrincipal({ grantee: read, actions: ['cloudwatch:GetMetricData'], resourceArns: ['*'] })
     if (oidc !== undefined) {
       signIn.setEnvironment({ CONSOLE_OIDC: JSON.stringify(oidc) })
     }

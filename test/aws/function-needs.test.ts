@@ -126,7 +126,10 @@ describe('function-needs: permissions', () => {
         expect(actions.filter((action) => action.includes('*'))).toEqual([])
         if (asList(statement.Resource).includes('*')) {
           expect(
-            actions.filter((action) => !/^(xray|logs):|^cloudfront:\w+(KeyGroup|PublicKey)s?$/.test(action)),
+            actions.filter(
+              (action) =>
+                !/^(xray|logs):|^cloudwatch:GetMetricData$|^cloudfront:\w+(KeyGroup|PublicKey)s?$/.test(action),
+            ),
           ).toEqual([])
         }
       }
