@@ -95,6 +95,7 @@ describe('function-needs: permissions', () => {
   it.each([
     ['states', ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile', 'admin-api/write']],
     ['cloudfront', ['cdn-signing-key']],
+    ['cloudwatch', ['admin-api/read']],
     [
       'secretsmanager',
       [
