@@ -42,8 +42,6 @@ export class AdminApi extends Construct {
     if (oidc !== undefined) {
       signIn.setEnvironment({ CONSOLE_OIDC: JSON.stringify(oidc) })
     }
-    // Latency and errors of the channels. CloudWatch has no resources for metrics that a policy could name.
-    Grant.addToPrincipal({ grantee: read, actions: ['cloudwatch:GetMetricData'], resourceArns: ['*'] })
     // Redrives and cancels jobs.
     pipeline.grantStart(write)
     pipeline.grantDescribe(write)
