@@ -6,7 +6,7 @@ import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/le
 import { overviewResponse } from '#core/console/overview-response.ts'
 import { budgetResponse, tenantName } from '#core/console/response-parts.ts'
 import { sessionListResponse, sessionResponse, signInResponse } from '#core/console/session-response.ts'
-import { tenantDetailResponse, tenantListResponse, tenantResponse } from '#core/console/tenant-response.ts'
+import { tenantDetailResponse, tenantListResponse } from '#core/console/tenant-response.ts'
 import {
   callbackAttemptListResponse,
   callbackAttemptResponse,
@@ -42,7 +42,6 @@ export const ADMIN_RESPONSE_SCHEMAS = {
   VideoList: videoListResponse,
   VideoDetail: videoDetailResponse,
   VideoReceipt: videoReceiptResponse,
-  Tenant: tenantResponse,
   TenantDetail: tenantDetailResponse,
   TenantList: tenantListResponse,
   Key: keyResponse,

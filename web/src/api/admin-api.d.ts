@@ -212,7 +212,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a video job
-         * @description Needs the role `owner`.
+         * @description The job and its video are gone at once. A job that runs is settled as usual. Needs the role `owner`.
          */
         delete: operations["deleteVideo"];
         options?: never;
@@ -235,7 +235,7 @@ export interface paths {
         put?: never;
         /**
          * Make a tenant
-         * @description Needs the role `owner`.
+         * @description It has no credits before a grant. Needs the role `owner`.
          */
         post: operations["createTenant"];
         delete?: never;
@@ -263,7 +263,7 @@ export interface paths {
         head?: never;
         /**
          * Change a tenant
-         * @description Needs the role `owner`.
+         * @description All of the changes or none. Fields that are left out stay as they are. Needs the role `owner`.
          */
         patch: operations["changeTenant"];
         trace?: never;
@@ -403,7 +403,7 @@ export interface paths {
         put?: never;
         /**
          * Grant credits
-         * @description Needs the role `owner`.
+         * @description Once for each `id`. The same `id` with another amount is a 409 with code `id_taken`. Needs the role `owner`.
          */
         post: operations["grantCredits"];
         delete?: never;
@@ -423,7 +423,7 @@ export interface paths {
         put?: never;
         /**
          * Correct a balance
-         * @description Needs the role `owner`.
+         * @description Moves what is available and what was granted alike, once for each `id`. Below zero is a 409 with code `below_zero`, unless `allow_debt` is true. Needs the role `owner`.
          */
         post: operations["adjustCredits"];
         delete?: never;
@@ -443,12 +443,12 @@ export interface paths {
         put?: never;
         /**
          * Suspend a tenant
-         * @description Needs the role `owner`.
+         * @description Every key is refused from its next request on. Jobs and requests that run end as usual. Needs the role `owner`.
          */
         post: operations["suspendTenant"];
         /**
          * End a suspension
-         * @description Needs the role `owner`.
+         * @description Keys that are neither revoked nor expired work again. Needs the role `owner`.
          */
         delete: operations["resumeTenant"];
         options?: never;
@@ -467,7 +467,7 @@ export interface paths {
         put?: never;
         /**
          * Show or rotate the callback secret
-         * @description Needs the role `owner`.
+         * @description The audit log says who saw it. A rotation while an earlier one is under way is a 409 with code `rotated_already`, unless `again` is true. Needs the role `owner`.
          */
         post: operations["revealCallbackSecret"];
         delete?: never;
@@ -491,7 +491,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API key
-         * @description Needs the role `owner`.
+         * @description All of the changes or none, from the next request of the key on. Fields that are left out stay as they are. Needs the role `owner`.
          */
         patch: operations["changeKey"];
         trace?: never;
@@ -507,7 +507,7 @@ export interface paths {
         put?: never;
         /**
          * Replace an API key
-         * @description Needs the role `owner`.
+         * @description The new key has the limits and the budget of the old one, which keeps working for the overlap. A second rotation is a 409 with code `rotated_already`, unless `again` is true. Needs the role `owner`.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -527,7 +527,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke an API key
-         * @description Needs the role `owner`.
+         * @description It is refused from its next request on, permanently. Needs the role `owner`.
          */
         post: operations["revokeKey"];
         delete?: never;
@@ -547,7 +547,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a video job
-         * @description Needs the role `owner`.
+         * @description The job fails, its reservation is released, its upstream is asked to stop, and its callback is sent. Needs the role `owner`.
          */
         post: operations["cancelVideo"];
         delete?: never;
@@ -566,8 +566,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a failed execution again
-         * @description Needs the role `owner`.
+         * Start an execution for an open job whose execution is missing or broken
+         * @description Nothing is posted or billed twice. Needs the role `owner`.
          */
         post: operations["redriveVideo"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Send a callback once more
-         * @description Needs the role `owner`.
+         * @description Of an ended job, at most ten times. The same `webhook-id` as before. Needs the role `owner`.
          */
         post: operations["resendCallback"];
         delete?: never;
@@ -611,7 +611,7 @@ export interface paths {
         head?: never;
         /**
          * Switch a channel
-         * @description Needs the role `owner`.
+         * @description All of the changes or none. Every instance sees it within 15 seconds. Switches are kept over deployments until they are cleared. Needs the role `owner`.
          */
         patch: operations["changeChannel"];
         trace?: never;
@@ -628,7 +628,7 @@ export interface paths {
         post?: never;
         /**
          * Clear the switches of a channel
-         * @description Needs the role `owner`.
+         * @description The configuration decides again. Needs the role `owner`.
          */
         delete: operations["clearChannel"];
         options?: never;
@@ -651,7 +651,7 @@ export interface paths {
         head?: never;
         /**
          * Switch a model
-         * @description Needs the role `owner`.
+         * @description Every instance sees it within 15 seconds. Switches are kept over deployments until they are cleared. Needs the role `owner`.
          */
         patch: operations["changeModel"];
         trace?: never;
@@ -668,7 +668,7 @@ export interface paths {
         post?: never;
         /**
          * Clear the switches of a model
-         * @description Needs the role `owner`.
+         * @description The configuration decides again. Needs the role `owner`.
          */
         delete: operations["clearModel"];
         options?: never;
@@ -687,7 +687,7 @@ export interface paths {
         put?: never;
         /**
          * Make a key for the playground
-         * @description Every session may call it. An API key sees its own tenant.
+         * @description A session of an API key gets one with the models, the rate and the budget of that key, which ends with that key. An owner names a tenant. A viewer gets a 403. Every session may call it. An API key sees its own tenant.
          */
         post: operations["createPlaygroundKey"];
         delete?: never;
@@ -707,6 +707,161 @@ export interface components {
         } | {
             /** @description The secret of a one-time link, on a local host. */
             link: string;
+        };
+        CreateTenantRequest: {
+            /** @description For people. */
+            name: string;
+            /**
+             * @description Video jobs that may be open at a time; null for no limit.
+             * @default 10
+             */
+            open_jobs_max: number | null;
+            /** @description Null for no budget. */
+            budget?: {
+                /** @description What may be spent in one period, as a decimal string of credits. */
+                amount: string;
+                /**
+                 * @description In UTC. `total` never starts again.
+                 * @enum {string}
+                 */
+                period: "day" | "month" | "total";
+            } | null;
+        };
+        ChangeTenantRequest: {
+            /** @description For people. */
+            name?: string;
+            /** @description Video jobs that may be open at a time; null for no limit. */
+            open_jobs_max?: number | null;
+            /** @description Null for no budget. */
+            budget?: {
+                /** @description What may be spent in one period, as a decimal string of credits. */
+                amount: string;
+                /**
+                 * @description In UTC. `total` never starts again.
+                 * @enum {string}
+                 */
+                period: "day" | "month" | "total";
+            } | null;
+        };
+        GrantRequest: {
+            /** @description Credits above zero, as a decimal string. */
+            credits: string;
+            /** @description Makes the request safe to repeat: the same id moves money once. Such as a UUID or the number of an invoice. */
+            id: string;
+            /** @description Why, for the audit log. */
+            note?: string;
+        };
+        AdjustmentRequest: {
+            /** @description Credits with a sign, other than zero, as a decimal string such as `"-5"`. */
+            amount: string;
+            /** @description Why, for the audit log. */
+            reason: string;
+            /** @description Makes the request safe to repeat: the same id moves money once. Such as a UUID or the number of an invoice. */
+            id: string;
+            /**
+             * @description Whether the available balance may fall below zero; otherwise that is a 409.
+             * @default false
+             */
+            allow_debt: boolean;
+        };
+        SuspensionRequest: {
+            /** @description Why, for the audit log. */
+            reason?: string;
+        };
+        CallbackSecretRequest: {
+            /**
+             * @description Makes a new secret; otherwise the current one is shown.
+             * @default false
+             */
+            rotate: boolean;
+            /** @description How long the old one keeps working, in seconds. Default: a day. */
+            overlap_seconds?: number;
+            /**
+             * @description Permits a second rotation while the first one is under way; without it that is a 409.
+             * @default false
+             */
+            again: boolean;
+        };
+        CreateKeyRequest: {
+            /** @description The id of the tenant. */
+            tenant: string;
+            /**
+             * @description For people.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * @description Models that the key may use; null for all.
+             * @default null
+             */
+            models: string[] | null;
+            /**
+             * @description Requests per minute; null for no limit.
+             * @default 60
+             */
+            rate_per_minute: number | null;
+            /** @description Null for no budget. */
+            budget?: {
+                /** @description What may be spent in one period, as a decimal string of credits. */
+                amount: string;
+                /**
+                 * @description In UTC. `total` never starts again.
+                 * @enum {string}
+                 */
+                period: "day" | "month" | "total";
+            } | null;
+            /**
+             * @description Unix seconds in the future; null for a key that does not expire.
+             * @default null
+             */
+            expires_at: number | null;
+        };
+        ChangeKeyRequest: {
+            /** @description For people. */
+            name?: string | null;
+            /** @description Models that the key may use; null for all. */
+            models?: string[] | null;
+            /** @description Requests per minute; null for no limit. */
+            rate_per_minute?: number | null;
+            /** @description Null takes the key out of its budget. */
+            budget?: {
+                /** @description What may be spent in one period, as a decimal string of credits. */
+                amount: string;
+                /**
+                 * @description In UTC. `total` never starts again.
+                 * @enum {string}
+                 */
+                period: "day" | "month" | "total";
+            } | null;
+            /** @description Unix seconds in the future; null for a key that does not expire. */
+            expires_at?: number | null;
+        };
+        RotationRequest: {
+            /** @description How long the old one keeps working, in seconds. Default: a day. */
+            overlap_seconds?: number;
+            /** @description End of the new key, in Unix seconds. Default: the lifetime of the old one. */
+            expires_at?: number;
+            /**
+             * @description Permits a second rotation while the first one is under way; without it that is a 409.
+             * @default false
+             */
+            again: boolean;
+        };
+        PlaygroundKeyRequest: {
+            /** @description For owners: the id of the tenant. An API key has its own. */
+            tenant?: string;
+        };
+        ChangeChannelRequest: {
+            /** @description A disabled channel gets no new work; its open jobs go on. */
+            disabled?: boolean;
+            /** @description Share among channels of equal priority: above 0, at most 1000. */
+            weight?: number;
+            /** @description The lowest number is tried first, from 0 to 1000. */
+            priority?: number;
+        };
+        ChangeModelRequest: {
+            /** @description A disabled model is unknown to clients. */
+            disabled: boolean;
         };
         SignIn: {
             /** @constant */
@@ -823,7 +978,7 @@ export interface components {
                 id: string;
                 disabled: boolean;
                 /** @enum {string|null} */
-                breaker: "closed" | "open" | "half-open" | null;
+                breaker: "closed" | "open" | "half_open" | null;
                 open_jobs: number | null;
                 figures: {
                     /** @description Calls of the upstream in the minute. */
@@ -1058,29 +1213,6 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        Tenant: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            state: "active" | "suspended";
-            suspended_reason: string | null;
-            balance: {
-                /** @description What new requests may reserve. Negative after an overdraft. */
-                available: string;
-                /** @description Reserved by open requests and jobs. */
-                held: string;
-                /** @description Settled since the tenant was created. */
-                spent: string;
-                /** @description available + held + spent. */
-                granted: string;
-            };
-            open_jobs: number;
-            /** @description Null for as many as the tenant can pay for. */
-            open_jobs_max: number | null;
-            budget: components["schemas"]["Budget"] | null;
-            /** @description Null for a tenant of an older version. */
-            created_at: number | null;
-        };
         TenantDetail: {
             id: string;
             name: string;
@@ -1115,7 +1247,29 @@ export interface components {
         TenantList: {
             /** @constant */
             object: "list";
-            data: components["schemas"]["Tenant"][];
+            data: {
+                id: string;
+                name: string;
+                /** @enum {string} */
+                state: "active" | "suspended";
+                suspended_reason: string | null;
+                balance: {
+                    /** @description What new requests may reserve. Negative after an overdraft. */
+                    available: string;
+                    /** @description Reserved by open requests and jobs. */
+                    held: string;
+                    /** @description Settled since the tenant was created. */
+                    spent: string;
+                    /** @description available + held + spent. */
+                    granted: string;
+                };
+                open_jobs: number;
+                /** @description Null for as many as the tenant can pay for. */
+                open_jobs_max: number | null;
+                budget: components["schemas"]["Budget"] | null;
+                /** @description Null for a tenant of an older version. */
+                created_at: number | null;
+            }[];
             /** @description Whether another page follows. A filtered page may be short. */
             has_more: boolean;
             /** @description The value of `after` for the next page; null on the last page. */
@@ -1246,7 +1400,7 @@ export interface components {
                  * @description Null on AWS, where every instance has breakers of its own, and for video channels, which have none.
                  * @enum {string|null}
                  */
-                breaker: "closed" | "open" | "half-open" | null;
+                breaker: "closed" | "open" | "half_open" | null;
                 /** @description Of the latest complete minute; null if they cannot be read. */
                 figures: {
                     /** @description Calls of the upstream in the minute. */
@@ -1349,6 +1503,225 @@ export interface components {
             next: string | null;
             /** @description When the rows were read, or when the summary that holds them was written. */
             as_of: number;
+        };
+        ChangedTenant: {
+            /** @constant */
+            object: "tenant";
+            id: string;
+            name: string;
+            /** @enum {string} */
+            state: "active" | "suspended";
+            suspended_reason: string | null;
+            balance: {
+                /** @description What new requests may reserve. Negative after an overdraft. */
+                available: string;
+                /** @description Reserved by open requests and jobs. */
+                held: string;
+                /** @description Settled since the tenant was created. */
+                spent: string;
+                /** @description available + held + spent. */
+                granted: string;
+            };
+            open_jobs: number;
+            /** @description Null for as many as the tenant can pay for. */
+            open_jobs_max: number | null;
+            budget: components["schemas"]["Budget"] | null;
+        };
+        Grant: {
+            /** @constant */
+            object: "grant";
+            id: string;
+            /** @description Credits, as a decimal string. */
+            credits: string;
+            /** @description True for an id that was used before for the same amount: nothing was moved. */
+            repeated: boolean;
+            tenant: components["schemas"]["ChangedTenant"];
+        };
+        Adjustment: {
+            /** @constant */
+            object: "adjustment";
+            id: string;
+            /** @description With its sign. */
+            amount: string;
+            /** @description True for an id that was used before for the same amount: nothing was moved. */
+            repeated: boolean;
+            tenant: components["schemas"]["ChangedTenant"];
+        };
+        CallbackSecret: {
+            /** @constant */
+            object: "callback_secret";
+            /** @description Id of the tenant. */
+            tenant: string;
+            secret: string;
+            /** @description Signs too, until `previous_until`. */
+            previous_secret: string | null;
+            /** @description Unix seconds. */
+            previous_until: number | null;
+        };
+        ChangedKey: {
+            /** @constant */
+            object: "key";
+            /** @description Public id. */
+            id: string;
+            name: string | null;
+            /** @description Id of the tenant. */
+            tenant: string;
+            /**
+             * @description The first one that applies.
+             * @enum {string}
+             */
+            state: "active" | "revoked" | "expired" | "suspended";
+            /** @description Models that the key may use; null for all. */
+            models: string[] | null;
+            /** @description Null for no limit. */
+            rate_per_minute: number | null;
+            budget: components["schemas"]["Budget"] | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds. */
+            expires_at: number | null;
+            /** @description Not recorded: a write for every request would cost more than the request. */
+            last_used_at: null;
+        };
+        NewKey: {
+            /** @constant */
+            object: "key";
+            /** @description Public id. */
+            id: string;
+            name: string | null;
+            /** @description Id of the tenant. */
+            tenant: string;
+            /**
+             * @description The first one that applies.
+             * @enum {string}
+             */
+            state: "active" | "revoked" | "expired" | "suspended";
+            /** @description Models that the key may use; null for all. */
+            models: string[] | null;
+            /** @description Null for no limit. */
+            rate_per_minute: number | null;
+            budget: components["schemas"]["Budget"] | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds. */
+            expires_at: number | null;
+            /** @description Not recorded: a write for every request would cost more than the request. */
+            last_used_at: null;
+            /** @description The key itself. It is not shown again. */
+            key: string;
+        };
+        RotatedKey: {
+            /** @constant */
+            object: "key";
+            /** @description Public id. */
+            id: string;
+            name: string | null;
+            /** @description Id of the tenant. */
+            tenant: string;
+            /**
+             * @description The first one that applies.
+             * @enum {string}
+             */
+            state: "active" | "revoked" | "expired" | "suspended";
+            /** @description Models that the key may use; null for all. */
+            models: string[] | null;
+            /** @description Null for no limit. */
+            rate_per_minute: number | null;
+            budget: components["schemas"]["Budget"] | null;
+            /** @description Unix seconds. */
+            created_at: number;
+            /** @description Unix seconds. */
+            expires_at: number | null;
+            /** @description Not recorded: a write for every request would cost more than the request. */
+            last_used_at: null;
+            /** @description The key itself. It is not shown again. */
+            key: string;
+            /** @description Public id of the old key. */
+            replaces: string;
+            /** @description When the old key ends, Unix seconds. */
+            old_expires_at: number;
+        };
+        PlaygroundKey: {
+            /** @constant */
+            object: "playground.key";
+            /** @description The key itself. It is not shown again. */
+            key: string;
+            /** @description Unix seconds. */
+            expires_at: number;
+            /** @description Id of the tenant whose credits it spends. */
+            tenant: string;
+        };
+        VideoCancellation: {
+            /** @constant */
+            object: "video.cancellation";
+            id: string;
+            tenant: string;
+            status: string;
+            /** @description False for a job that an operator cancelled before. */
+            changed: boolean;
+        };
+        VideoRedrive: {
+            /** @constant */
+            object: "video.redrive";
+            id: string;
+            tenant: string;
+            execution: string;
+            /**
+             * @description The state of the execution before.
+             * @enum {string}
+             */
+            replaced: "missing" | "broken" | "ended";
+        };
+        VideoCallback: {
+            /** @constant */
+            object: "video.callback";
+            /**
+             * Format: uuid
+             * @description Id of the job.
+             */
+            id: string;
+            /** @description The automatic callback is 1, resends are 2 to 11. */
+            attempt: number;
+            /** @description Time of sending, Unix seconds. */
+            at: number;
+            /** @description HTTP status of the receiver; null without a response. */
+            status: number | null;
+            /** @description Time until the response, or until the attempt was given up. */
+            milliseconds: number;
+            /** @description Why the callback was not delivered; null if it was. */
+            error: string | null;
+            /** @description Whether the receiver returned a 2xx. */
+            delivered: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        ChannelSwitches: {
+            /** @constant */
+            object: "channel.switches";
+            id: string;
+            /** @description In force; null for a channel that left the configuration. */
+            weight: number | null;
+            /** @description In force; null for a channel that left the configuration. */
+            priority: number | null;
+            disabled: boolean;
+            /** @description Who switched it last; null where the configuration decides. */
+            switched_by: string | null;
+            /** @description Unix seconds. */
+            switched_at: number | null;
+            /** @description Such as models that no enabled channel serves any more. */
+            warnings: string[];
+        };
+        ModelSwitches: {
+            /** @constant */
+            object: "model.switches";
+            id: string;
+            disabled: boolean;
+            /** @description Who switched it last; null where the configuration decides. */
+            switched_by: string | null;
+            /** @description Unix seconds. */
+            switched_at: number | null;
+            /** @description Such as models that no enabled channel serves any more. */
+            warnings: string[];
         };
         TenantName: {
             id: string;
@@ -1757,12 +2130,6 @@ export interface operations {
                 error?: string;
                 /** @description Of the provider. */
                 error_description?: string;
-                /** @description Of the provider. */
-                error_uri?: string;
-                /** @description Of the provider. */
-                session_state?: string;
-                /** @description Of the provider. */
-                scope?: string;
             };
             header?: never;
             path?: never;
@@ -2005,14 +2372,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTenantRequest"];
+            };
+        };
         responses: {
             /** @description The tenant. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedTenant"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2066,14 +2439,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTenantRequest"];
+            };
+        };
         responses: {
             /** @description The tenant. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedTenant"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2128,14 +2507,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateKeyRequest"];
+            };
+        };
         responses: {
             /** @description The key, shown once. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["NewKey"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2330,14 +2715,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantRequest"];
+            };
+        };
         responses: {
-            /** @description The tenant. */
+            /** @description The grant, and the tenant after it. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Grant"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2362,14 +2753,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdjustmentRequest"];
+            };
+        };
         responses: {
-            /** @description The tenant. */
+            /** @description The correction, and the tenant after it. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Adjustment"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2394,14 +2791,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuspensionRequest"];
+            };
+        };
         responses: {
             /** @description The tenant. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedTenant"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2433,7 +2836,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedTenant"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2458,14 +2863,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CallbackSecretRequest"];
+            };
+        };
         responses: {
-            /** @description The secret. */
+            /** @description The secrets. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["CallbackSecret"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2490,14 +2901,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeKeyRequest"];
+            };
+        };
         responses: {
             /** @description The key. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedKey"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2522,14 +2939,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RotationRequest"];
+            };
+        };
         responses: {
             /** @description The new key, shown once. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["RotatedKey"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2561,7 +2984,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChangedKey"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2596,7 +3021,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["VideoCancellation"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2626,12 +3053,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The job. */
+            /** @description The execution. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["VideoRedrive"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2666,7 +3095,9 @@ export interface operations {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["VideoCallback"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2691,14 +3122,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeChannelRequest"];
+            };
+        };
         responses: {
-            /** @description The switches. */
+            /** @description What is in force now. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChannelSwitches"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2725,12 +3162,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The switches. */
+            /** @description What is in force now. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ChannelSwitches"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2755,14 +3194,20 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeModelRequest"];
+            };
+        };
         responses: {
-            /** @description The switches. */
+            /** @description What is in force now. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ModelSwitches"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2789,12 +3234,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The switches. */
+            /** @description What is in force now. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["ModelSwitches"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];
@@ -2816,14 +3263,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaygroundKeyRequest"];
+            };
+        };
         responses: {
             /** @description The key, which works for 15 minutes. */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["PlaygroundKey"];
+                };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["NotSignedIn"];

@@ -60,7 +60,7 @@ function stateOf({ disabled, breaker }: ChannelRow): string {
   if (disabled) {
     return 'disabled'
   }
-  return breaker === 'open' ? 'breaker open' : breaker === 'half-open' ? 'recovering' : 'enabled'
+  return breaker === 'open' ? 'breaker open' : breaker === 'half_open' ? 'recovering' : 'enabled'
 }
 
 function number(

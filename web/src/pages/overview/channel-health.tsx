@@ -48,7 +48,7 @@ function stateOf({ disabled, breaker }: Channel): string {
   if (disabled) {
     return 'disabled'
   }
-  return breaker === 'open' ? 'breaker open' : breaker === 'half-open' ? 'recovering' : 'enabled'
+  return breaker === 'open' ? 'breaker open' : breaker === 'half_open' ? 'recovering' : 'enabled'
 }
 
 function numbersOf({ open_jobs, figures }: Channel): readonly (readonly [string, number | null])[] {
