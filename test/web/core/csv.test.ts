@@ -2,12 +2,18 @@ import { describe, expect, it } from '@jest/globals'
 import { csvFile, csvFileName } from '#web/core/csv.ts'
 
 describe('csv', () => {
-  it.each(['=1+1', '+cmd', '-cmd|calc', '@sum(A1)', '\t=1', '\r=1'])(
+  it.each(['=1+1', '+cmd', '-cmd|calc', '@sum(A1)', '\t=1', '\r=1', '\n=1', '＝1+1', '＠x'])(
     'disarms a cell that a spreadsheet would run: %j',
     (cell) => {
       expect(csvFile(['name'], [[cell]])).toMatch(/^name\r\n"?'/)
     },
   )
+
+  it('disarms a formula behind what some spreadsheets take as a separator', () => {
+    expect(csvFile(['name'], [['x;=cmd'], ['x\t+1'], ['x\n@y'], ['x;y']])).toBe(
+      'name\r\n"x;\'=cmd"\r\n"x\t\'+1"\r\n"x\n\'@y"\r\n"x;y"\r\n',
+    )
+  })
 
   it('leaves negative amounts what they are', () => {
     expect(csvFile(['amount'], [['-0.000412'], ['+50'], [-3]])).toBe('amount\r\n-0.000412\r\n+50\r\n-3\r\n')

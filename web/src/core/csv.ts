@@ -1,8 +1,8 @@
 /** What a cell of a table means, without its looks. */
 export type CellValue = string | number | boolean | null | undefined
 
-/** A spreadsheet would run a cell that begins like this as a formula. */
-const FORMULA = /^[=+\-@\t\r]/
+/** Where a spreadsheet would read a formula: full-width characters count, and so does what follows a separator of some spreadsheets. */
+const FORMULA = /(^|[;\t\r\n])(?=[=+\-@＝＋－＠]|^[\t\r\n])/g
 
 /** Plain numbers begin with a sign and are no formulas. */
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
@@ -12,11 +12,11 @@ export function csvFile(titles: readonly string[], rows: readonly (readonly Cell
   return [titles, ...rows].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
 }
 
-/** A string that a spreadsheet would read as a formula gets a leading `'`. */
+/** What a spreadsheet would read as a formula gets a `'` in front. Semicolons and tabs are quoted too, which some take as separators. */
 function csvCell(value: CellValue): string {
   const text = value === null || value === undefined ? '' : String(value)
-  const harmless = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+  const harmless = NUMBER.test(text) ? text : text.replace(FORMULA, "$1'")
+  return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
 /** A file name of letters, digits and dashes, such as `reelgate-ledger-demo-2026-11-22.csv`. */
