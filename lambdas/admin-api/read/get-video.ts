@@ -13,7 +13,7 @@ import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { callbackOf, mayResend } from './callback-attempts.ts'
 import type { ReadContext } from './read-context.ts'
-import { tenantIdOf, unknownTenant } from './tenant-of-request.ts'
+import { tenantIdOf, unknownTenant, visibleRow } from './tenant-of-request.ts'
 import { videoRow } from './video-row.ts'
 
 /** GET /admin/v1/videos/{job_id}: one request to the table, and at most three objects of the bucket. */
@@ -37,7 +37,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
   return {
     body: {
       object: 'video.detail',
-      ...videoRow(job, { id: tenantId, name: tenantName }, nowSeconds),
+      ...visibleRow(session, videoRow(job, { id: tenantId, name: tenantName }, nowSeconds)),
       failure_cause: session.role === 'tenant' ? null : (job.failureCause ?? null),
       upstream_task: job.taskId ?? null,
       request_id: job.requestId ?? null,

@@ -7,18 +7,23 @@ import {
   readLedgerPage,
   readLedgerRowsOf,
 } from '#lambdas/admin/ledger/ledger-page.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { ledgerRow } from './ledger-row.ts'
 import type { ReadContext } from './read-context.ts'
-import { tenantIdOf } from './tenant-of-request.ts'
+import { tenantIdOf, visibleRow } from './tenant-of-request.ts'
 
 const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
 
-const position = z.tuple([z.int(), z.string()])
+/**
+ * When a row began, and its key. The key of a job or a request goes into a query, and the table refuses one that it could not have; those
+ * of grants and corrections do not.
+ */
+const position = z.tuple([z.int(), z.string().check(z.regex(/^(?:[!-~]{1,200}$|grant#|adjust#)/))])
 
 /** GET /admin/v1/ledger: two queries at most, however many rows there are; with `id` one request. */
 export async function listLedger(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
+  const session = sessionOf(event)
   const tenantId = tenantIdOf(event)
   const query = event.queryStringParameters ?? {}
   const id = readQueryText(query, 'id')
@@ -36,7 +41,7 @@ export async function listLedger(event: ApiEvent, { table, now }: ReadContext): 
   return {
     body: {
       object: 'list',
-      data: page.rows.map(ledgerRow),
+      data: page.rows.map((row) => visibleRow(session, ledgerRow(row))),
       has_more: page.next !== undefined,
       next: page.next === undefined ? null : writeCursor([page.next.beganAt, page.next.key]),
       as_of: Math.trunc(now() / 1000),

@@ -1,14 +1,15 @@
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { readPageLimit } from '#core/console/page-query.ts'
 import { parseListQuery } from '#core/jobs/list-query.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
-import { namedTenant, tenantIdOf } from './tenant-of-request.ts'
+import { namedTenant, tenantIdOf, visibleRow } from './tenant-of-request.ts'
 import { videoRow } from './video-row.ts'
 
 /** GET /admin/v1/videos: one query, however many jobs match the filter. */
 export async function listVideos(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
+  const session = sessionOf(event)
   const tenantId = tenantIdOf(event)
   const query = event.queryStringParameters ?? {}
   const limit = readPageLimit(query)
@@ -21,7 +22,7 @@ export async function listVideos(event: ApiEvent, { table, now }: ReadContext): 
   return {
     body: {
       object: 'list',
-      data: page.jobs.map((job) => videoRow(job, tenant, nowSeconds)),
+      data: page.jobs.map((job) => visibleRow(session, videoRow(job, tenant, nowSeconds))),
       has_more: page.hasMore,
       next: page.hasMore ? (page.lastId ?? null) : null,
       as_of: nowSeconds,

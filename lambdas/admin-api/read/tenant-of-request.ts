@@ -51,6 +51,11 @@ export async function namedTenant(event: ApiEvent, table: ReadableTable, tenantI
   return { id: named.id, name: named.name }
 }
 
+/** A row as a session may see it: what served a request is for operators, so an API key sees no channel. */
+export function visibleRow<Row extends { readonly channel: string | null }>({ role }: Session, row: Row): Row {
+  return role === 'tenant' ? { ...row, channel: null } : row
+}
+
 /** No tenant has this id. */
 export function unknownTenant(tenantId: string): AdminNotFoundError {
   return new AdminNotFoundError(`no tenant ${tenantId.slice(0, 64)}`)

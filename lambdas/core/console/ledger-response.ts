@@ -14,7 +14,7 @@ const ledgerRow = z.strictObject({
   model: z.string().nullable(),
   operation: z.string().nullable(),
   key: z.string().nullable().describe('Public id of the API key.'),
-  channel: z.string().nullable(),
+  channel: z.string().nullable().describe('Where the row names one; null for tenants.'),
   usage: usageCounts.nullable(),
   reference: z.string().nullable().describe('The id of a grant or a correction, as the operator gave it.'),
   reason: z.string().nullable(),

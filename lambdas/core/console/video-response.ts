@@ -12,7 +12,7 @@ const row = {
   ended_at: timeField.nullable().describe('Null while the job is open, and where an older version did not record it.'),
   duration: z.number().nullable().describe('Seconds: of the stored video, or else as asked for; null if unknown.'),
   resolution: z.string().nullable(),
-  channel: z.string().nullable().describe('Null before the job is submitted.'),
+  channel: z.string().nullable().describe('Null before the job is submitted, and for tenants.'),
   cost: amountField.nullable().describe('What was billed; null while the job is open, and where it was not recorded.'),
   estimate: amountField.describe('What was reserved: an upper bound of the cost.'),
   percent: z.number().nullable().describe('Progress from 0 to 100; null if unknown.'),

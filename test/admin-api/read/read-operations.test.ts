@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
 import { auditListResponse } from '#core/console/audit-response.ts'
+import { writeCursor } from '#core/console/cursor.ts'
 import { keyListResponse } from '#core/console/key-response.ts'
 import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/ledger-response.ts'
 import { tenantDetailResponse } from '#core/console/tenant-response.ts'
@@ -67,6 +68,32 @@ describe('pages of one tenant', () => {
   it.each(['/videos', '/webhooks', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
     expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
   })
+})
+
+describe('list-ledger', () => {
+  it.each([
+    ['longer than a key of the table', '0'.repeat(1_500)],
+    ['half a character', '00000000-0000-7000-8000-\ud800#1'],
+    ['empty', ''],
+  ])('list-ledger 400: a forged cursor whose key is %s', async (_what, key) => {
+    const { status, body } = await read('/ledger', { after: writeCursor([1, key]) }, keyOf(tenant.tenantId))
+    expect([status, body]).toMatchObject([400, { error: { param: 'after' } }])
+  })
+})
+
+describe('the channel of a job', () => {
+  it.each(['/videos', '/videos/{job_id}', '/ledger'])(
+    '%s shows it to operators, and never to an API key',
+    async (template) => {
+      const other = await openTenant(engine.table)
+      const { jobId, tenantId } = await settledJob(engine.table, other, { bill: '0.1' })
+      const path = template.replace('{job_id}', jobId)
+      const channels = async (session: Parameters<typeof read>[2], asked: Record<string, string>) =>
+        JSON.stringify((await read(path, asked, session)).body).match(/"channel":"[^"]+"/g)
+      expect(await channels({ role: 'viewer' }, { tenant: tenantId })).not.toBeNull()
+      expect(await channels(keyOf(tenantId), {})).toBeNull()
+    },
+  )
 })
 
 describe('get-tenant', () => {

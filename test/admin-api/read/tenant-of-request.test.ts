@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Session } from '#core/console/session.ts'
 import { ForbiddenError } from '#core/console/session-errors.ts'
 import { InvalidRequestError } from '#core/errors.ts'
-import { allowedTenant } from '#lambdas/admin-api/read/tenant-of-request.ts'
+import { allowedTenant, visibleRow } from '#lambdas/admin-api/read/tenant-of-request.ts'
 
 const session = (changes: Partial<Session>): Session => ({
   id: 's',
@@ -39,5 +39,13 @@ describe('allowedTenant', () => {
   it('is no id that the table could not have', () => {
     expect(() => allowedTenant(session({}), '')).toThrow(InvalidRequestError)
     expect(() => allowedTenant(session({}), 'x'.repeat(2_000))).toThrow(InvalidRequestError)
+  })
+})
+
+describe('visibleRow', () => {
+  it('has the channel for operators alone', () => {
+    const row = { id: 'j', channel: 'p1-main' }
+    expect([visibleRow(session({}), row), visibleRow(session({ role: 'owner' }), row)]).toEqual([row, row])
+    expect(visibleRow(key, row)).toEqual({ id: 'j', channel: null })
   })
 })

@@ -1082,7 +1082,7 @@ export interface components {
                 /** @description Seconds: of the stored video, or else as asked for; null if unknown. */
                 duration: number | null;
                 resolution: string | null;
-                /** @description Null before the job is submitted. */
+                /** @description Null before the job is submitted, and for tenants. */
                 channel: string | null;
                 /** @description What was billed; null while the job is open, and where it was not recorded. */
                 cost: string | null;
@@ -1118,7 +1118,7 @@ export interface components {
             /** @description Seconds: of the stored video, or else as asked for; null if unknown. */
             duration: number | null;
             resolution: string | null;
-            /** @description Null before the job is submitted. */
+            /** @description Null before the job is submitted, and for tenants. */
             channel: string | null;
             /** @description What was billed; null while the job is open, and where it was not recorded. */
             cost: string | null;
@@ -1335,6 +1335,7 @@ export interface components {
                 operation: string | null;
                 /** @description Public id of the API key. */
                 key: string | null;
+                /** @description Where the row names one; null for tenants. */
                 channel: string | null;
                 usage: {
                     input_tokens: number;
