@@ -152,5 +152,27 @@ const SECRETS: readonly AuditedEffect[] = [
   },
 ]
 
-/** Effects on jobs, switches and secrets. */
-export const STAGE_EFFECTS: readonly AuditedEffect[] = [...JOBS, ...SWITCHES, ...SECRETS]
+const ADA: Options = { name: 'ada', role: 'owner' }
+
+const CONSOLE_KEYS: readonly AuditedEffect[] = [
+  {
+    command: 'console key create',
+    options: given(ADA),
+    refused: { role: 'king' },
+    entry: { kind: 'console', before: null, after: { name: 'ada', role: 'owner' } },
+    repeat: 'another entry',
+  },
+  {
+    command: 'console key revoke',
+    options: async (stage) => {
+      const { json } = await stage.run('console key create', ADA)
+      return { key: String(Object(json).id) }
+    },
+    refused: { key: 'none' },
+    entry: { kind: 'console', before: { state: 'active' }, after: { state: 'revoked' } },
+    repeat: 'nothing',
+  },
+]
+
+/** Effects on jobs, switches, secrets and keys of the console. */
+export const STAGE_EFFECTS: readonly AuditedEffect[] = [...JOBS, ...SWITCHES, ...SECRETS, ...CONSOLE_KEYS]

@@ -26,6 +26,8 @@ const READING = [
   ...['tenant show', 'tenant list', 'alert list', 'key list', 'callback-secret show', 'secret list', 'cdn-key list'],
   ...['job find', 'job show', 'job timeline', 'job list', 'ledger', 'ledger export', 'ledger verify', 'usage'],
   ...['audit', 'catalogue check', 'catalogue diff', 'channel list', 'model list', 'health', 'stack-trace'],
+  // The sign-in by the link has an entry.
+  ...['console key list', 'console link'],
 ]
 
 /** A table that cannot store an entry of the audit log, alone or with other writes. */
