@@ -53,8 +53,8 @@ describe('the stack on an emulator', () => {
           [Action].flat().includes('s3:GetObject') && JSON.stringify(Resource).includes('"/v/*"'),
       ),
     )
-    const names = readers.map(({ id }) => /GetVideoJob|ListVideoJobs|Webhook/.exec(id)?.[0] ?? id)
-    expect(names.sort()).toEqual(['GetVideoJob', 'ListVideoJobs', 'Webhook'])
+    const names = readers.map(({ id }) => /GetVideoJob|ListVideoJobs|ResendVideoCallback|Webhook/.exec(id)?.[0] ?? id)
+    expect(names.sort()).toEqual(['GetVideoJob', 'ListVideoJobs', 'ResendVideoCallback', 'Webhook'])
   })
 
   it('passes the endpoint of a single service to every function, and never a credential', () => {
