@@ -38,6 +38,7 @@ describe('context-schema', () => {
       config: expect.any(String),
       emulator: false,
       deletionProtection: false,
+      apiClosed: false,
       apiProvisionedConcurrency: 0,
     })
   })

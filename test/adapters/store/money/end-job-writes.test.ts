@@ -38,10 +38,10 @@ describe('closeReservation', () => {
 })
 
 describe('endJob', () => {
-  it('ends a job that is open and on the channel that was read', () => {
+  it('ends a job that is open, on the channel that was read, and as cancelled or not as it was read', () => {
     expect(endJob(CONTEXT)).toMatchObject({
       Update: {
-        ConditionExpression: '#status IN (:from0) AND channelId = :channel',
+        ConditionExpression: '#status IN (:from0) AND channelId = :channel AND attribute_not_exists(cancelledAt)',
         ExpressionAttributeValues: { ':status': 'succeeded', ':billed': 500_000n, ':channel': 'ch' },
       },
     })
