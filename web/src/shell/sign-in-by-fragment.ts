@@ -7,7 +7,7 @@ import { createStore } from '../state/store.ts'
 /** Why the link of the url did not sign in; null if there was none or it did. */
 export const linkFailure = createStore<string | null>(null)
 
-/** A one-time secret, such as `#link=rg_link_...`. A fragment is sent to no server, so it stands in no log. */
+/** A one-time secret, such as `#link=OwQ-8QGr...`. A fragment is sent to no server, so it stands in no log. */
 const LINK = /^#link=([\w-]+)$/
 
 /** On loopback a sign-in elsewhere, which has already set the cookie, hands over the secret of the page. */

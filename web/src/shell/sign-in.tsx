@@ -29,8 +29,8 @@ export function SignIn() {
         <h1>Sign in to the console</h1>
         {failedLink === null ? null : (
           <p class="callout callout-bad" role="alert">
-            The sign-in link did not work: {failedLink}. A link works once and for ten minutes; start the gateway again
-            for a new one, or use a key.
+            The sign-in link did not work: {failedLink}. A link works once and for ten minutes.{' '}
+            <code>npm run admin -- console link --local</code> prints another.
           </p>
         )}
         <KeyForm />
