@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
+import { Effect, Grant, type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 
 /** The DynamoDB actions that can be granted. A transaction needs those of its parts. */
@@ -35,6 +35,9 @@ type Partition =
 
 /** The actions of a function and their partitions. It has no other access to the table. */
 export type TableAccess = { readonly actions: readonly TableAction[]; readonly partitions: readonly Partition[] }
+
+/** What would change an entry of the audit log, which is append only. */
+const AUDIT_CHANGES: readonly TableAction[] = ['DeleteItem', 'UpdateItem']
 
 /** Index of due items: open reservations and pending clean-ups. */
 const DUE_INDEX = 'GSI1'
@@ -81,14 +84,32 @@ export class JobTable extends Construct {
     })
   }
 
-  /** Grants these actions on items of these partitions. */
+  /** Grants these actions on items of these partitions, but never a change of the audit log. */
   grant(grantee: IGrantable, { actions, partitions }: TableAccess): void {
     Grant.addToPrincipal({
       grantee,
       actions: actions.map((action) => `dynamodb:${action}`),
       resourceArns: [this.#arn],
-      conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } },
+      conditions: leadingKeysAreIn(partitions),
     })
+    if (partitions.includes('AUDIT') && actions.some((action) => AUDIT_CHANGES.includes(action))) {
+      this.#denyAuditChanges(grantee)
+    }
+  }
+
+  /**
+   * Denies requests whose keys are all of the audit log. A transaction that changes other items and adds an entry stays allowed, whether AWS
+   * holds an action against the key of its part or against the keys of all parts.
+   */
+  #denyAuditChanges(grantee: IGrantable): void {
+    grantee.grantPrincipal.addToPrincipalPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: AUDIT_CHANGES.map((action) => `dynamodb:${action}`),
+        resources: [this.#arn],
+        conditions: leadingKeysAreIn(['AUDIT']),
+      }),
+    )
   }
 
   /** Grants Query on the index of due items only. */
@@ -99,4 +120,8 @@ export class JobTable extends Construct {
       resourceArns: [`${this.#arn}/index/${DUE_INDEX}`],
     })
   }
+}
+
+function leadingKeysAreIn(partitions: readonly Partition[]) {
+  return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...partitions] } }
 }

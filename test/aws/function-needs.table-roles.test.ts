@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { usageOf } from './handler-usage.ts'
-import { tableGrants } from './role-check.ts'
+import { isAllowed, tableDenials, tableGrants, usesOf } from './role-check.ts'
 import { stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
-const grants = tableGrants(synthesizeStack({ settings: stageSettings({ console: 'on' }) }))
+const template = synthesizeStack({ settings: stageSettings({ console: 'on' }) })
+const grants = tableGrants(template)
+const denials = tableDenials(template)
 const folders = [...grants.keys()]
 const grantsOf = (folder: string) => grants.get(folder) ?? []
 const partitionsOf = (folder: string) =>
@@ -36,6 +39,28 @@ describe('function-needs: table permissions', () => {
     expect(writesOf('admin-api/read')).toEqual([])
   })
 
+  it.each(['UpdateItem', 'DeleteItem'])('no function has %s on the audit log', (action) => {
+    const change = { action, keys: [tableKeys.auditEntry('x').PK] }
+    expect(folders.filter((folder) => isAllowed(grantsOf(folder), change, denials.get(folder)))).toEqual([])
+  })
+
+  it.each([
+    ['admin-api/sign-in', { Delete: { Key: wireKey(tableKeys.session('x')) } }],
+    ['admin-api/write', { Update: { Key: wireKey(tableKeys.balance('x')) } }],
+  ])('%s: changes an item in one transaction with an entry of the audit log', (folder, change) => {
+    const entry = { Put: { Item: wireKey(tableKeys.auditEntry('x')) } }
+    const uses = usesOf('TransactWriteItems', { TransactItems: [change, entry] })
+    expect(uses.filter((use) => !isAllowed(grantsOf(folder), use, denials.get(folder)))).toEqual([])
+  })
+
+  it('admin-api/sign-in: updates only sessions and its throttle, and adds only sessions and entries of the audit log', () => {
+    expect(writesOf('admin-api/sign-in')).toEqual([
+      { actions: ['UpdateItem'], partitions: ['SESSIONS', 'SIGNIN#*'] },
+      { actions: ['PutItem'], partitions: ['AUDIT', 'SESSIONS'] },
+      { actions: ['DeleteItem'], partitions: ['AUDIT', 'LINK#*', 'SESSIONS'] },
+    ])
+  })
+
   it('only callbacks, alerts and the console read the secrets of tenants, and only the console lists keys', () => {
     const ofClients = folders.filter((folder) => !folder.startsWith('admin-api/'))
     expect(ofClients.filter((folder) => partitionsOf(folder).includes('TENANTS')).toSorted()).toEqual([
@@ -57,3 +82,7 @@ describe('function-needs: table permissions', () => {
     expect(folders.filter((folder) => partitionsOf(folder).includes('*'))).toEqual([])
   })
 })
+
+function wireKey({ PK, SK }: { readonly PK: string; readonly SK: string }) {
+  return { PK: { S: PK }, SK: { S: SK } }
+}

@@ -17,6 +17,15 @@ export type TableGrant = {
 
 /** What a role allows in the table itself, by the folder of its function. */
 export function tableGrants(template: Template): Map<string, TableGrant[]> {
+  return tableStatements(template, 'Allow')
+}
+
+/** What a role denies in the table itself, by the folder of its function. */
+export function tableDenials(template: Template): Map<string, TableGrant[]> {
+  return tableStatements(template, 'Deny')
+}
+
+function tableStatements(template: Template, effect: 'Allow' | 'Deny'): Map<string, TableGrant[]> {
   const policies = resourcesOf(template, 'AWS::IAM::Policy')
   return new Map(
     resourcesOf(template, 'AWS::Lambda::Function').map(({ properties }) => {
@@ -24,14 +33,14 @@ export function tableGrants(template: Template): Map<string, TableGrant[]> {
       const statements: Statement[] = policies
         .filter((policy) => policy.properties.Roles.some((role: { Ref: string }) => role.Ref === roleId))
         .flatMap((policy) => policy.properties.PolicyDocument.Statement)
-      return [folderOf(properties), statements.flatMap(tableGrant)]
+      return [folderOf(properties), statements.filter(({ Effect }) => Effect === effect).flatMap(tableGrant)]
     }),
   )
 }
 
-function tableGrant({ Effect, Action, Resource, Condition }: Statement): TableGrant[] {
+function tableGrant({ Action, Resource, Condition }: Statement): TableGrant[] {
   const actions = [Action].flat().filter((action) => action.startsWith('dynamodb:'))
-  if (Effect !== 'Allow' || actions.length === 0 || JSON.stringify(Resource).includes('/index/')) {
+  if (actions.length === 0 || JSON.stringify(Resource).includes('/index/')) {
     return []
   }
   const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys']
@@ -85,9 +94,13 @@ function partUse(item: Record<string, Wire>): TableUse {
   return { action, keys: [(part?.Key ?? part?.Item)?.PK.S ?? ''] }
 }
 
-/** As IAM decides: one statement has to allow the action in all of the keys. */
-export function isAllowed(grants: readonly TableGrant[], { action, keys }: TableUse): boolean {
-  return grants.some(
+/** As IAM decides: one statement has to allow the action in all of the keys, and none may deny the action in all of them. */
+export function isAllowed(grants: readonly TableGrant[], use: TableUse, denials: readonly TableGrant[] = []): boolean {
+  return covers(grants, use) && !covers(denials, use)
+}
+
+function covers(statements: readonly TableGrant[], { action, keys }: TableUse): boolean {
+  return statements.some(
     ({ actions, partitions }) =>
       actions.includes(action) && keys.every((key) => partitions?.some((pattern) => isLike(key, pattern)) ?? true),
   )
