@@ -9,6 +9,8 @@ type ActionDialogProps = {
   readonly title: string
   /** The verb of the button, such as `Grant 50 credits`. */
   readonly verb: string
+  /** The word of the button that does nothing, where `Cancel` could be read as the action. */
+  readonly dismissal?: string
   readonly isDangerous?: boolean
   /** What happens, in numbers. */
   readonly consequence?: ComponentChildren
@@ -24,7 +26,8 @@ type ActionDialogProps = {
 
 /** A dialog around one action with an effect. Enter takes the action; a second press while it runs does nothing. */
 export function ActionDialog(props: ActionDialogProps) {
-  const { title, verb, isDangerous = false, consequence, typedConfirmation, children, onClose, onConfirm } = props
+  const { title, verb, dismissal = 'Cancel', isDangerous = false, consequence, typedConfirmation } = props
+  const { children, onClose, onConfirm } = props
   const [isBusy, setBusy] = useState(false)
   const [typed, setTyped] = useState('')
   const [error, setError] = useState<string>()
@@ -70,7 +73,7 @@ export function ActionDialog(props: ActionDialogProps) {
           )}
         </div>
         <footer class="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{dismissal}</Button>
           <Button
             type="submit"
             kind={isDangerous ? 'danger' : 'primary'}

@@ -38,6 +38,7 @@ export function VideoActions({ job }: { readonly job: VideoDetail }) {
         <ActionDialog
           title={`${words[action].verb}: video of ${job.model}`}
           verb={words[action].verb}
+          dismissal={action === 'cancel' ? 'Keep the job' : 'Cancel'}
           isDangerous={action === 'cancel' || action === 'delete'}
           consequence={words[action].consequence}
           onClose={() => act(null)}
@@ -64,7 +65,7 @@ function wordsOf({ estimate, callback }: VideoDetail): Readonly<Record<Action, W
     },
     cancel: {
       verb: 'Cancel the job',
-      consequence: `The job ends as failed. Of the ${estimate} credits that are reserved, the upstream's work is billed if it had begun, and the rest is released.`,
+      consequence: `The job ends as failed, and all ${estimate} credits that are reserved for it are released. The upstream is asked to stop; what it charges nevertheless is not billed to the tenant.`,
       done: 'The job is being cancelled',
       path: '/cancellation',
     },
