@@ -2,9 +2,9 @@ import { readBalance, readTenantRecord } from '#adapters/store/accounts/tenant-s
 import { alertViewOf } from '#adapters/store/alerts/alert-settings.ts'
 import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { type Attention, attentionOf, firstSummaryDay, type Summary } from '#core/console/summary.ts'
+import { type Attention, attentionOf, firstSummaryDay, leftOutOf, type Summary } from '#core/console/summary.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
-import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
+import { addUsageSums, dayOf, NO_USAGE, type UsageCounter, type UsageSums } from '#core/quota/usage-counter.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -27,7 +27,7 @@ async function overviewOfAll(context: ReadContext) {
   return {
     as_of: Math.trunc(asOf / 1000),
     tenant: null,
-    spend: { ...spendOf(sumsByDay(summary), dayOf(now())), budget: null },
+    spend: { ...spendOf(sumsByDay(summary), dayOf(now())), left_out: leftOutOf(summary), budget: null },
     balance: null,
     traffic: trafficOf(state),
     open_jobs: tenants.reduce((sum, { openJobs }) => sum + openJobs.count, 0),
@@ -68,7 +68,7 @@ const COUNTER_REQUESTS_MAX = 2
 async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   const today = dayOf(now())
   const range = { from: firstSummaryDay(today), to: today, requestsMax: COUNTER_REQUESTS_MAX }
-  const [[item, balanceItem], counters = []] = await Promise.all([
+  const [[item, balanceItem], counters] = await Promise.all([
     table().readItems([tableKeys.tenant(tenantId), tableKeys.balance(tenantId)]),
     readUsageCounters(table(), tenantId, range),
   ])
@@ -77,10 +77,6 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   }
   const record = { ...readTenantRecord(item), ...readBalance(balanceItem) }
   const view = tenantView(record, now())
-  const days = new Map<string, UsageSums>()
-  for (const counter of counters) {
-    days.set(counter.day, addUsageSums(days.get(counter.day) ?? NO_USAGE, counter))
-  }
   const attention = attentionOf(
     {
       ...record,
@@ -94,7 +90,7 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   return {
     as_of: Math.trunc(now() / 1000),
     tenant: { id: view.id, name: view.name },
-    spend: { ...spendOf(days, today), budget: view.budget },
+    spend: { ...spendOfCounters(counters, today), budget: view.budget },
     balance: view.balance,
     traffic: null,
     open_jobs: view.open_jobs,
@@ -102,6 +98,23 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
     channels: [],
     attention,
   }
+}
+
+/** No sum is better than a wrong one. */
+const TOO_MANY_COUNTERS = {
+  ...{ today: null, month: null, days: [] },
+  left_out: 'the spend of these days, which has too many counters to sum here: see Usage, a few days at a time',
+}
+
+function spendOfCounters(counters: readonly UsageCounter[] | undefined, today: string) {
+  if (counters === undefined) {
+    return TOO_MANY_COUNTERS
+  }
+  const days = new Map<string, UsageSums>()
+  for (const counter of counters) {
+    days.set(counter.day, addUsageSums(days.get(counter.day) ?? NO_USAGE, counter))
+  }
+  return { ...spendOf(days, today), left_out: null }
 }
 
 function sumsByDay({ days }: Summary): ReadonlyMap<string, UsageSums> {

@@ -4,7 +4,7 @@ import { compareValues } from '../quota/group-usage.ts'
 import { addUsageSums, NO_USAGE, type UsageSums } from '../quota/usage-counter.ts'
 import { usageSumsView } from '../quota/usage-report.ts'
 import type { PageQuery } from './page-query.ts'
-import { firstSummaryDay, type Summary } from './summary.ts'
+import { firstSummaryDay, leftOutOf, type Summary } from './summary.ts'
 
 type Dimension = 'day' | 'model' | 'key' | 'operation' | 'tenant'
 
@@ -41,7 +41,8 @@ function isDimension(name: string): name is Dimension {
 }
 
 /** The usage of all tenants, as the usage of one. @param today UTC, `yyyy-mm-dd`. */
-export function allUsage({ days, asOf }: Summary, query: AllUsageQuery, today: string) {
+export function allUsage(summary: Summary, query: AllUsageQuery, today: string) {
+  const { days, asOf } = summary
   const { from, to, groupBy, limit, skipped } = query
   const groups = new Map<string, { readonly values: readonly string[]; readonly sums: UsageSums }>()
   let total = NO_USAGE
@@ -63,6 +64,8 @@ export function allUsage({ days, asOf }: Summary, query: AllUsageQuery, today: s
   const page = sorted.slice(skipped, skipped + limit)
   const hasMore = sorted.length > skipped + page.length
   const first = firstSummaryDay(today)
+  const oldDays = from < first ? `days before ${first}: choose a tenant, or npm run admin -- usage` : null
+  const leftOut = [oldDays, leftOutOf(summary)].filter((part) => part !== null)
   return {
     object: 'list',
     from,
@@ -76,6 +79,6 @@ export function allUsage({ days, asOf }: Summary, query: AllUsageQuery, today: s
     has_more: hasMore,
     next: hasMore ? String(skipped + page.length) : null,
     as_of: Math.trunc(asOf / 1000),
-    left_out: from < first ? `days before ${first}: choose a tenant, or npm run admin -- usage` : null,
+    left_out: leftOut.length === 0 ? null : leftOut.join('; '),
   }
 }

@@ -29,10 +29,11 @@ export const overviewResponse = z.strictObject({
   as_of: timeField,
   tenant: tenantName.nullable().describe('Null for all tenants.'),
   spend: z.strictObject({
-    today: amountField,
-    month: amountField,
+    today: amountField.nullable().describe('Null where the tenant has too many counters to sum here.'),
+    month: amountField.nullable().describe('Null as `today`.'),
     budget: budgetResponse.nullable(),
     days: z.array(z.strictObject({ day: z.string(), cost: amountField, requests: z.int() })).describe('Oldest first.'),
+    left_out: z.string().nullable().describe('What the amounts and days do not hold; null where they are complete.'),
   }),
   balance: tenantResponse.shape.balance.nullable().describe('Null for all tenants.'),
   traffic: traffic.nullable().describe('Of all tenants; null for API keys, and where it cannot be read.'),

@@ -20,7 +20,7 @@ export type SummarizedTenant = {
   readonly budget: Budget | null
   /** The balance below which an alert is sent. */
   readonly lowBalance: Microcredits | null
-  /** What the tenant had spent when its usage was read; null before the first reading. */
+  /** What the tenant had spent when its usage was read; null before the first complete reading, and with too many counters to read. */
   readonly countedSpent: Microcredits | null
 }
 
@@ -50,6 +50,21 @@ export class SummaryNotWrittenError extends HttpError {
 /** The first day of a summary that is written today. */
 export function firstSummaryDay(today: string): string {
   return daysBefore(today, SUMMARY_DAYS - 1)
+}
+
+/** Names of tenants in one sentence; the rest is a number. */
+const NAMED_MAX = 5
+
+/** Says which tenants have spent something that the summary does not hold, or not completely; null where there is none. */
+export function leftOutOf({ tenants }: Pick<Summary, 'tenants'>): string | null {
+  const ids = tenants
+    .filter(({ countedSpent, balance }) => countedSpent === null && balance.spent !== 0n)
+    .map(({ id }) => id)
+  if (ids.length === 0) {
+    return null
+  }
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : ''
+  return `usage of ${ids.slice(0, NAMED_MAX).join(', ')}${more}, not read completely: choose the tenant, or npm run admin -- usage`
 }
 
 /** Counters of a tenant and a day that are kept one by one; those above are one row each for all that is left. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { channelsResponse } from '#core/console/channels-response.ts'
 import { overviewResponse } from '#core/console/overview-response.ts'
 import { tenantListResponse } from '#core/console/tenant-response.ts'
@@ -45,6 +46,24 @@ describe('get-overview', () => {
         ...{ traffic: null, tenants: null, channels: [] },
       })
     }
+  })
+
+  it('get-overview 200: no amount, rather than a wrong one, for a tenant with too many counters', async () => {
+    const queryPage: TestTable['table']['queryPage'] = async () => ({ items: [], nextKey: { PK: 'more' } })
+    const table = () => ({ ...engine.table, queryPage })
+    const { status, body } = await readRig(engine.table, { table })('/overview', { tenant: tenant.tenantId })
+    expect([status, overviewResponse.safeParse(body).error]).toEqual([200, undefined])
+    const spend = { today: null, month: null, days: [], left_out: expect.stringContaining('too many counters') }
+    expect(body).toMatchObject({ balance: { available: '99.9' }, spend })
+  })
+
+  it('get-overview 200: says which tenants the sums of all do not hold', async () => {
+    const nowMilliseconds = Date.now()
+    const partly = await buildSummary(engine.table, { previous: undefined, nowMilliseconds, hasTime: () => false })
+    const ask = readRig(engine.table, { summary: async () => partly })
+    const leftOut = expect.stringContaining(tenant.tenantId)
+    expect((await ask('/overview')).body).toMatchObject({ spend: { left_out: leftOut } })
+    expect((await ask('/usage')).body).toMatchObject({ left_out: leftOut })
   })
 
   it('get-overview 403: another tenant; get-overview 404: an unknown one', async () => {

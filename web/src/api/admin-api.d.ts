@@ -929,10 +929,10 @@ export interface components {
             /** @description Null for all tenants. */
             tenant: components["schemas"]["TenantName"] | null;
             spend: {
-                /** @description Credits, as a decimal string. */
-                today: string;
-                /** @description Credits, as a decimal string. */
-                month: string;
+                /** @description Null where the tenant has too many counters to sum here. */
+                today: string | null;
+                /** @description Null as `today`. */
+                month: string | null;
                 budget: components["schemas"]["Budget"] | null;
                 /** @description Oldest first. */
                 days: {
@@ -941,6 +941,8 @@ export interface components {
                     cost: string;
                     requests: number;
                 }[];
+                /** @description What the amounts and days do not hold; null where they are complete. */
+                left_out: string | null;
             };
             /** @description Null for all tenants. */
             balance: {

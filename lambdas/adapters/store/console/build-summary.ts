@@ -56,7 +56,7 @@ export async function buildSummary(
   )
   const changed = tenants.filter(({ countedSpent, balance }) => countedSpent !== balance.spent && balance.spent !== 0n)
   const rowsMax = Math.max(TENANT_ROWS.min, Math.min(TENANT_ROWS.max, Math.trunc(DAY_ROWS_MAX / tenants.length)))
-  const counted = new Map<string, Microcredits>()
+  const counted = new Map<string, Microcredits | null>()
   for (const { id, balance, countedSpent } of changed.slice(0, COUNTED_TENANTS_MAX)) {
     if (!hasTime()) {
       break
@@ -65,12 +65,18 @@ export async function buildSummary(
     const since = previous === undefined ? today : dayOf(previous.asOf)
     const from = countedSpent === null ? first : daysBefore(since, 1)
     const counters = await readUsageCounters(table, id, { from, to: today })
-    replaceCounters(days, { tenantId: id, from, counters: counters ?? [], rowsMax })
-    counted.set(id, balance.spent)
+    if (counters !== undefined) {
+      replaceCounters(days, { tenantId: id, from, counters, rowsMax })
+    }
+    // A tenant with too many counters keeps the rows it has and counts as never read, so that `leftOutOf` names it.
+    counted.set(id, counters === undefined ? null : balance.spent)
   }
   return {
     asOf: nowMilliseconds,
-    tenants: tenants.map((tenant) => ({ ...tenant, countedSpent: counted.get(tenant.id) ?? tenant.countedSpent })),
+    tenants: tenants.map((tenant) => {
+      const read = counted.get(tenant.id)
+      return read === undefined ? tenant : { ...tenant, countedSpent: read }
+    }),
     days,
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { buildSummary, changedDays } from '#adapters/store/console/build-summary.ts'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
-import type { Summary } from '#core/console/summary.ts'
+import { leftOutOf, type Summary } from '#core/console/summary.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { dayOf } from '#core/quota/usage-counter.ts'
 import { settledJob } from '../../../engines/settled-job.ts'
@@ -70,7 +70,25 @@ describe('buildSummary', () => {
     const nowMilliseconds = Date.now()
     const first = await buildSummary(engine.table, { previous: undefined, nowMilliseconds, hasTime: () => false })
     expect(costOf(first, tenant.tenantId)).toEqual([])
-    expect(costOf(await build(first), tenant.tenantId)).toEqual(['0.1'])
+    expect(leftOutOf(first)).toContain(tenant.tenantId)
+    const second = await build(first)
+    expect([costOf(second, tenant.tenantId), leftOutOf(second)]).toEqual([['0.1'], null])
+  })
+
+  it('keeps the rows of a tenant with too many counters, names the tenant, and reads all of its days when they fit', async () => {
+    const [tenant] = tenants as [TestTenant]
+    await settledJob(engine.table, tenant, { bill: '0.1' })
+    const before = await build()
+    await settledJob(engine.table, tenant, { bill: '0.2' })
+    const queryPage: TestTable['table']['queryPage'] = async (query, startKey) => {
+      const isOfTenant = query.ExpressionAttributeValues?.[':pk'] === `U#${tenant.tenantId}`
+      return isOfTenant ? { items: [], nextKey: { PK: 'more' } } : await engine.table.queryPage(query, startKey)
+    }
+    const tooMany = await build(before, { ...engine.table, queryPage })
+    expect([costOf(tooMany, tenant.tenantId), changedDays(before, tooMany)]).toEqual([['0.1'], []])
+    expect(leftOutOf(tooMany)).toContain(tenant.tenantId)
+    const after = await build(tooMany)
+    expect([costOf(after, tenant.tenantId), leftOutOf(after)]).toEqual([['0.3'], null])
   })
 })
 

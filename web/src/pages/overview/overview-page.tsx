@@ -45,11 +45,17 @@ function Lead({ overview }: { readonly overview: Overview }) {
 }
 
 function Content({ overview }: { readonly overview: Overview }) {
+  const { spend } = overview
   return (
     <>
       <AttentionList attention={overview.attention} />
       <OverviewStats overview={overview} />
-      <SpendByDay days={overview.spend.days} />
+      {spend.left_out === null ? null : (
+        <p class="callout callout-warn">
+          <span>Left out: {spend.left_out}.</span>
+        </p>
+      )}
+      {spend.today === null ? null : <SpendByDay days={spend.days} />}
       {overview.channels.length === 0 ? null : <ChannelHealth channels={overview.channels} />}
     </>
   )
