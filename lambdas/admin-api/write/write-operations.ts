@@ -9,8 +9,6 @@ import { createTenant } from './create-tenant.ts'
 import { revokeKey, rotateKey } from './end-key.ts'
 import { explainRefusal } from './explain-refusal.ts'
 import { adjustCredits, grantCredits } from './move-credits.ts'
-import { cancelVideo, deleteVideo, redriveVideo } from './repair-video.ts'
-import { resendCallback } from './resend-callback.ts'
 import { revealCallbackSecret } from './reveal-callback-secret.ts'
 import { resumeTenant, suspendTenant } from './suspend-tenant.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
@@ -27,10 +25,11 @@ const OPERATIONS = {
   'change-key': changeKey,
   'rotate-key': rotateKey,
   'revoke-key': revokeKey,
-  'cancel-video': cancelVideo,
-  'redrive-video': redriveVideo,
-  'resend-callback': resendCallback,
-  'delete-video': deleteVideo,
+  // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
+  'cancel-video': async (...request) => (await import('./repair-video.ts')).cancelVideo(...request),
+  'redrive-video': async (...request) => (await import('./repair-video.ts')).redriveVideo(...request),
+  'resend-callback': async (...request) => (await import('./resend-callback.ts')).resendCallback(...request),
+  'delete-video': async (...request) => (await import('./repair-video.ts')).deleteVideo(...request),
   'change-channel': changeChannel,
   'clear-channel': clearChannel,
   'change-model': changeModel,
