@@ -11,6 +11,7 @@ const CONFLICTS: ReadonlyMap<string, string> = new Map([
   ['ApiKeyChangedError', 'changed_meanwhile'],
   ['TenantChangedError', 'changed_meanwhile'],
   ['TenantStateChangedError', 'changed_meanwhile'],
+  ['TenantUnsettledError', 'changed_meanwhile'],
   ['WebhookSecretChangedError', 'changed_meanwhile'],
   ['SwitchesContendedError', 'changed_meanwhile'],
   ['PlaygroundKeyContendedError', 'changed_meanwhile'],

@@ -14,7 +14,7 @@ const available = async (tenantId: string) => formatCredits((await getTenant(rig
 const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)
 
 describe('grant-credits', () => {
-  it('200: moves credits once for its id, however often it is sent, even at once', async () => {
+  it('grant-credits 200: moves credits once for its id, however often it is sent, even at once', async () => {
     const { tenantId } = await openTenant(rig.table, '1')
     const send = () =>
       call('POST', `/tenants/${tenantId}/grants`, { body: { credits: '0.25', id: 'invoice-1', note: 'paid' } })
@@ -27,7 +27,7 @@ describe('grant-credits', () => {
     expect(grants).toMatchObject([{ actor: 'ada@host', role: 'owner', after: { amount: '0.25', reason: 'paid' } }])
   })
 
-  it('409: an id that was used for another amount', async () => {
+  it('grant-credits 409: an id that was used for another amount', async () => {
     const { tenantId } = await openTenant(rig.table, '1')
     const send = (credits: string) => call('POST', `/tenants/${tenantId}/grants`, { body: { credits, id: 'a' } })
     await send('1')
@@ -45,7 +45,7 @@ describe('grant-credits', () => {
     ['more than the largest amount', { credits: '1000000001', id: 'a' }, 'credits'],
     ['a very long amount', { credits: '9'.repeat(50_000), id: 'a' }, 'credits'],
     ['a number', { credits: 1, id: 'a' }, 'credits'],
-  ])('400: %s', async (_, body, param) => {
+  ])('grant-credits 400: %s', async (_, body, param) => {
     const { tenantId } = await openTenant(rig.table, '1')
     const refused = await call('POST', `/tenants/${tenantId}/grants`, { body })
     expect(refused).toMatchObject({ status: 400, body: { error: { param } } })
@@ -57,7 +57,7 @@ describe('grant-credits', () => {
 describe('adjust-credits', () => {
   const adjust = (tenantId: string, body: object) => call('POST', `/tenants/${tenantId}/adjustments`, { body })
 
-  it('200: moves credits once for its id, and says why in the log', async () => {
+  it('adjust-credits 200: moves credits once for its id, and says why in the log', async () => {
     const { tenantId } = await openTenant(rig.table, '10')
     const body = { amount: '-2.5', reason: 'granted twice', id: 'ticket-7' }
     expect(await adjust(tenantId, body)).toMatchObject({ status: 200, body: { amount: '-2.5', repeated: false } })
@@ -70,7 +70,7 @@ describe('adjust-credits', () => {
     ])
   })
 
-  it('409: below zero, unless debt is allowed', async () => {
+  it('adjust-credits 409: below zero, unless debt is allowed', async () => {
     const { tenantId } = await openTenant(rig.table, '1')
     const body = { amount: '-2', reason: 'chargeback', id: 'a' }
     const refused = await adjust(tenantId, body)
@@ -98,7 +98,7 @@ describe('adjust-credits', () => {
     ['a reason of two lines', { amount: '1', reason: 'a\nb', id: 'a' }, 'reason'],
     ['no id', { amount: '1', reason: 'a' }, 'id'],
     ['a string as a switch', { amount: '1', reason: 'a', id: 'a', allow_debt: 'true' }, 'allow_debt'],
-  ])('400: %s', async (_, body, param) => {
+  ])('adjust-credits 400: %s', async (_, body, param) => {
     const { tenantId } = await openTenant(rig.table, '1')
     expect(await adjust(tenantId, body)).toMatchObject({ status: 400, body: { error: { param } } })
     expect(await available(tenantId)).toBe('1')

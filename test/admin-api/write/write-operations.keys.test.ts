@@ -23,7 +23,7 @@ const create = async (body: object = {}) => (await call('POST', '/keys', { body:
 const callerOf = (key: string, at = nowSeconds()) => findCaller(rig.table, sha256Hex(key), at)
 
 describe('create-key', () => {
-  it('201: shows the key once, with its limits, and neither the log nor a later response has it', async () => {
+  it('create-key 201: shows the key once, with its limits, and neither the log nor a later response has it', async () => {
     const body = {
       ...{ tenant, name: 'shop', models: [PER_SECOND_MODEL], rate_per_minute: 7 },
       ...{ budget: { amount: '5', period: 'month' }, expires_at: nowSeconds() + DAY },
@@ -41,7 +41,7 @@ describe('create-key', () => {
     expect(JSON.stringify([renamed, await rig.audit(made.body.id)])).not.toContain(made.body.key)
   })
 
-  it('201: all models, 60 requests a minute and no end where nothing is said; null lifts the rate', async () => {
+  it('create-key 201: all models, 60 requests a minute and no end where nothing is said; null lifts the rate', async () => {
     expect(await create()).toMatchObject({
       models: null,
       rate_per_minute: 60,
@@ -52,7 +52,7 @@ describe('create-key', () => {
     expect((await create({ rate_per_minute: null })).rate_per_minute).toBeNull()
   })
 
-  it('404: a tenant that does not exist', async () => {
+  it('create-key 404: a tenant that does not exist', async () => {
     for (const nobody of ['nobody', '__proto__', 'a#b']) {
       expect(await call('POST', '/keys', { body: { tenant: nobody } })).toMatchObject({ status: 404 })
     }
@@ -70,12 +70,12 @@ describe('create-key', () => {
     ['an end in milliseconds', { expires_at: Date.now() + DAY * 1000 }, 'expires_at'],
     ['a budget in words', { budget: '5/month' }, 'budget'],
     ['a key of its own', { key: 'rg_live_x' }, 'key'],
-  ])('400: %s', async (_, body, param) => {
+  ])('create-key 400: %s', async (_, body, param) => {
     const refused = await call('POST', '/keys', { body: { tenant, ...body } })
     expect(refused).toMatchObject({ status: 400, body: { error: { param } } })
   })
 
-  it('400: no JSON object, and 413: a huge body', async () => {
+  it('create-key 400: no JSON object, and create-key 413: a huge body', async () => {
     for (const body of ['[]', 'null', '"a"', '{', '7']) {
       expect(await call('POST', '/keys', { body })).toMatchObject({ status: 400 })
     }
@@ -84,7 +84,7 @@ describe('create-key', () => {
 })
 
 describe('change-key', () => {
-  it('200: changes what is named, null removes, and the rest stays', async () => {
+  it('change-key 200: changes what is named, null removes, and the rest stays', async () => {
     const { id } = await create({ name: 'shop', models: [PER_SECOND_MODEL], budget: { amount: '1', period: 'day' } })
     const body = { models: null, rate_per_minute: null, budget: { amount: '3', period: 'day' } }
     const changed = await call('PATCH', `/keys/${id}`, { body })
@@ -101,14 +101,14 @@ describe('change-key', () => {
     expect(cleared.body).toMatchObject({ name: null, budget: null })
   })
 
-  it('400: nothing to change, and unknown fields such as the tenant', async () => {
+  it('change-key 400: nothing to change, and unknown fields such as the tenant', async () => {
     const { id } = await create()
     expect(await call('PATCH', `/keys/${id}`, { body: {} })).toMatchObject({ status: 400 })
     const moved = await call('PATCH', `/keys/${id}`, { body: { tenant: 'other' } })
     expect(moved).toMatchObject({ status: 400, body: { error: { param: 'tenant' } } })
   })
 
-  it('409: a revoked key', async () => {
+  it('change-key 409: a revoked key', async () => {
     const { id } = await create()
     await call('POST', `/keys/${id}/revocation`)
     const refused = await call('PATCH', `/keys/${id}`, { body: { name: 'a' } })
@@ -117,7 +117,7 @@ describe('change-key', () => {
 })
 
 describe('rotate-key', () => {
-  it('201: a successor with the limits of the old key, which works on for the overlap', async () => {
+  it('rotate-key 201: a successor with the limits of the old key, which works on for the overlap', async () => {
     const old = await create({ name: 'shop', rate_per_minute: 7 })
     const rotated = await call('POST', `/keys/${old.id}/rotation`, { body: { overlap_seconds: 3600 } })
     expect(rotated).toMatchObject({ status: 201, body: { name: 'shop', rate_per_minute: 7, replaces: old.id } })
@@ -126,7 +126,7 @@ describe('rotate-key', () => {
     expect(await callerOf(old.key, nowSeconds() + 3_700)).toBeUndefined()
   })
 
-  it('409: a second time without `again`, so that a double click makes one key', async () => {
+  it('rotate-key 409: a second time without `again`, so that a double click makes one key', async () => {
     const old = await create()
     const rotate = (body: object = {}) => call('POST', `/keys/${old.id}/rotation`, { body })
     const statuses = (await Promise.all([rotate(), rotate(), rotate()])).map(({ status }) => status)
@@ -135,7 +135,7 @@ describe('rotate-key', () => {
     expect(await rotate({ again: true })).toMatchObject({ status: 201 })
   })
 
-  it('409: a revoked key; and a key that is revoked at the same time stays revoked', async () => {
+  it('rotate-key 409: a revoked key; and a key that is revoked at the same time stays revoked', async () => {
     const old = await create()
     const [rotated] = await Promise.all([
       call('POST', `/keys/${old.id}/rotation`),
@@ -146,7 +146,7 @@ describe('rotate-key', () => {
     expect(await call('POST', `/keys/${old.id}/rotation`)).toMatchObject({ status: 409 })
   })
 
-  it('400: an overlap that is no time, and an end in the past', async () => {
+  it('rotate-key 400: an overlap that is no time, and an end in the past', async () => {
     const { id } = await create()
     for (const body of [
       { overlap_seconds: -1 },
@@ -160,7 +160,7 @@ describe('rotate-key', () => {
 })
 
 describe('revoke-key', () => {
-  it('200: the key is refused from then on, and a repeat changes nothing', async () => {
+  it('revoke-key 200: the key is refused from then on, and a repeat changes nothing', async () => {
     const { id, key } = await create()
     for (const _ of [1, 2]) {
       expect(await call('POST', `/keys/${id}/revocation`)).toMatchObject({ status: 200, body: { state: 'revoked' } })
@@ -169,7 +169,7 @@ describe('revoke-key', () => {
     expect((await rig.audit(id)).map(({ action }) => action)).toEqual(['key revoke', 'key create'])
   })
 
-  it('404: every operation on a key that does not exist', async () => {
+  it('revoke-key 404, rotate-key 404 and change-key 404: a key that does not exist', async () => {
     for (const id of ['nobody', '__proto__', '%2F', 'x'.repeat(2_000)]) {
       expect(await call('POST', `/keys/${id}/revocation`)).toMatchObject({ status: 404 })
       expect(await call('POST', `/keys/${id}/rotation`)).toMatchObject({ status: 404 })

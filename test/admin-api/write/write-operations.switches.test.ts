@@ -19,7 +19,7 @@ afterAll(() => rig.close())
 const switches = async () => (await readSwitches(table)).switches
 
 describe('change-channel', () => {
-  it('200: makes all changes at once, each with its author, and warns of models that nobody serves', async () => {
+  it('change-channel 200: makes all changes at once, each with its author, and warns of models that nobody serves', async () => {
     const body = { disabled: true, weight: 0.5, priority: 3 }
     const changed = await call('PATCH', '/channels/main', { body })
     expect(changed).toMatchObject({
@@ -54,7 +54,7 @@ describe('change-channel', () => {
     ['half a priority', { priority: 0.5 }, 'priority'],
     ['an unknown field', { enabled: true }, 'enabled'],
     ['a good field beside a broken one', { disabled: true, priority: -1 }, 'priority'],
-  ])('400: %s, and nothing is switched', async (_, body, param) => {
+  ])('change-channel 400: %s, and nothing is switched', async (_, body, param) => {
     const refused = await call('PATCH', '/channels/main', { body })
     expect(refused).toMatchObject({ status: 400, body: { error: { param } } })
     expect((await readSwitches(table)).version).toBe(0)
@@ -62,7 +62,7 @@ describe('change-channel', () => {
 })
 
 describe('change-model and the ends of switches', () => {
-  it('200: a model is disabled and enabled again', async () => {
+  it('change-model 200: a model is disabled and enabled again', async () => {
     const path = `/models/${encodeURIComponent(PER_SECOND_MODEL)}`
     expect((await call('PATCH', path, { body: { disabled: true } })).body).toMatchObject({
       id: PER_SECOND_MODEL,
@@ -75,7 +75,7 @@ describe('change-model and the ends of switches', () => {
     expect(await switches()).toEqual({ channels: {}, models: {} })
   })
 
-  it('200: the configuration decides again after a clearing', async () => {
+  it('clear-channel 200 and clear-model 200: the configuration decides again after a clearing', async () => {
     await call('PATCH', '/channels/main', { body: { disabled: true, weight: 9 } })
     const cleared = await call('DELETE', '/channels/main/switches')
     expect(cleared).toMatchObject({ status: 200, body: { disabled: false, weight: 1, switched_by: null } })
@@ -88,11 +88,11 @@ describe('change-model and the ends of switches', () => {
   })
 
   it.each([
-    ['PATCH', '/channels/{id}', { disabled: true }],
-    ['DELETE', '/channels/{id}/switches', undefined],
-    ['PATCH', '/models/{id}', { disabled: true }],
-    ['DELETE', '/models/{id}/switches', undefined],
-  ])('%s %s 404: an id that the configuration does not have', async (method, path, body) => {
+    ['change-channel 404', 'PATCH', '/channels/{id}', { disabled: true }],
+    ['clear-channel 404', 'DELETE', '/channels/{id}/switches', undefined],
+    ['change-model 404', 'PATCH', '/models/{id}', { disabled: true }],
+    ['clear-model 404', 'DELETE', '/models/{id}/switches', undefined],
+  ])('%s: an id that the configuration does not have', async (_, method, path, body) => {
     for (const id of ['nothing', 'constructor', '__proto__', 'org%2Fmodel', 'x'.repeat(5_000)]) {
       const refused = await call(method, path.replace('{id}', id), body === undefined ? {} : { body })
       expect(refused).toMatchObject({ status: 404 })

@@ -16,7 +16,7 @@ afterAll(() => rig.close())
 const call = (...arguments_: Parameters<WriteRig['call']>) => rig.call(...arguments_)
 
 describe('create-tenant', () => {
-  it('201: a tenant without credits, with its limits, and one entry by the user of the console', async () => {
+  it('create-tenant 201: a tenant without credits, with its limits, and one entry by the user of the console', async () => {
     const body = { name: 'Acme', open_jobs_max: 3, budget: { amount: '5', period: 'month' } }
     const made = await call('POST', '/tenants', { body })
     expect(made).toMatchObject({
@@ -39,7 +39,7 @@ describe('create-tenant', () => {
     ])
   })
 
-  it('201: ten open jobs and no budget where nothing is said, no limit for null', async () => {
+  it('create-tenant 201: ten open jobs and no budget where nothing is said, no limit for null', async () => {
     const made = await call('POST', '/tenants', { body: { name: 'Plain' } })
     expect(made.body).toMatchObject({ open_jobs_max: 10, budget: null })
     const unlimited = await call('POST', '/tenants', { body: { name: 'Plain', open_jobs_max: null } })
@@ -58,14 +58,14 @@ describe('create-tenant', () => {
     ['an unknown period', { name: 'a', budget: { amount: '5', period: 'week' } }, 'budget.period'],
     ['an unknown field of a budget', { name: 'a', budget: { amount: '5', period: 'day', x: 1 } }, 'budget.x'],
     ['a broken limit', { name: 'a', open_jobs_max: 1.5 }, 'open_jobs_max'],
-  ])('400: %s, named, and nothing is made', async (_, body, param) => {
+  ])('create-tenant 400: %s, named, and nothing is made', async (_, body, param) => {
     const refused = await call('POST', '/tenants', { body })
     expect(refused).toMatchObject({ status: 400, body: { error: { param, type: 'invalid_request_error' } } })
   })
 })
 
 describe('change-tenant', () => {
-  it('200: name, limit and budget in one transaction with one entry, and fields that are left out stay', async () => {
+  it('change-tenant 200: name, limit and budget in one transaction with one entry, and fields that are left out stay', async () => {
     const { tenantId } = await openTenant(rig.table)
     const body = { name: 'New', open_jobs_max: 7, budget: { amount: '2.5', period: 'total' } }
     const changed = await call('PATCH', `/tenants/${tenantId}`, { body })
@@ -82,7 +82,7 @@ describe('change-tenant', () => {
     expect(await rig.audit(tenantId)).toHaveLength(earlier.length + 2)
   })
 
-  it('400: nothing to change, and a broken field beside a good one changes nothing', async () => {
+  it('change-tenant 400: nothing to change, and a broken field beside a good one changes nothing', async () => {
     const { tenantId } = await openTenant(rig.table)
     expect(await call('PATCH', `/tenants/${tenantId}`, { body: {} })).toMatchObject({ status: 400 })
     const body = { name: 'New', budget: { amount: 'x', period: 'day' } }
@@ -92,7 +92,7 @@ describe('change-tenant', () => {
 })
 
 describe('suspend-tenant and resume-tenant', () => {
-  it('200: every key is refused, playground keys for good, and works again after the end', async () => {
+  it('suspend-tenant 200 and resume-tenant 200: every key is refused, playground keys for good, and works again after the end', async () => {
     const { tenantId, keyDigest } = await openTenant(rig.table)
     const wish = { keyId: undefined, tenantId, sessionId: 's', actor: TESTER, nowMilliseconds: Date.now() }
     await createPlaygroundKey(rig.table, wish)
@@ -124,7 +124,7 @@ describe('reveal-callback-secret', () => {
   const reveal = (tenantId: string, body?: object) =>
     call('POST', `/tenants/${tenantId}/callback-secret`, body === undefined ? {} : { body })
 
-  it('200: shows the secret, and the log says who saw it without the secret', async () => {
+  it('reveal-callback-secret 200: shows the secret, and the log says who saw it without the secret', async () => {
     const { tenantId, webhookSecret } = await openTenant(rig.table)
     expect(await reveal(tenantId)).toEqual({
       status: 200,
@@ -138,7 +138,7 @@ describe('reveal-callback-secret', () => {
     expect(JSON.stringify(entry)).not.toContain(webhookSecret)
   })
 
-  it('200: makes a new one, and the old one signs too until the end of the overlap', async () => {
+  it('reveal-callback-secret 200 and reveal-callback-secret 409: makes a new one, once without `again`, and the old one signs too', async () => {
     const { tenantId, webhookSecret } = await openTenant(rig.table)
     const rotated = await reveal(tenantId, { rotate: true, overlap_seconds: 60 })
     expect(rotated.body).toMatchObject({ previous_secret: webhookSecret, previous_until: expect.any(Number) })
@@ -152,7 +152,7 @@ describe('reveal-callback-secret', () => {
     expect(again.body).toMatchObject({ previous_secret: null })
   })
 
-  it('400: settings of a rotation without one', async () => {
+  it('reveal-callback-secret 400: settings of a rotation without one', async () => {
     const { tenantId } = await openTenant(rig.table)
     expect(await reveal(tenantId, { overlap_seconds: 5 })).toMatchObject({
       status: 400,
@@ -163,13 +163,13 @@ describe('reveal-callback-secret', () => {
 
 describe('operations on a tenant that does not exist', () => {
   it.each([
-    ['PATCH', '', { name: 'a' }],
-    ['POST', '/grants', { credits: '1', id: 'a' }],
-    ['POST', '/adjustments', { amount: '1', reason: 'a', id: 'a' }],
-    ['POST', '/suspension', {}],
-    ['DELETE', '/suspension', undefined],
-    ['POST', '/callback-secret', {}],
-  ])('%s %s 404', async (method, path, body) => {
+    ['change-tenant 404', 'PATCH', '', { name: 'a' }],
+    ['grant-credits 404', 'POST', '/grants', { credits: '1', id: 'a' }],
+    ['adjust-credits 404', 'POST', '/adjustments', { amount: '1', reason: 'a', id: 'a' }],
+    ['suspend-tenant 404', 'POST', '/suspension', {}],
+    ['resume-tenant 404', 'DELETE', '/suspension', undefined],
+    ['reveal-callback-secret 404', 'POST', '/callback-secret', {}],
+  ])('%s', async (_, method, path, body) => {
     for (const id of ['nobody', '%23', 'a%2Fb', '__proto__', '%00', '%F0%9F%8E%A5', 'x'.repeat(3_000)]) {
       const refused = await call(method, `/tenants/${id}${path}`, body === undefined ? {} : { body })
       expect(refused).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } })

@@ -33,7 +33,7 @@ const audit = async ({ jobId }: Job) =>
   ])
 
 describe('cancel-video', () => {
-  it('200: ends the job and releases its reservation, once, and records who did it', async () => {
+  it('cancel-video 200: ends the job and releases its reservation, once, and records who did it', async () => {
     recovery.useMachine(pipeline)
     const job = await pipeline.create()
     const responses = [await act(job, 'POST', '/cancellation'), await act(job, 'POST', '/cancellation')]
@@ -46,7 +46,7 @@ describe('cancel-video', () => {
     expect(await pipeline.leftovers(job)).toEqual([])
   })
 
-  it('409: a job that has ended otherwise stays as it is', async () => {
+  it('cancel-video 409: a job that has ended otherwise stays as it is', async () => {
     const machine = recovery.useMachine(pipeline)
     const job = await pipeline.create()
     await machine.run(job)
@@ -58,7 +58,7 @@ describe('cancel-video', () => {
 })
 
 describe('redrive-video', () => {
-  it('200: starts an execution that is missing; 409: there is nothing left to do', async () => {
+  it('redrive-video 200: starts an execution that is missing; redrive-video 409: there is nothing left to do', async () => {
     const { engine } = recovery.useMachine(pipeline)
     const job = await pipeline.create()
     const started = await act(job, 'POST', '/redrive')
@@ -75,7 +75,7 @@ describe('redrive-video', () => {
 })
 
 describe('delete-video', () => {
-  it('204: hides the job and deletes its video; 404: a second time', async () => {
+  it('delete-video 204: hides the job and deletes its video; delete-video 404: a second time', async () => {
     const machine = recovery.useMachine(pipeline)
     const job = await pipeline.create()
     await machine.run(job)
@@ -88,7 +88,7 @@ describe('delete-video', () => {
 })
 
 describe('resend-callback', () => {
-  it('200: sends the callback of an ended job once more, and records its number', async () => {
+  it('resend-callback 200: sends the callback of an ended job once more, and records its number; resend-callback 409: an open job', async () => {
     const receiver = await startCallbackReceiver(() => 200)
     const changes = await recovery.engines.pipeline({ config: { callback_allowlist: [receiver.origin] } })
     const { table, openBucket, nowMilliseconds, network, catalogue } = changes.context
@@ -112,11 +112,11 @@ describe('resend-callback', () => {
 
 describe('operations on a video job', () => {
   it.each([
-    ['POST', '/cancellation'],
-    ['POST', '/redrive'],
-    ['POST', '/callback'],
-    ['DELETE', ''],
-  ])('%s %s 404: unknown, malformed and of another tenant; 400: without a tenant', async (method, path) => {
+    ['cancel-video 404', 'POST', '/cancellation'],
+    ['redrive-video 404', 'POST', '/redrive'],
+    ['resend-callback 404', 'POST', '/callback'],
+    ['delete-video 404', 'DELETE', ''],
+  ])('%s: unknown, malformed and of another tenant; 400: without a tenant', async (_, method, path) => {
     const job = await pipeline.create()
     for (const named of [
       { ...job, tenantId: 'other' },

@@ -51,9 +51,12 @@ export function writeCaller(table: Table, options: Options = {}) {
   }
 }
 
-/** @throws ZodError for a success that is not what the document of the admin API says. */
+/** @throws ZodError for a success that is not what the document of the admin API says, Error for a status that is not in its row. */
 function requireDocumented(method: string, path: string, { status, body }: Response): void {
   const route = routeAdminRequest(method, `/admin/v1${path}`)?.route
+  if (route !== undefined && ![route.successStatus, ...route.errorStatuses].includes(status)) {
+    throw new Error(`${route.operation} does not declare ${status}`)
+  }
   const documents: Readonly<Record<string, AdminOperationDocument>> = ADMIN_WRITE_OPERATIONS
   const schema = documents[route?.operation ?? '']?.response.schema
   if (status === route?.successStatus && schema !== undefined && schema !== 'html') {
