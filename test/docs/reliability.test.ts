@@ -25,14 +25,14 @@ describe('docs/reliability.md', () => {
     expect(numbers).toEqual(ROWS)
   })
 
-  it('has its rows on the relay, the guard, isolation, durability and the stack', () => {
-    const others = [...PAGE.matchAll(/^\| ([RGILS])\d+ \|/gm)].map(([, part = '']) => part)
+  it('has its rows on the relay, the console, the guard, isolation, durability and the stack', () => {
+    const others = [...PAGE.matchAll(/^\| ([RCGILS])\d+ \|/gm)].map(([, part = '']) => part)
     expect(
       Object.fromEntries(
-        ['R', 'G', 'I', 'L', 'S'].map((part) => [part, others.filter((each) => each === part).length]),
+        ['R', 'C', 'G', 'I', 'L', 'S'].map((part) => [part, others.filter((each) => each === part).length]),
       ),
     ).toEqual({
-      ...{ R: 25, G: 7, I: 6 },
+      ...{ R: 25, C: 13, G: 7, I: 6 },
       ...{ L: 5, S: 7 },
     })
   })
