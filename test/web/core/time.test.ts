@@ -1,5 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
-import { absoluteTime, clockTime, daysBetween, duration, lastDays, relativeTime, startOfDay } from '#web/core/time.ts'
+import {
+  absoluteTime,
+  clockTime,
+  daysBetween,
+  duration,
+  endOfDay,
+  isoTime,
+  lastDays,
+  relativeTime,
+  startOfDay,
+} from '#web/core/time.ts'
 
 const NOW = Date.parse('2026-11-22T22:49:10Z') / 1000
 
@@ -25,6 +35,14 @@ describe('time', () => {
 
   it('does not fail for a time that is none', () => {
     expect(absoluteTime(Number.NaN, 'utc')).toBe('unknown')
+  })
+
+  it('writes the time of a file in ISO 8601 of UTC, and nothing for no time', () => {
+    expect([isoTime(NOW), isoTime(null), isoTime(Number.NaN)]).toEqual(['2026-11-22T22:49:10.000Z', null, null])
+  })
+
+  it('ends a day where the next one begins', () => {
+    expect([endOfDay('2026-12-31'), endOfDay('')]).toEqual([startOfDay('2027-01-01'), undefined])
   })
 
   it('writes durations with two units at most', () => {

@@ -1,4 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
+import { type ListPage, leftOutOf } from '../core/list-pages.ts'
+import { adminPages } from './admin-pages.ts'
 import { adminRequest, type Query } from './admin-request.ts'
 import type { AdminPath, AdminReads, RowOf } from './admin-types.ts'
 import type { ApiError } from './api-error.ts'
@@ -26,25 +28,11 @@ export type List<Row> = {
   readonly asOf: number | null
   /** What the rows do not contain, in a sentence of the gateway; null if they are whole. */
   readonly leftOut: string | null
-  /** Every row of these filters, for an export. @throws ApiError */
-  readonly readAll: () => Promise<readonly Row[]>
-}
-
-type Page<Row> = {
-  readonly data: readonly Row[]
-  readonly has_more: boolean
-  readonly next: string | null
-  readonly as_of?: number
-  readonly left_out?: string | null
+  /** Every row of these filters, page by page, from the first one. @throws ApiError; the error of the signal. */
+  readonly pages: (signal: AbortSignal) => AsyncIterable<ListPage<Row>>
 }
 
 const ROWS_PER_PAGE = 50
-
-/** The largest page of the API. */
-const ROWS_PER_EXPORTED_PAGE = 200
-
-/** 20,000 rows: more are a task for the commands of the gateway. */
-const EXPORTED_PAGES_MAX = 100
 
 /** Reads one object of the admin API. The path is a template; its `{...}` parts are taken from `parameters`. */
 export function useAdmin<Path extends AdminPath>(
@@ -68,13 +56,13 @@ function fill(path: string, parameters: Readonly<Record<string, string>>): strin
 /** Reads a list of the admin API, page by page. */
 export function useAdminList<Path extends AdminPath>(path: Path, options: Options = {}): List<RowOf<Path>> {
   const { query = {}, isEnabled = true, everyMilliseconds } = options
-  const result = useInfiniteQuery<Page<RowOf<Path>>, ApiError>({
+  const result = useInfiniteQuery<ListPage<RowOf<Path>>, ApiError>({
     queryKey: [path, 'list', query],
     queryFn: async ({ pageParam, signal }) =>
       (await adminRequest(path, {
         query: { ...query, limit: ROWS_PER_PAGE, after: pageParam as string | undefined },
         signal,
-      })) as Page<RowOf<Path>>,
+      })) as ListPage<RowOf<Path>>,
     initialPageParam: undefined,
     getNextPageParam: ({ has_more, next }) => (has_more && next !== null ? next : undefined),
     enabled: isEnabled,
@@ -93,23 +81,7 @@ export function useAdminList<Path extends AdminPath>(path: Path, options: Option
     loadMore: () => void result.fetchNextPage(),
     reload: () => void result.refetch(),
     asOf: pages[0]?.as_of ?? null,
-    leftOut: pages[0]?.left_out ?? null,
-    readAll: () => readAll(path, query),
+    leftOut: leftOutOf(pages),
+    pages: (signal) => adminPages(path, query, signal),
   }
-}
-
-async function readAll<Path extends AdminPath>(path: Path, query: Query): Promise<readonly RowOf<Path>[]> {
-  const rows: RowOf<Path>[] = []
-  let after: string | undefined
-  for (let page = 0; page < EXPORTED_PAGES_MAX; page += 1) {
-    const { data, has_more, next } = (await adminRequest(path, {
-      query: { ...query, limit: ROWS_PER_EXPORTED_PAGE, after },
-    })) as Page<RowOf<Path>>
-    rows.push(...data)
-    if (!has_more || next === null) {
-      break
-    }
-    after = next
-  }
-  return rows
 }

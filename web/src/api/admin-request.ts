@@ -1,6 +1,6 @@
-import { isReachable } from '../state/reachability.ts'
 import { ApiError, apiErrorOf } from './api-error.ts'
 import { pageSecret } from './page-secret.ts'
+import { send } from './send.ts'
 
 /** Parameters of a url; those without a value are left out. */
 export type Query = Readonly<Record<string, string | number | undefined>>
@@ -41,14 +41,23 @@ export async function adminRequest(path: string, request: AdminRequest = {}): Pr
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
-  const content: unknown = response.status === 204 ? undefined : await response.json().catch(() => undefined)
   if (response.ok) {
-    return content
+    return response.status === 204 ? undefined : await contentOf(response, signal)
   }
   if (response.status === 401 && path !== '/session') {
     onSignedOut()
   }
-  throw apiErrorOf(response, content)
+  throw apiErrorOf(response, await response.json().catch(() => undefined))
+}
+
+/** @throws ApiError for a body that ends early, because half of a page must not look like an empty one. */
+async function contentOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw new ApiError('the response of the gateway ended early', { status: 0, cause: error })
+  }
 }
 
 /** The url of an admin request; empty parameters are left out. */
@@ -57,18 +66,4 @@ function adminUrl(path: string, query: Query = {}): string {
     value === undefined || value === '' ? [] : [[name, String(value)]],
   )
   return `/admin/v1${path}${entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`}`
-}
-
-async function send(url: string, init: RequestInit): Promise<Response> {
-  try {
-    const response = await fetch(url, init)
-    isReachable.set(true)
-    return response
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') {
-      throw error
-    }
-    isReachable.set(false)
-    throw new ApiError('the gateway did not respond', { status: 0 })
-  }
 }

@@ -8,8 +8,11 @@ export class ApiError extends Error {
   /** How long to wait before another try, if the gateway says so. */
   readonly retryAfterSeconds: number | null
 
-  constructor(message: string, facts: Partial<Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfterSeconds'>>) {
-    super(message)
+  constructor(
+    message: string,
+    facts: Partial<Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfterSeconds' | 'cause'>>,
+  ) {
+    super(message, { cause: facts.cause })
     this.status = facts.status ?? 0
     this.code = facts.code ?? null
     this.requestId = facts.requestId ?? null

@@ -1,6 +1,6 @@
-import { isReachable } from '../state/reachability.ts'
-import { ApiError, apiErrorOf } from './api-error.ts'
+import { apiErrorOf } from './api-error.ts'
 import { forgetPlaygroundKey, playgroundKey } from './playground-key.ts'
+import { send } from './send.ts'
 
 type GatewayRequest = {
   /** Whose money it is; undefined for a session that belongs to a tenant. */
@@ -37,18 +37,4 @@ export async function gatewayRequest(path: string, request: GatewayRequest): Pro
     forgetPlaygroundKey(tenant)
   }
   throw apiErrorOf(response, await response.json().catch(() => undefined))
-}
-
-async function send(url: string, init: RequestInit): Promise<Response> {
-  try {
-    const response = await fetch(url, init)
-    isReachable.set(true)
-    return response
-  } catch (error) {
-    if (init.signal?.aborted === true) {
-      throw error
-    }
-    isReachable.set(false)
-    throw new ApiError('the gateway did not respond', { status: 0 })
-  }
 }

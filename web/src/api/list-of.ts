@@ -1,3 +1,4 @@
+import { type ListPage, onePage } from '../core/list-pages.ts'
 import type { List } from './admin-query.ts'
 import type { ApiError } from './api-error.ts'
 
@@ -21,6 +22,11 @@ export function listOf<Row>(result: WholeResult, rows: readonly Row[] | undefine
     reload: () => void result.refetch(),
     asOf,
     leftOut: null,
-    readAll: async () => rows ?? [],
+    pages: () => inHand(rows ?? []),
   }
+}
+
+/** Rows in hand, for what takes pages as they come. */
+export async function* inHand<Row>(rows: readonly Row[], leftOut: string | null = null): AsyncGenerator<ListPage<Row>> {
+  yield onePage(rows, leftOut)
 }

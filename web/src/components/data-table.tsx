@@ -6,7 +6,7 @@ import { orderRows, type TableOrder } from '../core/table-order.ts'
 import { Button } from './button.tsx'
 import { Empty, Failure, Skeleton } from './feedback.tsx'
 import type { TableColumn } from './table-column.ts'
-import { ColumnTitles, ColumnTotals } from './table-parts.tsx'
+import { ColumnTitles, ColumnTotals, RowCells, shownColumns } from './table-parts.tsx'
 import { TableStatus } from './table-status.tsx'
 
 type DataTableProps<Row> = {
@@ -35,7 +35,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   if (list.error !== null && list.rows.length === 0) {
     return <Failure error={list.error} onRetry={list.reload} />
   }
-  const shown = columns.filter(({ isExportOnly }) => isExportOnly !== true)
+  const shown = shownColumns(columns)
   const rows = inOrder(list.rows, shown, order)
   return (
     <div class="table-section">
@@ -105,15 +105,7 @@ function TableRow<Row>({ row, columns, href }: TableRowProps<Row>) {
   return (
     // The link in the first cell is for the keyboard.
     <tr data-row tabIndex={-1} class={href === undefined ? undefined : 'is-link'} onClick={open}>
-      {columns.map((column, index) => {
-        const content = column.cell === undefined ? column.value(row) : column.cell(row)
-        const isAtEnd = column.isAtEnd ?? (column.order === 'number' || column.order === 'amount')
-        return (
-          <td key={column.id} class={isAtEnd ? 'at-end' : undefined}>
-            {index === 0 && href !== undefined ? <a href={href}>{content}</a> : content}
-          </td>
-        )
-      })}
+      <RowCells columns={columns} row={row} link={href} />
     </tr>
   )
 }

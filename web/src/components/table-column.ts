@@ -1,15 +1,12 @@
 import type { ComponentChildren } from 'preact'
-import type { CellValue } from '../core/csv.ts'
+import type { ExportColumn } from '../core/csv-export.ts'
 import type { OrderKind } from '../core/table-order.ts'
 
-/** One column of a table. */
-export type TableColumn<Row> = {
+/** One column of a table. Its value is exported, and orders the rows. */
+export type TableColumn<Row> = ExportColumn<Row> & {
   readonly id: string
-  readonly title: string
   /** What the cell shows; by default its value. */
   readonly cell?: (row: Row) => ComponentChildren
-  /** What the cell means: exported and ordered by this. */
-  readonly value: (row: Row) => CellValue
   /** Present: the title is a button that orders the rows. Numbers and amounts stand at the right. */
   readonly order?: OrderKind
   readonly isAtEnd?: boolean
@@ -17,4 +14,9 @@ export type TableColumn<Row> = {
   readonly total?: (rows: readonly Row[]) => ComponentChildren
   /** Written to exports and not shown. */
   readonly isExportOnly?: boolean
+}
+
+/** The class of a column's cells: numbers and amounts stand at the right unless the column says otherwise. */
+export function alignment({ isAtEnd, order }: Pick<TableColumn<never>, 'isAtEnd' | 'order'>): string | undefined {
+  return (isAtEnd ?? (order === 'number' || order === 'amount')) ? 'at-end' : undefined
 }

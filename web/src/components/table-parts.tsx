@@ -1,30 +1,25 @@
 import { nextOrder, type TableOrder } from '../core/table-order.ts'
 import { Icon } from './icon.tsx'
-import type { TableColumn } from './table-column.ts'
+import { alignment, type TableColumn } from './table-column.ts'
 
 type ColumnTitlesProps<Row> = {
   readonly columns: readonly TableColumn<Row>[]
-  readonly order: TableOrder
-  readonly onOrder: (order: TableOrder) => void
+  readonly order?: TableOrder
+  /** Absent for a table with one order. */
+  readonly onOrder?: (order: TableOrder) => void
 }
 
 /** The titles; those that can order the rows are buttons. */
-export function ColumnTitles<Row>({ columns, order, onOrder }: ColumnTitlesProps<Row>) {
+export function ColumnTitles<Row>({ columns, order = null, onOrder }: ColumnTitlesProps<Row>) {
   return (
     <thead>
       <tr>
         {columns.map((column) => {
           const isOrdered = order?.column === column.id
           const direction = order?.isDescending === true ? 'descending' : 'ascending'
-          const isAtEnd = column.isAtEnd ?? (column.order === 'number' || column.order === 'amount')
           return (
-            <th
-              key={column.id}
-              scope="col"
-              class={isAtEnd ? 'at-end' : undefined}
-              aria-sort={isOrdered ? direction : undefined}
-            >
-              {column.order === undefined ? (
+            <th key={column.id} scope="col" class={alignment(column)} aria-sort={isOrdered ? direction : undefined}>
+              {column.order === undefined || onOrder === undefined ? (
                 column.title
               ) : (
                 <button type="button" class="order" onClick={() => onOrder(nextOrder(order, column.id))}>
@@ -54,9 +49,8 @@ export function ColumnTotals<Row>(props: {
       <tr>
         {columns.map((column, index) => {
           const content = column.total?.(rows) ?? (index === 0 ? 'Sum' : '')
-          const isAtEnd = column.isAtEnd ?? (column.order === 'number' || column.order === 'amount')
           return (
-            <td key={column.id} class={isAtEnd ? 'at-end' : undefined}>
+            <td key={column.id} class={alignment(column)}>
               {content}
             </td>
           )
@@ -64,4 +58,26 @@ export function ColumnTotals<Row>(props: {
       </tr>
     </tfoot>
   )
+}
+
+/** The cells of one row. @param link the page of the row, which its first cell links to. */
+export function RowCells<Row>(props: {
+  readonly columns: readonly TableColumn<Row>[]
+  readonly row: Row
+  readonly link?: string | undefined
+}) {
+  const { columns, row, link } = props
+  return columns.map((column, index) => {
+    const content = column.cell === undefined ? column.value(row) : column.cell(row)
+    return (
+      <td key={column.id} class={alignment(column)}>
+        {index === 0 && link !== undefined ? <a href={link}>{content}</a> : content}
+      </td>
+    )
+  })
+}
+
+/** The columns that stand on the page. */
+export function shownColumns<Row>(columns: readonly TableColumn<Row>[]): readonly TableColumn<Row>[] {
+  return columns.filter(({ isExportOnly }) => isExportOnly !== true)
 }

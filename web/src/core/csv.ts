@@ -7,9 +7,9 @@ const FORMULA = /(^|[;\t\r\n])(?=[=+\-@＝＋－＠]|^[\t\r\n])/g
 /** Plain numbers begin with a sign and are no formulas. */
 const NUMBER = /^[+-]?\d+(\.\d+)?$/
 
-/** One file of RFC 4180: a row of titles and one row for each row of the table. */
-export function csvFile(titles: readonly string[], rows: readonly (readonly CellValue[])[]): string {
-  return [titles, ...rows].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+/** Lines of RFC 4180, each with its end. */
+export function csvLines(rows: readonly (readonly CellValue[])[]): string {
+  return rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
 }
 
 /** What a spreadsheet would read as a formula gets a `'` in front. Semicolons and tabs are quoted too, which some take as separators. */
@@ -19,9 +19,15 @@ function csvCell(value: CellValue): string {
   return /[",;\t\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
-/** A file name of letters, digits and dashes, such as `reelgate-ledger-demo-2026-11-22.csv`. */
-export function csvFileName(parts: readonly (string | null | undefined)[], now: Date): string {
-  const words = ['reelgate', ...parts, now.toISOString().slice(0, 10)]
+/**
+ * A file name of letters, digits and dashes, such as `reelgate-ledger-demo-2026-11-22.csv`.
+ * @param isIncomplete is said in the name, so that a part is not taken for the whole: `reelgate-ledger-demo-2026-11-22-incomplete.csv`.
+ */
+export function csvFileName(
+  parts: readonly (string | null | undefined)[],
+  { now, isIncomplete = false }: { readonly now: Date; readonly isIncomplete?: boolean },
+): string {
+  const words = ['reelgate', ...parts, now.toISOString().slice(0, 10), isIncomplete ? 'incomplete' : '']
   const safe = words.map((word) =>
     (word ?? '')
       .toLowerCase()

@@ -6,15 +6,21 @@ export type StatementLine = { readonly kind: string; readonly count: number; rea
 /** The order in which a statement names the kinds: money that comes before money that goes. */
 const KINDS = ['grant', 'adjust', 'reserve', 'release', 'settle']
 
-/** The sums of ledger rows by kind, and the change of the balance that they make together. */
-export function statementLines(rows: readonly { readonly kind: string; readonly amount: string }[]): {
-  readonly lines: readonly StatementLine[]
-  readonly change: string
-} {
-  const kinds = [...new Set([...KINDS, ...rows.map(({ kind }) => kind)])]
-  const lines = kinds.map((kind) => {
-    const amounts = rows.filter((row) => row.kind === kind).map(({ amount }) => amount)
-    return { kind, count: amounts.length, amount: sumAmounts(amounts) }
-  })
-  return { lines: lines.filter(({ count }) => count > 0), change: sumAmounts(rows.map(({ amount }) => amount)) }
+/** The sums of ledger rows by kind, as far as rows have been added. A ledger of any length is read without keeping its rows. */
+export class Statement {
+  readonly #lines = new Map<string, StatementLine>()
+
+  /** Adds the rows of one page. */
+  add(rows: readonly { readonly kind: string; readonly amount: string }[]): void {
+    for (const { kind, amount } of rows) {
+      const line = this.#lines.get(kind) ?? { kind, count: 0, amount: '0' }
+      this.#lines.set(kind, { kind, count: line.count + 1, amount: sumAmounts([line.amount, amount]) })
+    }
+  }
+
+  /** One line for each kind that has a row. */
+  lines(): readonly StatementLine[] {
+    const kinds = new Set([...KINDS, ...this.#lines.keys()])
+    return [...kinds].flatMap((kind) => this.#lines.get(kind) ?? [])
+  }
 }

@@ -50,6 +50,12 @@ function offsetOf(minutes: number): string {
   return `UTC${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`
 }
 
+/** `2026-11-22T22:49:10.000Z`: how files and copies hold a time. `at` is in Unix seconds; null stays null. */
+export function isoTime(at: number | null): string | null {
+  const time = new Date((at ?? Number.NaN) * 1000)
+  return Number.isNaN(time.getTime()) ? null : time.toISOString()
+}
+
 /** The time of day alone, such as `22:49:10`, for "as of". */
 export function clockTime(at: number, zone: TimeZone): string {
   return absoluteTime(at, zone).slice(11, 19)
@@ -77,6 +83,12 @@ export function lastDays(count: number, now: number): string[] {
 export function startOfDay(day: string): number | undefined {
   const milliseconds = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
   return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000
+}
+
+/** The Unix seconds at which a UTC day ends, which is when the next one begins; undefined if the string is no day. */
+export function endOfDay(day: string): number | undefined {
+  const start = startOfDay(day)
+  return start === undefined ? undefined : start + DAY
 }
 
 /** A chart of more days cannot be read. */

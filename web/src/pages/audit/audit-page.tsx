@@ -2,33 +2,30 @@ import { useState } from 'preact/hooks'
 import { useAdminList } from '../../api/admin-query.ts'
 import type { AuditRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
+import { exported, timeColumn } from '../../components/columns.tsx'
 import { Id } from '../../components/copy.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
 import { changedFields } from '../../core/change-summary.ts'
-import { startOfDay } from '../../core/time.ts'
+import { endOfDay, startOfDay } from '../../core/time.ts'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { AuditSheet } from './audit-sheet.tsx'
-
-const DAY_SECONDS = 86_400
 
 /** Who changed what, newest first. */
 export default function AuditPage() {
   const url = useUrlFilters(['actor', 'target', 'action', 'since', 'until'])
   const [opened, open] = useState<AuditRow | null>(null)
   const { actor, target, action, since = '', until = '' } = url.filters
-  const end = startOfDay(until)
   const list = useAdminList('/audit', {
     query: {
       actor,
       target,
       action,
       since: startOfDay(since),
-      until: end === undefined ? undefined : end + DAY_SECONDS,
+      until: endOfDay(until),
     },
   })
   return (
@@ -58,12 +55,7 @@ export default function AuditPage() {
 
 function auditColumns(open: (row: AuditRow) => void): readonly TableColumn<AuditRow>[] {
   return [
-    {
-      id: 'at',
-      title: 'Time',
-      value: ({ at }) => new Date(at * 1000).toISOString(),
-      cell: ({ at }) => <Time at={at} />,
-    },
+    timeColumn({ id: 'at', title: 'Time' }, ({ at }) => at),
     { id: 'actor', title: 'Actor', value: ({ actor }) => actor },
     { id: 'role', title: 'Role', value: ({ role }) => role },
     { id: 'action', title: 'Action', value: ({ action }) => action, cell: ({ action }) => <code>{action}</code> },
@@ -87,8 +79,8 @@ function auditColumns(open: (row: AuditRow) => void): readonly TableColumn<Audit
         </button>
       ),
     },
-    { id: 'tenant', title: 'Tenant', value: ({ tenant }) => tenant, isExportOnly: true },
-    { id: 'request', title: 'Request', value: ({ request_id }) => request_id, isExportOnly: true },
+    exported('Tenant', ({ tenant }) => tenant),
+    exported('Request', ({ request_id }) => request_id),
   ]
 }
 

@@ -1,9 +1,11 @@
 import { Nothing } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
+import { actionsColumn, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { Time } from '../../components/time.tsx'
 import { TwoLines } from '../../components/two-lines.tsx'
+import { channelState } from '../../core/channel-state.ts'
 import type { ChannelRow, SwitchAction } from './switch-action.ts'
 
 /** The columns of the channels; owners also get the switches. */
@@ -16,22 +18,27 @@ export function channelColumns(act: ((action: SwitchAction) => void) | undefined
       value: ({ id }) => id,
       cell: ({ id, provider, base_url_host }) => <TwoLines main={id} below={placeOf({ provider, base_url_host })} />,
     },
-    { id: 'provider', title: 'Provider', value: placeOf, isExportOnly: true },
-    { id: 'state', title: 'State', order: 'text', value: stateOf, cell: (row) => <State row={row} /> },
-    number('weight', 'Weight', ({ weight }) => weight),
-    number('priority', 'Priority', ({ priority }) => priority),
-    number('jobs', 'Open jobs', ({ open_jobs }) => open_jobs),
-    number('requests', 'Calls', ({ figures }) => figures?.requests),
-    number('errors', 'Errors', ({ figures }) => figures?.errors),
-    { id: 'p50', title: 'p50 ms', value: ({ figures }) => rounded(figures?.p50_ms), isExportOnly: true },
+    exported('Provider', placeOf),
+    { id: 'state', title: 'State', order: 'text', value: channelState, cell: (row) => <State row={row} /> },
+    numberColumn({ id: 'weight', title: 'Weight' }, ({ weight }) => weight),
+    numberColumn({ id: 'priority', title: 'Priority' }, ({ priority }) => priority),
+    numberColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
+    numberColumn({ id: 'requests', title: 'Calls' }, ({ figures }) => figures?.requests),
+    numberColumn({ id: 'errors', title: 'Errors' }, ({ figures }) => figures?.errors),
+    exported('p50 ms', ({ figures }) => rounded(figures?.p50_ms)),
     {
       id: 'p95',
       title: 'p50 / p95 ms',
       order: 'number',
       value: ({ figures }) => rounded(figures?.p95_ms),
       cell: ({ figures }) => <Milliseconds figures={figures} />,
+      isShownOnly: true,
     },
-    { id: 'switched', title: 'Switched by', value: ({ switched_by }) => switched_by, isExportOnly: true },
+    exported('p95 ms', ({ figures }) => rounded(figures?.p95_ms)),
+    exported('Configured weight', ({ configured }) => configured?.weight),
+    exported('Configured priority', ({ configured }) => configured?.priority),
+    exported('Switched by', ({ switched_by }) => switched_by),
+    timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
     ...(act === undefined ? [] : [actions(act)]),
   ]
 }
@@ -41,7 +48,7 @@ function placeOf({ provider, base_url_host }: Pick<ChannelRow, 'provider' | 'bas
 }
 
 function State({ row }: { readonly row: ChannelRow }) {
-  const status = <Status state={stateOf(row)} />
+  const status = <Status state={channelState(row)} />
   return row.switched_by === null ? (
     status
   ) : (
@@ -56,21 +63,6 @@ function State({ row }: { readonly row: ChannelRow }) {
   )
 }
 
-function stateOf({ disabled, breaker }: ChannelRow): string {
-  if (disabled) {
-    return 'disabled'
-  }
-  return breaker === 'open' ? 'breaker open' : breaker === 'half_open' ? 'recovering' : 'enabled'
-}
-
-function number(
-  id: string,
-  title: string,
-  value: (row: ChannelRow) => number | null | undefined,
-): TableColumn<ChannelRow> {
-  return { id, title, order: 'number', value, cell: (row) => value(row) ?? <Nothing /> }
-}
-
 function Milliseconds({ figures }: Pick<ChannelRow, 'figures'>) {
   const [p50, p95] = [rounded(figures?.p50_ms), rounded(figures?.p95_ms)]
   return p50 === null ? <Nothing /> : <span class="number">{`${p50} / ${p95 ?? '–'}`}</span>
@@ -81,22 +73,17 @@ function rounded(milliseconds: number | null | undefined): number | null {
 }
 
 function actions(act: (action: SwitchAction) => void): TableColumn<ChannelRow> {
-  return {
-    id: 'actions',
-    title: 'Actions',
-    value: () => '',
-    cell: (row) => (
-      <span class="row-actions">
-        <Button
-          onClick={() => act({ kind: 'channel-state', id: row.id, isDisabled: row.disabled, openJobs: row.open_jobs })}
-        >
-          {row.disabled ? 'Enable' : 'Disable'}
-        </Button>
-        <Button onClick={() => act({ kind: 'channel-share', row })}>Weight</Button>
-        {row.switched_by === null ? null : (
-          <Button onClick={() => act({ kind: 'channel-clear', id: row.id })}>Clear</Button>
-        )}
-      </span>
-    ),
-  }
+  return actionsColumn((row) => (
+    <span class="row-actions">
+      <Button
+        onClick={() => act({ kind: 'channel-state', id: row.id, isDisabled: row.disabled, openJobs: row.open_jobs })}
+      >
+        {row.disabled ? 'Enable' : 'Disable'}
+      </Button>
+      <Button onClick={() => act({ kind: 'channel-share', row })}>Weight</Button>
+      {row.switched_by === null ? null : (
+        <Button onClick={() => act({ kind: 'channel-clear', id: row.id })}>Clear</Button>
+      )}
+    </span>
+  ))
 }

@@ -1,5 +1,6 @@
 import type { Channels } from '../../api/admin-types.ts'
 import { Button } from '../../components/button.tsx'
+import { actionsColumn, exported, timeColumn } from '../../components/columns.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
@@ -31,12 +32,9 @@ export function modelColumns(act: ((action: SwitchAction) => void) | undefined):
       value: ({ pricing }) => priceWords(pricing).join('; '),
       cell: ({ pricing }) => <Prices words={priceWords(pricing)} />,
     },
-    {
-      id: 'limits',
-      title: 'Limits',
-      value: ({ limits }) => JSON.stringify(limits),
-      isExportOnly: true,
-    },
+    exported('Limits', ({ limits }) => JSON.stringify(limits)),
+    exported('Switched by', ({ switched_by }) => switched_by),
+    timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
     ...(act === undefined ? [] : [actions(act)]),
   ]
 }
@@ -65,16 +63,11 @@ function Prices({ words }: { readonly words: readonly string[] }) {
 }
 
 function actions(act: (action: SwitchAction) => void): TableColumn<ModelRow> {
-  return {
-    id: 'actions',
-    title: 'Actions',
-    value: () => '',
-    cell: ({ id, disabled }) => (
-      <span class="row-actions">
-        <Button onClick={() => act({ kind: 'model-state', id, isDisabled: disabled })}>
-          {disabled ? 'Enable' : 'Disable'}
-        </Button>
-      </span>
-    ),
-  }
+  return actionsColumn(({ id, disabled }) => (
+    <span class="row-actions">
+      <Button onClick={() => act({ kind: 'model-state', id, isDisabled: disabled })}>
+        {disabled ? 'Enable' : 'Disable'}
+      </Button>
+    </span>
+  ))
 }

@@ -1,11 +1,10 @@
 import type { KeyRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
-import { BudgetBar } from '../../components/budget-bar.tsx'
 import { Button } from '../../components/button.tsx'
+import { actionsColumn, budgetColumns, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
 import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
 import { TwoLines } from '../../components/two-lines.tsx'
 import type { KeyAction } from './key-action.ts'
 
@@ -19,7 +18,7 @@ export function keyColumns(act: ((action: KeyAction) => void) | undefined): read
       value: ({ name }) => name,
       cell: ({ name, id }) => <TwoLines main={name ?? 'without a name'} below={<Id value={id} label="key id" />} />,
     },
-    { id: 'id', title: 'Id', value: ({ id }) => id, isExportOnly: true },
+    exported('Id', ({ id }) => id),
     { id: 'tenant', title: 'Tenant', order: 'text', value: ({ tenant }) => tenant },
     {
       id: 'state',
@@ -31,29 +30,13 @@ export function keyColumns(act: ((action: KeyAction) => void) | undefined): read
     {
       id: 'models',
       title: 'Models',
-      value: ({ models }) => models?.join(' '),
+      value: ({ models }) => models?.join(' ') ?? 'all',
       cell: ({ models }) => (models === null ? 'all' : <Models models={models} />),
     },
-    {
-      id: 'rate',
-      title: 'Rate a minute',
-      order: 'number',
-      value: ({ rate_per_minute }) => rate_per_minute,
-      cell: ({ rate_per_minute }) => rate_per_minute ?? <Nothing />,
-    },
-    {
-      id: 'budget',
-      title: 'Budget',
-      value: ({ budget }) => budget?.amount,
-      cell: ({ budget }) => <BudgetBar budget={budget} />,
-    },
-    { id: 'created', title: 'Made', value: ({ created_at }) => created_at, isExportOnly: true },
-    {
-      id: 'expires',
-      title: 'Expires',
-      value: ({ expires_at }) => expires_at,
-      cell: ({ expires_at }) => <Time at={expires_at} />,
-    },
+    numberColumn({ id: 'rate', title: 'Rate a minute' }, ({ rate_per_minute }) => rate_per_minute),
+    ...budgetColumns<KeyRow>(({ budget }) => budget),
+    timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at, { isExportOnly: true }),
+    timeColumn({ id: 'expires', title: 'Expires' }, ({ expires_at }) => expires_at),
     ...(act === undefined ? [] : [actions(act)]),
   ]
 }
@@ -67,19 +50,15 @@ function Models({ models }: { readonly models: readonly string[] }) {
 }
 
 function actions(act: (action: KeyAction) => void): TableColumn<KeyRow> {
-  return {
-    id: 'actions',
-    title: 'Actions',
-    value: () => '',
-    cell: (row) =>
-      row.state === 'revoked' ? (
-        <Nothing />
-      ) : (
-        <span class="row-actions">
-          <Button onClick={() => act({ kind: 'change', row })}>Change</Button>
-          <Button onClick={() => act({ kind: 'rotate', row })}>Rotate</Button>
-          <Button onClick={() => act({ kind: 'revoke', row })}>Revoke</Button>
-        </span>
-      ),
-  }
+  return actionsColumn((row) =>
+    row.state === 'revoked' ? (
+      <Nothing />
+    ) : (
+      <span class="row-actions">
+        <Button onClick={() => act({ kind: 'change', row })}>Change</Button>
+        <Button onClick={() => act({ kind: 'rotate', row })}>Rotate</Button>
+        <Button onClick={() => act({ kind: 'revoke', row })}>Revoke</Button>
+      </span>
+    ),
+  )
 }

@@ -1,10 +1,9 @@
 import type { LedgerRow } from '../../api/admin-types.ts'
-import { Amount, Nothing } from '../../components/amount.tsx'
+import { Nothing } from '../../components/amount.tsx'
+import { amountColumn, exported, timeColumn } from '../../components/columns.tsx'
 import { Id } from '../../components/copy.tsx'
 import { Status, type Tone } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
-import { sumAmounts } from '../../core/amount.ts'
 import { isVideoOperation } from '../../core/video-operation.ts'
 
 const TONES: Readonly<Record<LedgerRow['kind'], Tone>> = {
@@ -18,12 +17,7 @@ const TONES: Readonly<Record<LedgerRow['kind'], Tone>> = {
 /** The columns of the ledger; what has no column of its own is exported. */
 export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[] {
   return [
-    {
-      id: 'at',
-      title: 'Time',
-      value: ({ at }) => new Date(at * 1000).toISOString(),
-      cell: ({ at }) => <Time at={at} />,
-    },
+    timeColumn({ id: 'at', title: 'Time' }, ({ at }) => at),
     {
       id: 'kind',
       title: 'Kind',
@@ -43,32 +37,17 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       title: 'Note',
       value: ({ reason, reference }) => reason ?? reference,
       cell: ({ reason, reference, estimated }) => reason ?? reference ?? (estimated ? 'estimated' : <Nothing />),
+      isShownOnly: true,
     },
-    {
-      id: 'actual',
-      title: 'Billed',
-      order: 'amount',
-      value: ({ actual }) => actual,
-      cell: ({ actual }) => <Amount value={actual} />,
-      total: (rows) => <Amount value={sumAmounts(rows.map(({ actual }) => actual))} />,
-    },
-    {
-      id: 'amount',
-      title: 'Amount',
-      order: 'amount',
-      value: ({ amount }) => amount,
-      cell: ({ amount }) => <Amount value={amount} isSigned />,
-      total: (rows) => <Amount value={sumAmounts(rows.map(({ amount }) => amount))} isSigned />,
-    },
-    { id: 'operation', title: 'Operation', value: ({ operation }) => operation, isExportOnly: true },
-    { id: 'channel', title: 'Channel', value: ({ channel }) => channel, isExportOnly: true },
-    { id: 'reserved', title: 'Reserved', value: ({ reserved }) => reserved, isExportOnly: true },
-    {
-      id: 'usage',
-      title: 'Usage',
-      value: ({ usage }) => (usage === null ? null : JSON.stringify(usage)),
-      isExportOnly: true,
-    },
+    amountColumn({ id: 'actual', title: 'Billed' }, ({ actual }) => actual),
+    amountColumn({ id: 'amount', title: 'Amount', isSigned: true }, ({ amount }) => amount),
+    exported('Reference', ({ reference }) => reference),
+    exported('Reason', ({ reason }) => reason),
+    exported('Estimated', ({ estimated }) => estimated),
+    exported('Operation', ({ operation }) => operation),
+    exported('Channel', ({ channel }) => channel),
+    exported('Reserved', ({ reserved }) => reserved),
+    exported('Usage', ({ usage }) => (usage === null ? null : JSON.stringify(usage))),
   ]
 }
 

@@ -7,17 +7,15 @@ import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import type { Filters } from '../../core/filters.ts'
-import { startOfDay } from '../../core/time.ts'
+import { endOfDay, startOfDay } from '../../core/time.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { ledgerColumns } from './ledger-columns.tsx'
-import { Statement } from './statement.tsx'
+import { StatementDialog } from './statement-dialog.tsx'
 import { Verification } from './verification.tsx'
 
 const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
-
-const DAY_SECONDS = 86_400
 
 /** Every movement of a tenant's credits. */
 export default function LedgerPage() {
@@ -64,7 +62,13 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
         exportName={['ledger', tenant, filters.kind]}
       />
       {shown === 'statement' ? (
-        <Statement tenant={tenant} list={list} isWhole={onClear === undefined} onClose={() => show(null)} />
+        <StatementDialog
+          tenant={tenant}
+          filters={filters}
+          list={list}
+          isWhole={onClear === undefined}
+          onClose={() => show(null)}
+        />
       ) : null}
       {shown === 'verification' ? <Verification tenant={tenant} onClose={() => show(null)} /> : null}
     </>
@@ -73,6 +77,5 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
 
 /** Days of the url as the times of the API; `to` includes its day. */
 function ledgerQuery({ kind, id, from = '', to = '' }: Filters) {
-  const end = startOfDay(to)
-  return { kind, id, from: startOfDay(from), to: end === undefined ? undefined : end + DAY_SECONDS }
+  return { kind, id, from: startOfDay(from), to: endOfDay(to) }
 }

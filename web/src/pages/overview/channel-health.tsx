@@ -1,62 +1,35 @@
 import type { Overview } from '../../api/admin-types.ts'
-import { Nothing } from '../../components/amount.tsx'
+import { numberColumn } from '../../components/columns.tsx'
+import { PlainTable } from '../../components/plain-table.tsx'
 import { Status } from '../../components/status.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
+import { channelState } from '../../core/channel-state.ts'
 
 type Channel = Overview['channels'][number]
 
 /** How each channel does, in one line each. */
 export function ChannelHealth({ channels }: { readonly channels: readonly Channel[] }) {
   return (
-    <section aria-label="Channels">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll box must be reachable by the keyboard */}
-      <section class="table-box" tabIndex={0} aria-label="Health of the channels">
-        <table>
-          <caption class="unseen">Health of the channels</caption>
-          <thead>
-            <tr>
-              <th scope="col">Channel</th>
-              <th scope="col">State</th>
-              {['Open jobs', 'Calls a minute', 'Errors', 'p50 ms', 'p95 ms'].map((title) => (
-                <th key={title} scope="col" class="at-end">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {channels.map((channel) => (
-              <tr key={channel.id}>
-                <td>{channel.id}</td>
-                <td>
-                  <Status state={stateOf(channel)} />
-                </td>
-                {numbersOf(channel).map(([title, value]) => (
-                  <td key={title} class="at-end">
-                    {value === null ? <Nothing /> : Math.round(value)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    </section>
+    <PlainTable
+      caption="Health of the channels"
+      columns={COLUMNS}
+      rows={channels}
+      rowKey={({ id }) => id}
+      exportName={['channel', 'health']}
+    />
   )
 }
 
-function stateOf({ disabled, breaker }: Channel): string {
-  if (disabled) {
-    return 'disabled'
-  }
-  return breaker === 'open' ? 'breaker open' : breaker === 'half_open' ? 'recovering' : 'enabled'
-}
+const COLUMNS: readonly TableColumn<Channel>[] = [
+  { id: 'id', title: 'Channel', value: ({ id }) => id },
+  { id: 'state', title: 'State', value: channelState, cell: (row) => <Status state={channelState(row)} /> },
+  numberColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
+  numberColumn({ id: 'requests', title: 'Calls a minute' }, ({ figures }) => figures?.requests),
+  numberColumn({ id: 'errors', title: 'Errors' }, ({ figures }) => figures?.errors),
+  numberColumn({ id: 'p50', title: 'p50 ms' }, ({ figures }) => rounded(figures?.p50_ms)),
+  numberColumn({ id: 'p95', title: 'p95 ms' }, ({ figures }) => rounded(figures?.p95_ms)),
+]
 
-function numbersOf({ open_jobs, figures }: Channel): readonly (readonly [string, number | null])[] {
-  return [
-    ['jobs', open_jobs],
-    ['requests', figures?.requests ?? null],
-    ['errors', figures?.errors ?? null],
-    ['p50', figures?.p50_ms ?? null],
-    ['p95', figures?.p95_ms ?? null],
-  ]
+function rounded(milliseconds: number | null | undefined): number | null {
+  return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds)
 }

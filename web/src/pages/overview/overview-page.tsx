@@ -55,7 +55,7 @@ function Content({ overview }: { readonly overview: Overview }) {
           <span>Left out: {spend.left_out}.</span>
         </p>
       )}
-      {spend.today === null ? null : <SpendByDay days={spend.days} />}
+      {spend.today === null ? null : <SpendByDay days={spend.days} tenant={overview.tenant?.id} />}
       {overview.channels.length === 0 ? null : <ChannelHealth channels={overview.channels} />}
     </>
   )

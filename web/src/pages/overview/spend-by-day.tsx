@@ -1,16 +1,30 @@
 import type { Overview } from '../../api/admin-types.ts'
-import { Amount } from '../../components/amount.tsx'
+import { amountColumn, countColumn } from '../../components/columns.tsx'
+import { PlainTable } from '../../components/plain-table.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
 import { readableAmount, shareOf, sumAmounts } from '../../core/amount.ts'
 import { lastDays } from '../../core/time.ts'
-import { withEmptyDays } from '../../core/usage-series.ts'
+import { type SpentDay, withEmptyDays } from '../../core/usage-series.ts'
 import { unixSeconds } from '../../state/clock.ts'
 
 const HEIGHT = 120
 
 const DAYS_SHOWN = 30
 
+const COLUMNS: readonly TableColumn<SpentDay>[] = [
+  { id: 'day', title: 'Day', value: ({ day }) => day },
+  countColumn({ id: 'requests', title: 'Requests' }, ({ requests }) => requests),
+  amountColumn({ id: 'cost', title: 'Cost' }, ({ cost }) => cost),
+]
+
+type SpendByDayProps = {
+  readonly days: Overview['spend']['days']
+  /** Undefined for all tenants. */
+  readonly tenant: string | undefined
+}
+
 /** A bar for each day; the numbers are also in a table that opens below. */
-export function SpendByDay({ days: spent }: { readonly days: Overview['spend']['days'] }) {
+export function SpendByDay({ days: spent, tenant }: SpendByDayProps) {
   const days = withEmptyDays(spent, lastDays(DAYS_SHOWN, unixSeconds()))
   const costs = days.map(({ cost }) => cost)
   const total = sumAmounts(costs)
@@ -49,31 +63,13 @@ export function SpendByDay({ days: spent }: { readonly days: Overview['spend']['
       </div>
       <details class="as-table">
         <summary>Show as table</summary>
-        <table class="plain">
-          <caption class="unseen">Spend by day</caption>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col" class="at-end">
-                Requests
-              </th>
-              <th scope="col" class="at-end">
-                Cost
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.toReversed().map(({ day, cost, requests }) => (
-              <tr key={day}>
-                <td>{day}</td>
-                <td class="at-end">{requests}</td>
-                <td class="at-end">
-                  <Amount value={cost} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          caption="Spend by day"
+          columns={COLUMNS}
+          rows={days.toReversed()}
+          rowKey={({ day }) => day}
+          exportName={['spend', 'by', 'day', tenant]}
+        />
       </details>
     </section>
   )

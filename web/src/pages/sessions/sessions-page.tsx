@@ -5,11 +5,11 @@ import { adminWrite } from '../../api/admin-write.ts'
 import { signOut, useMay } from '../../api/session.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { Button } from '../../components/button.tsx'
+import { timeColumn } from '../../components/columns.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Page } from '../../components/page.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
 import { notify } from '../../state/notices.ts'
 
 const KINDS: Readonly<Record<SessionRow['kind'], string>> = {
@@ -74,19 +74,9 @@ function sessionColumns(end: (row: SessionRow) => void): readonly TableColumn<Se
     { id: 'actor', title: 'Who', value: ({ actor }) => actor },
     { id: 'kind', title: 'Signed in by', value: ({ kind }) => KINDS[kind] },
     { id: 'role', title: 'Role', value: ({ role, tenant }) => (tenant === null ? role : `${role} ${tenant.name}`) },
-    {
-      id: 'created',
-      title: 'Since',
-      value: ({ created_at }) => created_at,
-      cell: ({ created_at }) => <Time at={created_at} />,
-    },
-    { id: 'seen', title: 'Last seen', value: ({ seen_at }) => seen_at, cell: ({ seen_at }) => <Time at={seen_at} /> },
-    {
-      id: 'expires',
-      title: 'Ends',
-      value: ({ expires_at }) => expires_at,
-      cell: ({ expires_at }) => <Time at={expires_at} />,
-    },
+    timeColumn({ id: 'created', title: 'Since' }, ({ created_at }) => created_at),
+    timeColumn({ id: 'seen', title: 'Last seen' }, ({ seen_at }) => seen_at),
+    timeColumn({ id: 'expires', title: 'Ends' }, ({ expires_at }) => expires_at),
     {
       id: 'current',
       title: 'Session',

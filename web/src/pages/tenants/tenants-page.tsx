@@ -2,16 +2,13 @@ import { useState } from 'preact/hooks'
 import { useAdminList } from '../../api/admin-query.ts'
 import type { TenantRow } from '../../api/admin-types.ts'
 import { useMay } from '../../api/session.ts'
-import { Amount } from '../../components/amount.tsx'
-import { BudgetBar } from '../../components/budget-bar.tsx'
 import { Button } from '../../components/button.tsx'
+import { amountColumn, budgetColumns, countColumn, timeColumn } from '../../components/columns.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { Page } from '../../components/page.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
-import { sumAmounts } from '../../core/amount.ts'
 import { CreateTenant } from './create-tenant.tsx'
 
 /** Every tenant with its balance. */
@@ -54,39 +51,14 @@ const COLUMNS: readonly TableColumn<TenantRow>[] = [
     cell: ({ state }) => <Status state={state} />,
     order: 'text',
   },
-  amountColumn('available', 'Available'),
-  amountColumn('held', 'Held'),
-  amountColumn('spent', 'Spent'),
-  {
-    id: 'jobs',
-    title: 'Open jobs',
-    value: ({ open_jobs }) => open_jobs,
-    order: 'number',
-    total: (rows) => rows.reduce((sum, { open_jobs }) => sum + open_jobs, 0),
-  },
-  {
-    id: 'budget',
-    title: 'Budget',
-    value: ({ budget }) => budget?.amount,
-    cell: ({ budget }) => <BudgetBar budget={budget} />,
-  },
-  {
-    id: 'created',
-    title: 'Made',
-    value: ({ created_at }) => created_at,
-    cell: ({ created_at }) => <Time at={created_at} />,
-    order: 'number',
-    isAtEnd: false,
-  },
+  balanceColumn('available', 'Available'),
+  balanceColumn('held', 'Held'),
+  balanceColumn('spent', 'Spent'),
+  countColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
+  ...budgetColumns<TenantRow>(({ budget }) => budget),
+  timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at, { order: 'text' }),
 ]
 
-function amountColumn(id: 'available' | 'held' | 'spent', title: string): TableColumn<TenantRow> {
-  return {
-    id,
-    title,
-    order: 'amount',
-    value: ({ balance }) => balance[id],
-    cell: ({ balance }) => <Amount value={balance[id]} />,
-    total: (rows) => <Amount value={sumAmounts(rows.map(({ balance }) => balance[id]))} />,
-  }
+function balanceColumn(id: 'available' | 'held' | 'spent', title: string): TableColumn<TenantRow> {
+  return amountColumn({ id, title }, ({ balance }) => balance[id])
 }

@@ -1,9 +1,8 @@
 import type { VideoRow } from '../../api/admin-types.ts'
-import { Amount, Nothing } from '../../components/amount.tsx'
+import { Nothing } from '../../components/amount.tsx'
+import { amountColumn, exported, timeColumn } from '../../components/columns.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
-import { sumAmounts } from '../../core/amount.ts'
 import { duration } from '../../core/time.ts'
 
 /** Whether a job may still change. */
@@ -14,13 +13,9 @@ export function isOpen({ status }: Pick<VideoRow, 'status'>): boolean {
 /** The columns of the video jobs. */
 export function videoColumns(): readonly TableColumn<VideoRow>[] {
   return [
-    {
-      id: 'created',
-      title: 'Created',
-      value: ({ created_at }) => new Date(created_at * 1000).toISOString(),
-      cell: ({ created_at }) => <Time at={created_at} />,
-    },
-    { id: 'id', title: 'Id', value: ({ id }) => id, isExportOnly: true },
+    timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at),
+    exported('Id', ({ id }) => id),
+    exported('Tenant', ({ tenant }) => tenant.id),
     {
       id: 'status',
       title: 'Status',
@@ -29,7 +24,15 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       cell: (row) => <VideoStatus row={row} />,
     },
     { id: 'model', title: 'Model', order: 'text', value: ({ model }) => model },
-    { id: 'shape', title: 'Length and size', value: shapeOf, cell: (row) => shapeOf(row) || <Nothing /> },
+    {
+      id: 'shape',
+      title: 'Length and size',
+      value: shapeOf,
+      cell: (row) => shapeOf(row) || <Nothing />,
+      isShownOnly: true,
+    },
+    exported('Length s', ({ duration: seconds }) => seconds),
+    exported('Resolution', ({ resolution }) => resolution),
     { id: 'channel', title: 'Channel', value: ({ channel }) => channel, cell: ({ channel }) => channel ?? <Nothing /> },
     {
       id: 'took',
@@ -37,16 +40,12 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       order: 'number',
       value: ({ created_at, ended_at }) => (ended_at === null ? null : ended_at - created_at),
       cell: ({ created_at, ended_at }) => (ended_at === null ? <Nothing /> : duration(ended_at - created_at)),
+      isShownOnly: true,
     },
-    {
-      id: 'cost',
-      title: 'Cost',
-      order: 'amount',
-      value: ({ cost }) => cost,
-      cell: ({ cost }) => <Amount value={cost} />,
-      total: (rows) => <Amount value={sumAmounts(rows.map(({ cost }) => cost))} />,
-    },
-    { id: 'error', title: 'Error', value: ({ error }) => error, isExportOnly: true },
+    amountColumn({ id: 'cost', title: 'Cost' }, ({ cost }) => cost),
+    timeColumn({ id: 'ended', title: 'Ended' }, ({ ended_at }) => ended_at, { isExportOnly: true }),
+    exported('Reserved', ({ estimate }) => estimate),
+    exported('Error', ({ error }) => error),
   ]
 }
 

@@ -66,7 +66,7 @@ function Video({ job }: { readonly job: VideoDetail }) {
         </div>
         <div class="column">
           <VideoFacts job={job} />
-          <VideoReceipt receipt={job.receipt} />
+          <VideoReceipt receipt={job.receipt} jobId={job.id} />
           <Json title="Request" value={job.request} />
           <Json title="Reply to the submit" value={job.submit_reply} />
           <Json title="Last reply to a poll" value={job.poll_reply} />

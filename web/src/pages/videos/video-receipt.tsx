@@ -1,8 +1,14 @@
 import type { VideoDetail } from '../../api/admin-types.ts'
 import { Amount, Nothing } from '../../components/amount.tsx'
+import { amountColumn, exported } from '../../components/columns.tsx'
+import { PlainTable } from '../../components/plain-table.tsx'
+import type { TableColumn } from '../../components/table-column.ts'
+
+type Receipt = NonNullable<VideoDetail['receipt']>
+type Line = Receipt['lines'][number]
 
 /** What a job cost, in its parts. */
-export function VideoReceipt({ receipt }: { readonly receipt: VideoDetail['receipt'] }) {
+export function VideoReceipt({ receipt, jobId }: { readonly receipt: Receipt | null; readonly jobId: string }) {
   if (receipt === null || receipt.lines.length === 0) {
     return null
   }
@@ -12,46 +18,36 @@ export function VideoReceipt({ receipt }: { readonly receipt: VideoDetail['recei
         <h2>Receipt</h2>
         <span class="hint">credits</span>
       </div>
-      <table class="plain">
-        <caption class="unseen">What was billed</caption>
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col" class="at-end">
-              Quantity
-            </th>
-            <th scope="col" class="at-end">
-              Amount
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {receipt.lines.map((line) => (
-            <tr key={`${line.what} ${line.quantity} ${line.amount}`}>
-              <td>{line.what}</td>
-              <td class="at-end">
-                {line.quantity === null ? (
-                  <Nothing />
-                ) : (
-                  `${line.quantity} × ${line.unit_price ?? '?'} per ${line.unit ?? 'unit'}`
-                )}
-              </td>
-              <td class="at-end">
-                <Amount value={line.amount} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <td>Billed</td>
-            <td />
-            <td class="at-end">
-              <Amount value={receipt.cost} />
-            </td>
-          </tr>
-        </tfoot>
-      </table>
+      <PlainTable
+        caption="What was billed"
+        columns={columnsOf(receipt)}
+        rows={receipt.lines}
+        rowKey={({ what, quantity, amount }) => `${what} ${quantity} ${amount}`}
+        exportName={['receipt', jobId]}
+      />
     </section>
   )
+}
+
+function columnsOf({ cost }: Receipt): readonly TableColumn<Line>[] {
+  return [
+    { id: 'what', title: 'What', value: ({ what }) => what, total: () => 'Billed' },
+    {
+      id: 'quantity',
+      title: 'Quantity',
+      isAtEnd: true,
+      value: ({ quantity }) => quantity,
+      cell: (line) => <Quantity line={line} />,
+    },
+    exported('Unit price', ({ unit_price }) => unit_price),
+    exported('Unit', ({ unit }) => unit),
+    {
+      ...amountColumn({ id: 'amount', title: 'Amount' }, ({ amount }) => amount),
+      total: () => <Amount value={cost} />,
+    },
+  ]
+}
+
+function Quantity({ line: { quantity, unit_price, unit } }: { readonly line: Line }) {
+  return quantity === null ? <Nothing /> : <span>{`${quantity} × ${unit_price ?? '?'} per ${unit ?? 'unit'}`}</span>
 }

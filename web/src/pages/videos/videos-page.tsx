@@ -5,15 +5,13 @@ import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import type { Filters } from '../../core/filters.ts'
-import { startOfDay } from '../../core/time.ts'
+import { endOfDay, startOfDay } from '../../core/time.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { isOpen, videoColumns } from './video-columns.tsx'
 
 const STATUSES = ['queued', 'processing', 'succeeded', 'failed', 'expired'] as const
-
-const DAY_SECONDS = 86_400
 
 /** While a job of the first page is open, and the page is visible. */
 const REFRESH_MILLISECONDS = 5_000
@@ -54,14 +52,13 @@ type VideosOfTenantProps = {
 function VideosOfTenant({ tenant, filters, onClear }: VideosOfTenantProps) {
   const [hasOpen, setHasOpen] = useState(false)
   const { status, model, from = '', to = '' } = filters
-  const end = startOfDay(to)
   const list = useAdminList('/videos', {
     query: {
       tenant,
       status,
       model,
       created_after: startOfDay(from),
-      created_before: end === undefined ? undefined : end + DAY_SECONDS,
+      created_before: endOfDay(to),
     },
     everyMilliseconds: hasOpen ? REFRESH_MILLISECONDS : undefined,
   })

@@ -2,13 +2,13 @@ import { useAdminList } from '../../api/admin-query.ts'
 import type { CallbackRow } from '../../api/admin-types.ts'
 import { useMay } from '../../api/session.ts'
 import { Nothing } from '../../components/amount.tsx'
+import { numberColumn, timeColumn } from '../../components/columns.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
@@ -58,12 +58,7 @@ function WebhooksOfTenant({ tenant }: { readonly tenant: string }) {
 }
 
 const COLUMNS: readonly TableColumn<CallbackRow>[] = [
-  {
-    id: 'at',
-    title: 'Time',
-    value: ({ at }) => new Date(at * 1000).toISOString(),
-    cell: ({ at }) => <Time at={at} />,
-  },
+  timeColumn({ id: 'at', title: 'Time' }, ({ at }) => at),
   {
     id: 'state',
     title: 'Delivery',
@@ -72,13 +67,7 @@ const COLUMNS: readonly TableColumn<CallbackRow>[] = [
     cell: ({ delivered }) => <Status state={delivered ? 'delivered' : 'failed'} />,
   },
   { id: 'host', title: 'Receiver', order: 'text', value: ({ url_host }) => url_host },
-  {
-    id: 'status',
-    title: 'Status',
-    order: 'number',
-    value: ({ status }) => status,
-    cell: ({ status }) => status ?? <Nothing />,
-  },
+  numberColumn({ id: 'status', title: 'Status' }, ({ status }) => status),
   { id: 'milliseconds', title: 'ms', order: 'number', value: ({ milliseconds }) => milliseconds },
   { id: 'attempt', title: 'Attempt', order: 'number', value: ({ attempt }) => attempt },
   { id: 'job', title: 'Job', value: ({ job_id }) => job_id, cell: ({ job_id }) => <code>{job_id.slice(0, 8)}…</code> },
