@@ -2,6 +2,7 @@ import type { AdminRoute } from '#core/console/admin-route.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import type { ApiEvent } from './api-event.ts'
 import { readJsonBody } from './json-body.ts'
+import { receivedRequest } from './received-request.ts'
 
 /** The largest request names some hundred models. */
 const BODY_BYTES_MAX = 64 * 1024
@@ -38,5 +39,7 @@ const NAME_CHARACTERS_MAX = 64
  * @throws RequestBodyTooLargeError, InvalidRequestError for a body that is not JSON.
  */
 export async function readAdminBody(event: ApiEvent): Promise<unknown> {
-  return event.body ? (await readJsonBody(event, { bytesMax: BODY_BYTES_MAX, depthMax: BODY_DEPTH_MAX })).json : {}
+  return event.body
+    ? (await readJsonBody(receivedRequest(event), { bytesMax: BODY_BYTES_MAX, depthMax: BODY_DEPTH_MAX })).json
+    : {}
 }

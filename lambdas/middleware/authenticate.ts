@@ -5,7 +5,8 @@ import { bearerKey, isPlausibleKey } from '#core/api-key.ts'
 import { InvalidApiKeyError } from '#core/errors.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import type { AccountView } from '#core/money/balance-view.ts'
-import { type ApiEvent, type ApiResult, headerLinesOf, headerOf } from './api-event.ts'
+import type { ApiEvent, ApiResult } from './api-event.ts'
+import { type ReceivedRequest, receivedRequest } from './received-request.ts'
 
 /** What a look-up finds for a key: the caller, and what else was read in the same request to the table. */
 export type Found = {
@@ -26,7 +27,7 @@ export type KeyLookup = (shown: ShownKey) => Promise<Found | undefined>
  */
 export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
-    const key = presentedKey(event)
+    const key = presentedKey(receivedRequest(event))
     const nowSeconds = Math.trunc(Date.now() / 1000)
     const found = await lookUp({ keyDigest: sha256Hex(key), nowSeconds, event })
     if (found === undefined) {
@@ -40,15 +41,12 @@ export function authenticate(lookUp: KeyLookup): MiddlewareObj<ApiEvent, ApiResu
 }
 
 /** The key that a request shows. @throws InvalidApiKeyError when it is missing, malformed, mistyped or given twice. */
-export function presentedKey(event: ApiEvent): string {
-  const key = isRepeated(event) ? undefined : bearerKey(headerOf(event, 'authorization'))
+export function presentedKey({ headerLines }: Pick<ReceivedRequest, 'headerLines'>): string {
+  const [line, second] = headerLines('authorization')
+  // Proxies disagree on which of two keys counts, so a request with two has none.
+  const key = second === undefined ? bearerKey(line) : undefined
   if (key === undefined || !isPlausibleKey(key)) {
     throw new InvalidApiKeyError()
   }
   return key
-}
-
-/** Proxies disagree on which of two keys counts, so a request with two has none. */
-function isRepeated(event: ApiEvent): boolean {
-  return headerLinesOf(event, 'authorization').length > 1
 }

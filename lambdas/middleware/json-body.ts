@@ -3,7 +3,7 @@ import { nextTurn } from '#adapters/next-turn.ts'
 import { InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
 import { exceededBound } from '#core/json/json-bounds.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
-import { headerOf } from './api-event.ts'
+import { headerValue, type ReceivedRequest, receivedRequest } from './received-request.ts'
 
 /** No video request nests deeper; a bomb of brackets does. */
 const DEPTH_MAX = 32
@@ -18,7 +18,7 @@ const FIELDS_MAX = 1_000
 const ELEMENTS_MAX = 100_000
 
 /** A smaller body is read in a millisecond or two; each step of the work on a larger one gets its own turn of the event loop. */
-const LARGE_CHARACTERS = 65_536
+const LARGE_BYTES = 65_536
 
 /** A body as a string and as the value that it holds. */
 export type JsonBody = { readonly text: string; readonly json: unknown }
@@ -29,7 +29,7 @@ export type JsonBody = { readonly text: string; readonly json: unknown }
  */
 export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
-    event.json = (await readJsonBody(event, { bytesMax, depthMax: DEPTH_MAX })).json
+    event.json = (await readJsonBody(receivedRequest(event), { bytesMax, depthMax: DEPTH_MAX })).json
   }
   return { before }
 }
@@ -39,13 +39,14 @@ export function jsonBody({ bytesMax }: { bytesMax: number }): MiddlewareObj<ApiE
  * @throws RequestBodyTooLargeError, InvalidRequestError as {@link jsonBody}.
  */
 export async function readJsonBody(
-  event: ApiEvent,
+  request: Pick<ReceivedRequest, 'body' | 'headerLines'>,
   { bytesMax, depthMax }: { bytesMax: number; depthMax: number },
 ): Promise<JsonBody> {
-  const isLarge = (event.body?.length ?? 0) > LARGE_CHARACTERS
+  const { body } = request
+  const isLarge = body.length > LARGE_BYTES
   const pause = () => (isLarge ? nextTurn() : undefined)
   await pause()
-  const text = readText(event, bytesMax)
+  const text = readText(body, { bytesMax, coding: headerValue(request, 'content-encoding') })
   refuseAbove(text, depthMax)
   await pause()
   const json = parse(text)
@@ -73,12 +74,12 @@ function parse(text: string): unknown {
   }
 }
 
-function readText(event: ApiEvent, bytesMax: number): string {
-  const coding = headerOf(event, 'content-encoding')?.trim().toLowerCase() ?? ''
-  if (coding !== '' && coding !== 'identity') {
+type Encoded = { readonly bytesMax: number; readonly coding: string | undefined }
+
+function readText(bytes: Buffer, { bytesMax, coding = '' }: Encoded): string {
+  if (!['', 'identity'].includes(coding.trim().toLowerCase())) {
     throw invalidBody('the body must not be compressed')
   }
-  const bytes = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
   if (bytes.length > bytesMax) {
     throw new RequestBodyTooLargeError()
   }

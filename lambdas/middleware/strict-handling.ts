@@ -3,7 +3,8 @@ import { ignoredHeader, refuseIgnored } from '#core/contract/ignored-fields.ts'
 import { queryOf } from '#core/contract/routes.ts'
 import { topLevelFields } from '#core/json/json-fields.ts'
 import { prefersStrict } from '#core/parameters/prefers-strict.ts'
-import { type ApiEvent, type ApiResult, type Handling, headerLinesOf } from './api-event.ts'
+import type { ApiEvent, ApiResult, Handling } from './api-event.ts'
+import { type ReceivedRequest, receivedRequest } from './received-request.ts'
 
 /** The fields of a body that an operation does not know. */
 export type UnknownFields = (json: unknown) => readonly string[]
@@ -21,9 +22,10 @@ type Options = {
  */
 export function strictHandling({ operation, unknownFields }: Options): MiddlewareObj<ApiEvent, ApiResult> {
   const before = async ({ event }: { event: ApiEvent }) => {
-    const { isStrict, ignored } = handlingOf(event, operation)
+    const request = receivedRequest(event)
+    const { isStrict, ignored } = handlingOf(request, operation)
     // Nobody reads the body of an operation without one, so only a strict request pays for a look.
-    const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(event) : [])
+    const fields = unknownFields?.(event.json) ?? (isStrict ? namesInBody(request.body) : [])
     event.handling = { isStrict, ignored: { ...ignored, fields } }
     if (isStrict) {
       refuseIgnored(event.handling.ignored)
@@ -33,10 +35,13 @@ export function strictHandling({ operation, unknownFields }: Options): Middlewar
 }
 
 /** What a request prefers, and the query parameters that its operation ignores; nothing is known of its fields yet. */
-export function handlingOf(event: ApiEvent, operation: string): Handling {
+export function handlingOf(
+  { queryNames, headerLines }: Pick<ReceivedRequest, 'queryNames' | 'headerLines'>,
+  operation: string,
+): Handling {
   const known = queryOf(operation) ?? []
-  const query = Object.keys(event.queryStringParameters ?? {}).filter((name) => !known.includes(name))
-  return { isStrict: prefersStrict(headerLinesOf(event, 'prefer')), ignored: { query, fields: [] } }
+  const query = queryNames.filter((name) => !known.includes(name))
+  return { isStrict: prefersStrict(headerLines('prefer')), ignored: { query, fields: [] } }
 }
 
 /** Headers of a response: that the handling was strict (RFC 7240, section 3), and what was ignored. */
@@ -50,9 +55,8 @@ export function handlingHeaders(handling: Handling | undefined): Record<string, 
   return { ...(isStrict ? { 'preference-applied': 'handling=strict' } : {}), ...ignoredHeader(names) }
 }
 
-function namesInBody({ body, isBase64Encoded }: ApiEvent): readonly string[] {
-  const text = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8')
-    .toString('utf8')
-    .trimStart()
+/** The names at the top level of a JSON object; none of any other body. */
+export function namesInBody(body: Buffer): readonly string[] {
+  const text = body.toString('utf8').trimStart()
   return text.startsWith('{') ? Array.from(topLevelFields(text), ({ name }) => name) : []
 }

@@ -1,11 +1,13 @@
 import { FRONT_DOOR_HEADER, FRONT_DOOR_SILENCE_SECONDS } from '#core/cdn/front-door.ts'
 import { UpstreamTimeoutError } from '#core/errors.ts'
-import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
+import type { ClientResponse } from './client-response.ts'
 import type { RelayExchange } from './relay-exchange.ts'
-import type { StreamingResponse } from './streaming-response.ts'
 
 /** Leaves the front door time for the response itself. */
 const MARGIN_SECONDS = 10
+
+/** A response that can end before it is complete. */
+type EndableResponse = Pick<ClientResponse, 'isOpen'> & { readonly giveUp: () => void }
 
 const RESPONSE_MILLISECONDS_MAX = (FRONT_DOOR_SILENCE_SECONDS - MARGIN_SECONDS) * 1_000
 
@@ -16,11 +18,11 @@ const RESPONSE_MILLISECONDS_MAX = (FRONT_DOOR_SILENCE_SECONDS - MARGIN_SECONDS) 
  * @returns a function to call when the request is settled.
  */
 export function boundSilence(
-  event: Pick<ApiEvent, 'headers'>,
-  { exchange, response }: { readonly exchange: RelayExchange; readonly response: StreamingResponse },
+  exchange: Pick<RelayExchange, 'request' | 'note' | 'tellFailure'>,
+  response: EndableResponse,
   millisecondsMax = RESPONSE_MILLISECONDS_MAX,
 ): () => void {
-  if (headerOf(event, FRONT_DOOR_HEADER) === undefined) {
+  if (exchange.request.headerLines(FRONT_DOOR_HEADER).length === 0) {
     return () => undefined
   }
   const timer = setTimeout(() => {

@@ -1,7 +1,8 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { IGNORED_HEADER, refuseIgnored } from '#core/contract/ignored-fields.ts'
 import type { Microcredits } from '#core/money/money.ts'
-import { type ApiEvent, type Handling, headerOf, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { type Handling, MiddlewareOrderError } from '#middleware/api-event.ts'
+import { headerValue, type ReceivedRequest } from '#middleware/received-request.ts'
 import { handlingHeaders } from '#middleware/strict-handling.ts'
 import type { ClientResponse, ResponseHeaders } from './client-response.ts'
 import { sendError } from './send-response.ts'
@@ -24,7 +25,7 @@ type FailedBill = {
 
 type Received = {
   readonly operation: string
-  readonly event: ApiEvent
+  readonly request: ReceivedRequest
   /**
    * Lambda's own id with the time in front: API Gateway lets a client choose its request id, and this one names money. Rows of the
    * ledger sort by it (docs/decisions/0147).
@@ -58,7 +59,7 @@ export class CallerChangedError extends Error {
 /** One relayed request and its response, from the key to the log line. The middleware fills in the caller and the body. */
 export class RelayExchange {
   readonly operation: string
-  readonly event: ApiEvent
+  readonly request: ReceivedRequest
   /** The one id of this request: in the logs, on the response, in the ledger. */
   readonly requestId: string
   /** When the request arrived, as a time of `performance.now()`. */
@@ -76,13 +77,13 @@ export class RelayExchange {
   #handling: Handling = { isStrict: false, ignored: { query: [], fields: [] } }
   #isFailureTold = false
 
-  constructor({ operation, event, requestId, headers, response }: Received) {
+  constructor({ operation, request, requestId, headers, response }: Received) {
     this.operation = operation
-    this.event = event
+    this.request = request
     this.requestId = requestId
     this.headers = headers
     this.response = response
-    this.facts = { gatewayRequestId: event.requestContext?.requestId }
+    this.facts = { gatewayRequestId: request.platformRequestId }
   }
 
   /**
@@ -100,7 +101,7 @@ export class RelayExchange {
 
   /** `X-Session-ID`: the requests of one session stay with one channel. */
   get sessionId(): string | undefined {
-    return headerOf(this.event, 'x-session-id')
+    return headerValue(this.request, 'x-session-id')
   }
 
   /** Begins, or after a change of the key begins again, with this caller. */
@@ -187,7 +188,7 @@ export class RelayExchange {
   tellFailure(error: unknown, { isBilled, cost }: FailedBill): void {
     if (!this.#isFailureTold) {
       this.#isFailureTold = true
-      const { path } = this.event
+      const { path } = this.request
       sendError(this.response, error, { path, requestId: this.requestId, isBilled, cost })
     }
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type ApiEvent, jsonResult } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
+import { receivedRequest } from '#middleware/received-request.ts'
 import { handlingHeaders, handlingOf } from '#middleware/strict-handling.ts'
 import { apiEvent, captureLog, context, seen } from './api-exchange.ts'
 
@@ -81,7 +82,7 @@ describe('handlingOf', () => {
   it('reads every line of the header, whatever the case of its name', () => {
     const multiValueHeaders = { pReFeR: ['respond-async', 'handling=strict'] }
     const event = apiEvent({ headers: { pReFeR: 'handling=strict' }, multiValueHeaders })
-    expect(handlingOf(event, 'get-model').isStrict).toBe(true)
+    expect(handlingOf(receivedRequest(event), 'get-model').isStrict).toBe(true)
   })
 })
 

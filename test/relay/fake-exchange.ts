@@ -1,6 +1,7 @@
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
 import { type ClientResponse, ResponseHeaders } from '#lambdas/relay/client-response.ts'
 import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
+import { receivedRequest } from '#middleware/received-request.ts'
 import { apiEvent } from '../middleware/api-exchange.ts'
 import { FakeResponse } from './fake-response.ts'
 
@@ -18,8 +19,14 @@ export function fakeExchange(faked: Faked = {}): RelayExchange {
   const { operation = 'create-chat-completion', json = {}, headers = {}, response = new FakeResponse() } = faked
   const requestId = 'request-1'
   const text = JSON.stringify(json)
-  const event = apiEvent({ path: '/v1/chat/completions', headers, body: text })
-  const exchange = new RelayExchange({ operation, event, requestId, headers: new ResponseHeaders(requestId), response })
+  const request = receivedRequest(apiEvent({ path: '/v1/chat/completions', headers, body: text }))
+  const exchange = new RelayExchange({
+    operation,
+    request,
+    requestId,
+    headers: new ResponseHeaders(requestId),
+    response,
+  })
   exchange.authenticated(CALLER, { read: async () => CALLER, isCurrent: true })
   exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
   return exchange

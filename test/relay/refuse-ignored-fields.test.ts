@@ -9,7 +9,7 @@ const KNOWN = { list: 'chat' as const, channels: [{ pass_members: PASS_MEMBERS }
 
 function strictExchange(json: object, prefer: string) {
   const exchange = fakeExchange({ json, headers: { Prefer: prefer } })
-  exchange.handled(handlingOf(exchange.event, exchange.operation))
+  exchange.handled(handlingOf(exchange.request, exchange.operation))
   return exchange
 }
 

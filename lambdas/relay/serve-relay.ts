@@ -1,0 +1,183 @@
+import { sha256Hex } from '#adapters/crypto/sha256.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
+import { type AllowedOrigins, crossOriginHeaders } from '#core/contract/cross-origin.ts'
+import {
+  InvalidApiKeyError,
+  InvalidRequestError,
+  KeyRateExceededError,
+  ModelNotFoundError,
+  RequestBodyTooLargeError,
+  ServiceUnavailableError,
+} from '#core/errors.ts'
+import { repeatedField } from '#core/json/json-fields.ts'
+import { presentedKey } from '#middleware/authenticate.ts'
+import { readJsonBody } from '#middleware/json-body.ts'
+import { countRequest } from '#middleware/limit-rate.ts'
+import { rateHeaders } from '#middleware/rate-headers.ts'
+import { headerValue } from '#middleware/received-request.ts'
+import { handlingOf, namesInBody } from '#middleware/strict-handling.ts'
+import { measureRequest } from './measure-request.ts'
+import { openRelayContext, type RelayContext, type RelayProcess } from './relay-context.ts'
+import { CallerChangedError, type RelayExchange } from './relay-exchange.ts'
+
+/** Below Lambda's 6 MB for a whole event. */
+const BODY_BYTES_MAX = 5 * 1024 * 1024
+
+/** JSON schemas of tools nest deep; a bomb of brackets nests deeper. */
+const DEPTH_MAX = 128
+
+/** Relays one request and bills it. Ends after the settlement. */
+export type Relay = (exchange: RelayExchange, context: RelayContext) => Promise<void>
+
+/** A relayed operation. */
+export type RelayedOperation = {
+  readonly relay: Relay
+  /** False for an operation without a body. Default: true. */
+  readonly takesBody?: boolean
+  /** Whose scripts may read the response. */
+  readonly allowedOrigins: AllowedOrigins
+}
+
+/**
+ * The middleware of the relayed routes, in the order and by the names of the middy chains (`#middleware/handler-chain.ts`):
+ * origins, log, errors, key, rate, body, strict handling, operation. Not a middy chain because middy takes a streamed response as one readable
+ * stream: here the settlement follows the last byte, and a client that leaves is noticed.
+ * Never rejects: every failure has been sent or logged.
+ */
+export async function serveRelay(exchange: RelayExchange, operation: RelayedOperation): Promise<void> {
+  const { relay, takesBody = true } = operation
+  crossOrigin(exchange, operation)
+  await requestLog(exchange, () =>
+    errorResponse(exchange, async () => {
+      const context = openRelayContext()
+      await authenticate(exchange, context)
+      let isCounted = false
+      await currentKey(exchange, context, async () => {
+        if (!isCounted) {
+          await limitRate(exchange, context)
+          isCounted = true
+        }
+        if (takesBody) {
+          await jsonBody(exchange)
+        }
+        strictHandling(exchange, takesBody)
+        await relay(exchange, { ...context, catalogue: await context.currentCatalogue.read() })
+      })
+    }),
+  )
+}
+
+/** Lets scripts of the allowed origins read the response, whatever it is. */
+function crossOrigin({ headers, request }: RelayExchange, { allowedOrigins: allowed }: RelayedOperation): void {
+  if (allowed.length > 0) {
+    headers.add(crossOriginHeaders(headerValue(request, 'origin'), { allowed }))
+  }
+}
+
+async function requestLog(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
+  await next()
+  const { operation, requestId, receivedAt, response, headers } = exchange
+  const { statusCode } = response
+  const durationMilliseconds = Math.round(performance.now() - receivedAt)
+  const facts = { ...exchange.facts, firstByteMilliseconds: headers.firstByteMilliseconds }
+  logger.info('request', { operation, requestId, statusCode, durationMilliseconds, ...facts })
+  measureRequest(statusCode, facts)
+}
+
+/** Sends what fails outside of a bill. */
+async function errorResponse(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    exchange.tellFailure(error, { isBilled: false })
+  }
+}
+
+/** Reads the switches beside the key where they are too old. @throws InvalidApiKeyError, ServiceUnavailableError */
+async function authenticate(exchange: RelayExchange, { callers, currentCatalogue }: RelayProcess): Promise<void> {
+  const keyDigest = sha256Hex(presentedKey(exchange.request))
+  const found = await currentCatalogue.readBeside(() => callers.lookUp(keyDigest))
+  if (found === undefined) {
+    throw new InvalidApiKeyError()
+  }
+  exchange.authenticated(found.caller, { read: () => callers.confirm(keyDigest), isCurrent: found.isConfirmed })
+}
+
+/** Changes of a key that one request follows; nobody changes a key more often while a request begins. */
+const CHANGES_MAX = 3
+
+/**
+ * Serves a request with what its key may do now. A request that began with an older record of a changed key begins again; it has moved no
+ * money and sent nothing.
+ * @throws ServiceUnavailableError for a key that keeps changing.
+ */
+async function currentKey(
+  exchange: RelayExchange,
+  { callers }: RelayProcess,
+  next: () => Promise<void>,
+): Promise<void> {
+  for (let changes = 0; changes < CHANGES_MAX; changes += 1) {
+    try {
+      return await invalidKeyFirst(exchange, next)
+    } catch (error) {
+      if (error instanceof InvalidApiKeyError) {
+        callers.forget(exchange.caller.keyDigest)
+      }
+      if (!(error instanceof CallerChangedError)) {
+        throw error
+      }
+      const { caller } = error
+      exchange.authenticated(caller, { read: () => callers.confirm(caller.keyDigest), isCurrent: true })
+    }
+  }
+  throw new ServiceUnavailableError()
+}
+
+/** A client whose key was revoked or changed in the last minute hears of that first, and not of what is wrong with the request. */
+async function invalidKeyFirst(exchange: RelayExchange, next: () => Promise<void>): Promise<void> {
+  try {
+    await next()
+  } catch (error) {
+    if (!exchange.response.isOpen && movesNoMoney(error)) {
+      await exchange.confirmCaller()
+    }
+    throw error
+  }
+}
+
+/** Errors that end a request before its reservation, whose transaction would have read the key again. */
+function movesNoMoney(error: unknown): boolean {
+  return (
+    error instanceof InvalidRequestError ||
+    error instanceof KeyRateExceededError ||
+    error instanceof RequestBodyTooLargeError ||
+    error instanceof ModelNotFoundError
+  )
+}
+
+/** @throws KeyRateExceededError */
+async function limitRate(exchange: RelayExchange, { rates }: RelayProcess): Promise<void> {
+  await countRequest(rates, exchange.caller, (left) => exchange.headers.add(rateHeaders(left)))
+}
+
+/** @throws RequestBodyTooLargeError, InvalidRequestError */
+async function jsonBody(exchange: RelayExchange): Promise<void> {
+  const { text, json } = await readJsonBody(exchange.request, { bytesMax: BODY_BYTES_MAX, depthMax: DEPTH_MAX })
+  const repeated = text.startsWith('{') || text.trimStart().startsWith('{') ? repeatedField(text) : undefined
+  if (repeated !== undefined) {
+    throw new InvalidRequestError([
+      { path: repeated.slice(0, 64), message: 'each field of the body must appear only once' },
+    ])
+  }
+  exchange.parsed({ text, bytes: Buffer.byteLength(text), json })
+}
+
+/** An operation with a body refuses a strict request itself, when it knows the model, whose channels decide what is ignored. */
+function strictHandling(exchange: RelayExchange, takesBody: boolean): void {
+  const { request, operation } = exchange
+  const handling = handlingOf(request, operation)
+  exchange.handled(handling)
+  if (!takesBody && handling.isStrict) {
+    exchange.refuseIgnored(namesInBody(request.body))
+  }
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
+import { keyIdOf } from '#core/api-key.ts'
+import { UpstreamFailedError } from '#core/errors.ts'
+import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
+import { RelayExchange } from '#lambdas/relay/relay-exchange.ts'
+import { sendWhole } from '#lambdas/relay/send-response.ts'
+import { type RelayedOperation, serveRelay } from '#lambdas/relay/serve-relay.ts'
+import { receivedRequest } from '#middleware/received-request.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+import { TESTER } from '../engines/tester.ts'
+import { apiEvent } from '../middleware/api-exchange.ts'
+import { FakeResponse } from './fake-response.ts'
+
+let rig: RelayRig
+beforeAll(async () => {
+  rig = await startRelayRig()
+})
+afterAll(() => rig.close())
+
+type Served = Partial<RelayedOperation> & { readonly key: string; readonly headers?: Record<string, string> }
+
+/** Serves one request, and shows what was responded and which exchanges reached the operation. */
+async function serve(body: string | null, { key, headers = {}, ...operation }: Served) {
+  const relayed: RelayExchange[] = []
+  const response = new FakeResponse()
+  const relay = async (exchange: RelayExchange) => {
+    relayed.push(exchange)
+    sendWhole(exchange.response, { statusCode: 200, body: Buffer.from('{"ok":true}') })
+  }
+  const event = apiEvent({
+    path: '/v1/images/generations',
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    body,
+  })
+  const exchange = new RelayExchange({
+    operation: 'create-image',
+    request: receivedRequest(event),
+    requestId: 'request-1',
+    headers: new ResponseHeaders('request-1'),
+    response,
+  })
+  await serveRelay(exchange, { relay, allowedOrigins: [], ...operation })
+  return { statusCode: response.head?.statusCode, body: response.text, exchange, relayed }
+}
+
+describe('serveRelay', () => {
+  it('gives the operation the caller and the body of the request', async () => {
+    const { id, key } = await rig.tenant()
+    const { statusCode, relayed } = await serve('{"model":"image-v3"}', { key })
+    expect(statusCode).toBe(200)
+    expect(relayed.map(({ caller, body }) => [caller.tenantId, body.json])).toEqual([[id, { model: 'image-v3' }]])
+  })
+
+  it.each([
+    ['a body that is not JSON', '{', 400],
+    ['a repeated field', '{"model":"a","model":"b"}', 400],
+    ['a bomb of brackets', '['.repeat(129) + ']'.repeat(129), 400],
+    ['a body above 5 MiB', JSON.stringify('x'.repeat(5 * 1024 * 1024)), 413],
+  ])('refuses %s before the operation', async (_, body, expected) => {
+    const { key } = await rig.tenant()
+    const { statusCode, relayed } = await serve(body, { key })
+    expect([statusCode, relayed]).toEqual([expected, []])
+  })
+
+  it('refuses an unknown key before the body is looked at', async () => {
+    const { statusCode, relayed } = await serve('{', { key: 'nobody' })
+    expect([statusCode, relayed]).toEqual([401, []])
+  })
+
+  it('tells a key that was revoked in the last minute of that, and not of its invalid body', async () => {
+    const { key } = await rig.tenant()
+    await serve('{}', { key })
+    await revokeApiKey(rig.table, keyIdOf(key) ?? '', TESTER)
+    expect((await serve('{', { key })).statusCode).toBe(401)
+  })
+
+  it('responds to a failure of the operation, and never rejects', async () => {
+    const { key } = await rig.tenant()
+    const relay = async () => {
+      throw new UpstreamFailedError()
+    }
+    const { statusCode, body } = await serve('{}', { key, relay })
+    expect([statusCode, JSON.parse(body).error.code]).toEqual([502, 'upstream_error'])
+  })
+
+  it('does not read the body of an operation without one, but for a strict request', async () => {
+    const { key } = await rig.tenant()
+    const headers = { prefer: 'handling=strict' }
+    expect((await serve('{', { key, takesBody: false })).statusCode).toBe(200)
+    expect((await serve('', { key, takesBody: false, headers })).statusCode).toBe(200)
+    const refused = await serve('{"a":1}', { key, takesBody: false, headers })
+    expect([refused.statusCode, refused.relayed]).toEqual([400, []])
+  })
+
+  it('lets scripts of the allowed origins read the response', async () => {
+    const { key } = await rig.tenant()
+    const allowedOrigins = ['https://app.example.com']
+    const { exchange } = await serve('{}', { key, allowedOrigins, headers: { origin: 'https://app.example.com' } })
+    expect(exchange.headers.complete({})).toMatchObject({ 'access-control-allow-origin': 'https://app.example.com' })
+  })
+})
