@@ -1,5 +1,5 @@
-import { listen } from '#local/http-server.ts'
-import { readBody } from '#local/read-body.ts'
+import { listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 
 /** One callback: the signed body, unchanged, and the headers. */
 export type ReceivedCallback = { readonly body: string; readonly headers: Record<string, string> }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
-import { toGatewayEvent } from './api-gateway-event.ts'
-import { type RoutedRequest, routeRequest } from './api-routes.ts'
-import { BodiesBeingRead } from './bodies-being-read.ts'
+import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import {
   BAD_ANSWER,
   BODY_TOO_SLOW,
@@ -11,14 +9,16 @@ import {
   INTERNAL_ERROR,
   REQUEST_TOO_LARGE,
   sendGatewayError,
-} from './gateway-error.ts'
+} from '#adapters/http-server/gateway-error.ts'
+import { BodyTooLargeError, BodyTooSlowError, readBody } from '#adapters/http-server/read-body.ts'
+import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
+import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
+import { toGatewayEvent } from './api-gateway-event.ts'
+import { type RoutedRequest, routeRequest } from './api-routes.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
-import { BodyTooLargeError, BodyTooSlowError, readBody } from './read-body.ts'
 import { ResponseStream } from './response-stream.ts'
 import { RunningInvocations } from './running-invocations.ts'
 import { StreamedResponse } from './streamed-response.ts'
-import { type HeldResponse, UnreadResponses } from './unread-responses.ts'
-import { writeInSlices } from './write-in-slices.ts'
 
 /** API Gateway's own limit. */
 const REQUEST_BYTES_MAX = 10 * 1024 * 1024

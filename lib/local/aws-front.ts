@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 import type { EngineCredentials } from './engine-credentials.ts'
-import { type LocalServer, listen } from './http-server.ts'
-import { readBody } from './read-body.ts'
 import { isSignedWith } from './request-signature.ts'
 import {
   type Execution,
@@ -42,7 +42,7 @@ export function startAwsFront(
   engine: Executions,
   credentials: EngineCredentials,
   describeChannels: () => object = () => ({ channels: {} }),
-): Promise<LocalServer> {
+): Promise<HttpServer> {
   return listen((request, response) => {
     if (!isSignedWith(request, credentials)) {
       const { status, json } = failure('AccessDeniedException')

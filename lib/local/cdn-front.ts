@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { GetObjectCommand, type GetObjectCommandOutput, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import type { AllowedOrigins } from '#core/contract/cross-origin.ts'
 import { allowScripts } from './bucket-cors-rule.ts'
 import type { CdnKey } from './cdn-key.ts'
 import { isSignedUrlValid } from './signed-url-check.ts'
-import { UnreadResponses } from './unread-responses.ts'
 
 type CdnOptions = {
   readonly bucketName: string

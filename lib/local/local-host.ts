@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
@@ -20,7 +21,6 @@ import { type DemoAccess, openDemoTenant } from './demo-tenant.ts'
 import { startDynamoDbEngine } from './dynamodb-engine.ts'
 import { engineCredentials, giveSimulatorKey, signWith } from './engine-credentials.ts'
 import { setEnvironment } from './host-environment.ts'
-import { type LocalServer, listen } from './http-server.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
 import { startS3Engine } from './s3-engine.ts'
@@ -168,7 +168,7 @@ type ServeOptions = {
 }
 
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Promise<LocalServer> {
+async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { BAD_ANSWER, sendGatewayError } from './gateway-error.ts'
+import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
+import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { ResponseFraming, type ResponseHead } from './response-framing.ts'
 import type { ResponseSink } from './response-stream.ts'
-import type { HeldResponse } from './unread-responses.ts'
-import { SLICE_BYTES, writeInSlices } from './write-in-slices.ts'
 
 type Options = {
   readonly requestId: string

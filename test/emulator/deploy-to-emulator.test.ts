@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
-import { type LocalServer, listen } from '#local/http-server.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import type { Environment } from '../../lib/config/environment.ts'
 import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
 import { deployToEmulator } from '../../lib/emulator/deploy-to-emulator.ts'
@@ -13,7 +13,7 @@ import { SAMPLE_FILE } from '../config/edited-config.ts'
 const CONFIG = join(import.meta.dirname, '../../config/gateway.yaml')
 const OUTPUTS = { BaseUrl: 'http://127.0.0.1:4566/_aws/execute-api/a1/live/', TableName: 'T' }
 
-let emulator: LocalServer
+let emulator: HttpServer
 let endpoint: string
 beforeAll(async () => {
   emulator = await listen((_request, response) => void response.writeHead(404).end(), 0)

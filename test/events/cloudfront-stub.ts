@@ -1,5 +1,5 @@
-import { type LocalServer, listen } from '#local/http-server.ts'
-import { readBody } from '#local/read-body.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 
 const REQUEST_BYTES_MAX = 100_000
 const LIST_BOUNDS = '<MaxItems>100</MaxItems><Quantity>1</Quantity>'
@@ -8,7 +8,7 @@ const LIST_BOUNDS = '<MaxItems>100</MaxItems><Quantity>1</Quantity>'
 export type CloudFrontKeys = { readonly publicKeys: Map<string, string>; readonly keyGroups: Map<string, string> }
 
 /** As much of CloudFront as functions use, in its own XML: public keys and key groups. Nothing is checked. */
-export function startCloudFrontStub({ publicKeys, keyGroups }: CloudFrontKeys): Promise<LocalServer> {
+export function startCloudFrontStub({ publicKeys, keyGroups }: CloudFrontKeys): Promise<HttpServer> {
   return listen(async (request, response) => {
     const body = (await readBody(request, REQUEST_BYTES_MAX)).toString('utf8')
     const [, , collection = '', id] = new URL(request.url ?? '', 'http://stub').pathname.split('/')

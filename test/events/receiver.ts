@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { listen } from '#local/http-server.ts'
-import { readBody } from '#local/read-body.ts'
+import { listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 
 const REQUEST_BYTES_MAX = 100_000
 

@@ -1,5 +1,5 @@
-import { type LocalServer, listen } from '#local/http-server.ts'
-import { readBody } from '#local/read-body.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 
 const REQUEST_BYTES_MAX = 100_000
 
@@ -7,7 +7,7 @@ const REQUEST_BYTES_MAX = 100_000
 export type Secrets = Map<string, string>
 
 /** As much of Secrets Manager as functions use. An unknown secret is deployed empty; what is put becomes current when its label moves. */
-export function startSecretsStub(secrets: Secrets): Promise<LocalServer> {
+export function startSecretsStub(secrets: Secrets): Promise<HttpServer> {
   const versions = new Map<string, string>()
   return listen(async (request, response) => {
     const input = JSON.parse((await readBody(request, REQUEST_BYTES_MAX)).toString('utf8'))

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { createCdnFront } from '#local/cdn-front.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'
 import { CLIP } from '../engines/result-files.ts'
@@ -28,7 +28,7 @@ type Operation = 'get-video-job' | 'list-video-jobs' | 'delete-video-job'
 type Handler = (event: ApiEvent, context: typeof lambdaContext) => Promise<ApiResult>
 
 let engines: Engines
-let cdn: LocalServer
+let cdn: HttpServer
 let receiver: Awaited<ReturnType<typeof startCallbackReceiver>>
 let handlers: Record<Operation, Handler>
 /** Ended well a moment ago, and made so long ago that it expires now. */

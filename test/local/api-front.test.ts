@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'
-import { listen } from '#local/http-server.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
 let api: Awaited<ReturnType<typeof startLocalApi>>

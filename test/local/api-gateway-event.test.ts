@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { readBody } from '#adapters/http-server/read-body.ts'
 import { toGatewayEvent } from '#local/api-gateway-event.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
-import { readBody } from '#local/read-body.ts'
 
 const events: APIGatewayProxyEvent[] = []
 
-let server: LocalServer
+let server: HttpServer
 beforeAll(async () => {
   server = await listen(async (request, response) => {
     const body = await readBody(request, 1_000_000)

@@ -9,8 +9,8 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
-import type { LocalServer } from '#local/http-server.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'
 
 const release = Promise.withResolvers<unknown>()
@@ -32,7 +32,7 @@ const settings = (port: number, credentials = CREDENTIALS) => ({
   maxAttempts: 1,
 })
 
-let front: LocalServer
+let front: HttpServer
 let client: SFNClient
 beforeAll(async () => {
   front = await startAwsFront(engine, CREDENTIALS)

@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createUrlSigner, type UrlSigner } from '#adapters/cdn/signed-url.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { createCdnFront } from '#local/cdn-front.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
 import { CLIP } from '../engines/result-files.ts'
 import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'
 
@@ -21,7 +21,7 @@ const APP = 'https://app.example.com'
 const corsOrigins: string[] = []
 
 let bucket: TestBucket
-let server: LocalServer
+let server: HttpServer
 let sign: UrlSigner
 beforeAll(async () => {
   bucket = await startTestBucket()

@@ -3,11 +3,11 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { createConsoleFront, isConsoleRequest } from '#local/console-front.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
 
 let directory: string
-let server: LocalServer
+let server: HttpServer
 let url: string
 let build: () => Promise<string>
 let builds = 0

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import type { HttpServer } from '#adapters/http-server/http-server.ts'
+import { listen } from '#adapters/http-server/http-server.ts'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { findFreePort } from '#local/free-port.ts'
-import type { LocalServer } from '#local/http-server.ts'
-import { listen } from '#local/http-server.ts'
 
 /** Ports that are given out before free ones. */
 const nextPorts: number[] = []
@@ -36,7 +36,7 @@ function connect(endpoint: string) {
 }
 
 /** Somebody else, who answers everything. */
-async function takenPort(): Promise<LocalServer> {
+async function takenPort(): Promise<HttpServer> {
   const other = await listen((_, response) => response.end('{}'), 0)
   nextPorts.push(other.port)
   return other

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { listen } from '#adapters/http-server/http-server.ts'
 import { findFreePort } from '#local/free-port.ts'
-import { listen } from '#local/http-server.ts'
 
 describe('free-port', () => {
   it('is a port that a server can listen on', async () => {

@@ -25,7 +25,7 @@ describe('test-mirror: a test', () => {
   it.each([
     ['lambdas/relay/failover.ts', 'test/relay/failover.test.ts'],
     ['lambdas/relay/failover.ts', 'test/relay/failover.limits.test.ts'],
-    ['lib/local/http-server.ts', 'test/local/http-server.property.test.ts'],
+    ['lib/local/aws-front.ts', 'test/local/aws-front.property.test.ts'],
     ['bench/relay/load-plan.ts', 'test/bench/relay/load-plan.test.ts'],
     ['scripts/test-mirror.ts', 'test/scripts/test-mirror.test.ts'],
   ])('of %s may be %s', (source, test) => {

@@ -1,4 +1,4 @@
-import { type LocalServer, listen } from '#local/http-server.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { CLIP } from '../engines/result-files.ts'
 
 /** What a stub answers to one request: a status and a body, JSON unless it is bytes or text. */
@@ -33,7 +33,7 @@ export function healthyAnswers(origin: string) {
   } satisfies StubAnswers
 }
 
-export type SmokeStub = LocalServer & { readonly origin: string; readonly requests: string[] }
+export type SmokeStub = HttpServer & { readonly origin: string; readonly requests: string[] }
 
 /** A server that answers what `answers` says at the moment of the request, and 500 to all else. */
 export async function startSmokeStub(answers: () => StubAnswers): Promise<SmokeStub> {

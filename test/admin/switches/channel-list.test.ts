@@ -7,9 +7,9 @@ import {
 } from '@aws-sdk/client-cloudwatch'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { DESCRIBE_CHANNELS, startAwsFront } from '#local/aws-front.ts'
-import type { LocalServer } from '#local/http-server.ts'
 import { channelDisable, channelPrioritySet, channelWeightSet } from '../../../lib/admin/switches/channel-commands.ts'
 import { channelList } from '../../../lib/admin/switches/channel-list.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
@@ -34,7 +34,7 @@ const rowsOf = ({ json }: { json: unknown }) =>
 describe('channel-list: of a local host', () => {
   const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'a secret of this start' }
   const NO_EXECUTIONS = { start: () => Promise.reject(), find: () => undefined, stop: () => false } as never
-  let front: LocalServer
+  let front: HttpServer
   const described = { channels: {} as Record<string, object> }
   beforeEach(async () => {
     front = await startAwsFront(NO_EXECUTIONS, CREDENTIALS, () => described)

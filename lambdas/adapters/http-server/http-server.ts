@@ -5,7 +5,7 @@ import { OpenResponses } from './open-responses.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
 /** An HTTP server on loopback. */
-export type LocalServer = { readonly port: number; close(): Promise<void> }
+export type HttpServer = { readonly port: number; close(): Promise<void> }
 
 /** A client that reads nothing of a response for this long is dropped; the same as API Gateway's idle limit. */
 const STALLED_MILLISECONDS = 300_000
@@ -19,7 +19,7 @@ export async function listen(
   listener: RequestListener,
   port: number,
   stalledMilliseconds = STALLED_MILLISECONDS,
-): Promise<LocalServer> {
+): Promise<HttpServer> {
   const open = new OpenResponses()
   // Node would refuse a request without a host with an empty response.
   const server = createServer({ keepAliveTimeout: 65_000, requireHostHeader: false }, (request, response) => {

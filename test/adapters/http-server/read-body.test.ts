@@ -1,8 +1,8 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
-import { BodiesBeingRead } from '#local/bodies-being-read.ts'
-import { BodyTooLargeError, BodyTooSlowError, readBody } from '#local/read-body.ts'
+import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
+import { BodyTooLargeError, BodyTooSlowError, readBody } from '#adapters/http-server/read-body.ts'
 
 /** A request whose body the test writes; `null` ends it. */
 function requestOf(...chunks: (string | null)[]): IncomingMessage {

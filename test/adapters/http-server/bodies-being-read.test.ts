@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'
-import { BodiesBeingRead } from '#local/bodies-being-read.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
 
 const MIB = 1024 * 1024
 const BOUNDS = { bytesMax: 8 * MIB, lookMilliseconds: 100 }
@@ -33,7 +33,7 @@ class WatchedBodies extends BodiesBeingRead {
 }
 
 let bodies: WatchedBodies
-let server: LocalServer
+let server: HttpServer
 const sockets: Socket[] = []
 beforeEach(async () => {
   bodies = new WatchedBodies(BOUNDS)

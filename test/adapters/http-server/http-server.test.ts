@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { type LocalServer, listen } from '#local/http-server.ts'
-import { writeInSlices } from '#local/write-in-slices.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 
 const HOST = 'host: local'
 
-let server: LocalServer
+let server: HttpServer
 let listener: RequestListener
 beforeAll(async () => {
   server = await listen((request, response) => listener(request, response), 0)
@@ -243,7 +243,7 @@ describe('the requests of one connection', () => {
 describe('a connection whose client', () => {
   const STALLED_MILLISECONDS = 1500
   const ANSWER = Buffer.alloc(24 * 1024 * 1024, 'x')
-  let strict: LocalServer
+  let strict: HttpServer
   let answered: Promise<void> | undefined
   beforeAll(async () => {
     strict = await listen(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { UnreadResponses } from '#local/unread-responses.ts'
-import { startLocalApi } from './local-api.ts'
+import { UnreadResponses } from '#adapters/http-server/unread-responses.ts'
+import { startLocalApi } from '../../local/local-api.ts'
 
 const BOUNDS = { keyBytesMax: 100, processBytesMax: 250, lookMilliseconds: 20 }
 

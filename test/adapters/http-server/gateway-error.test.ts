@@ -8,11 +8,11 @@ import {
   REQUEST_TOO_LARGE,
   sendGatewayError,
   tooManyRequestsAtOnce,
-} from '#local/gateway-error.ts'
-import { type LocalServer, listen } from '#local/http-server.ts'
+} from '#adapters/http-server/gateway-error.ts'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 
 let error: GatewayError = INTERNAL_ERROR
-let server: LocalServer
+let server: HttpServer
 beforeAll(async () => {
   server = await listen((_request, response) => sendGatewayError(response, 'request-1', error), 0)
 })

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from '@jest/globals'
-import { SLICE_BYTES, writeInSlices } from '#local/write-in-slices.ts'
+import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 
 /** A response with room for some writes before each `drain`. */
 class Pipe extends EventEmitter {
