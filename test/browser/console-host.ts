@@ -1,5 +1,10 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Table } from '#adapters/store/table/table.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
+import { withOfflineTable } from '../engines/offline-table.ts'
 import { WatchedBrowser } from './watched-browser.ts'
 
 /** A local host and a browser, for all tests of a file. */
@@ -22,9 +27,22 @@ export type ConsoleHost = {
 /** How a page learns that nobody is signed in. */
 const NO_SESSION = /status of 401 .*\/admin\/v1\/session\)$/
 
+type Options = NonNullable<Parameters<typeof startGateway>[0]> & {
+  /** Writes what happened before the start. */
+  readonly writePast?: (table: Table) => Promise<void>
+}
+
 /** Starts both; the host builds the console if its sources changed. */
-export async function startConsoleHost(options: Parameters<typeof startGateway>[0] = {}): Promise<ConsoleHost> {
-  const [gateway, browser] = await Promise.all([startGateway(options), WatchedBrowser.start([NO_SESSION])])
+export async function startConsoleHost({ writePast, ...options }: Options = {}): Promise<ConsoleHost> {
+  const start = async () => {
+    if (writePast === undefined) {
+      return startGateway(options)
+    }
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-browser-'))
+    await withOfflineTable(dataDirectory, writePast)
+    return startGateway({ ...options, dataDirectory })
+  }
+  const [gateway, browser] = await Promise.all([start(), WatchedBrowser.start([NO_SESSION])])
   const visitor = (context?: BrowserContextOptions) => browser.open(gateway.url, context)
   const link = async () => String(Object(await gateway.admin('console', 'link')).link)
   return {

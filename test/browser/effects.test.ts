@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, startConsoleHost } from './console-host.ts'
+import { confirm, show } from './page-steps.ts'
 
 let host: ConsoleHost
 beforeAll(async () => {
@@ -9,13 +9,6 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 afterEach(() => host.browser.endTest())
-
-/** Presses a button of the open dialog, and waits until the dialog is gone. */
-async function confirm(page: Page, name: string | RegExp): Promise<void> {
-  const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
 
 const chatWith = async (key: string) => {
   const body = { model: 'chat-default', messages: [{ role: 'user', content: 'hello' }] }
@@ -78,50 +71,38 @@ describe('an owner', () => {
     await confirm(page, 'Enable')
     await row.getByText('disabled').first().waitFor({ state: 'detached' })
   })
-
-  it('makes a video in the playground that plays, and reads what it cost in the ledger', async () => {
+  it('changes the weight of a channel, and lets it follow its configuration again', async () => {
     const page = await host.owner()
-    await page.goto('/console/playground?tenant=demo&model=famB-1.1-t2v')
-    await page.getByLabel('Prompt').fill('a paper city')
-    await page.getByRole('button', { name: 'Make the video' }).click()
-    const video = page.locator('video')
-    await video.waitFor({ timeout: VIDEO_MILLISECONDS_MAX })
-    expect(await video.evaluate(playedSeconds)).toBeGreaterThan(0)
+    await show(page, '/console/channels')
+    const row = page.getByRole('row').filter({ hasText: 'p2-proxy' }).first()
+    await row.getByRole('button', { name: 'Weight' }).click()
+    await page.getByText('The configuration says weight 1').waitFor()
+    await page.getByRole('textbox', { name: 'Weight' }).fill('2.5')
+    await confirm(page, 'Save')
+    await row.getByRole('cell', { name: '2.5', exact: true }).waitFor()
+    const shown = async () => JSON.stringify(await host.gateway.admin('channel', 'list'))
+    expect(await shown()).toContain('2.5')
+    await row.getByRole('button', { name: 'Clear' }).click()
+    await confirm(page, 'Clear')
+    await row.getByRole('button', { name: 'Clear' }).waitFor({ state: 'detached' })
+    expect(await shown()).not.toContain('2.5')
+  })
+
+  it('suspends a tenant only after its id is typed, and resumes it', async () => {
+    const page = await host.owner()
+    await show(page, '/console/tenants/demo')
+    await page.getByRole('button', { name: 'Suspend' }).click()
+    const suspend = page.getByRole('dialog').getByRole('button', { name: 'Suspend' })
+    await page.getByLabel('Reason').fill('an unpaid invoice')
+    expect(await suspend.getAttribute('aria-disabled')).toBe('true')
     expect(await accessibilityViolations(page)).toEqual([])
-    await page.getByRole('link', { name: 'Ledger' }).last().click()
-    await page.getByRole('row').filter({ hasText: 'settle' }).first().waitFor()
-  }, 60_000)
-
-  it('chats in the playground, word by word', async () => {
-    const page = await host.owner()
-    await page.goto('/console/playground?tenant=demo&kind=chat')
-    await page.getByLabel('Message', { exact: true }).fill('hello [gap:100]')
-    await page.getByRole('button', { name: 'Send' }).click()
-    const conversation = page.getByLabel('Conversations')
-    const lengths = new Set<number>()
-    for (let look = 0; look < LOOKS_MAX && lengths.size < 3; look += 1) {
-      lengths.add((await conversation.innerText()).length)
-    }
-    expect(lengths.size).toBe(3)
+    await page.getByLabel('Type demo to confirm').fill('demo')
+    await confirm(page, 'Suspend')
+    await page.getByText('an unpaid invoice').waitFor()
+    expect(await chatWith('e2e-key')).toBe(401)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await confirm(page, 'Resume')
+    await page.getByRole('button', { name: 'Suspend' }).waitFor()
+    expect(await chatWith('e2e-key')).toBe(200)
   })
 })
-
-const VIDEO_MILLISECONDS_MAX = 30_000
-
-/** Each look takes a millisecond or more. */
-const LOOKS_MAX = 3_000
-
-type Player = {
-  currentTime: number
-  muted: boolean
-  play(): Promise<void>
-  addEventListener(name: string, listener: () => void): void
-}
-
-/** Plays, and resolves with the position once it moves. */
-async function playedSeconds(video: Player): Promise<number> {
-  video.muted = true
-  await video.play()
-  await new Promise<void>((resolve) => video.addEventListener('timeupdate', () => video.currentTime > 0 && resolve()))
-  return video.currentTime
-}

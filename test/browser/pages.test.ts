@@ -1,15 +1,12 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Page } from 'playwright-core'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'
-import { withOfflineTable } from '../engines/offline-table.ts'
 import { type PastRequest, PastTraffic } from '../engines/past-traffic.ts'
 import { TESTER } from '../engines/tester.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, signedIn, startConsoleHost } from './console-host.ts'
+import { show } from './page-steps.ts'
 
 const PAGES = [
   '',
@@ -42,37 +39,26 @@ const LOOKS = [
 /** Some ten seconds; a machine that does other work takes longer. */
 const LOADED_MACHINE_MILLISECONDS = 180_000
 
+async function writePast(table: Table): Promise<void> {
+  await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
+  const traffic = new PastTraffic(table)
+  const day = 24 * 60 * 60
+  const now = Math.trunc(Date.now() / 1000)
+  const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * day })
+  for (let before = 8; before >= 0; before -= 1) {
+    const requests = Array.from({ length: 8 }, () => CHAT)
+    await traffic.requests(key, (now - before * day - 60) * 1000, requests)
+  }
+}
+
 let host: ConsoleHost
 beforeAll(async () => {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'reelgate-browser-'))
-  await withOfflineTable(dataDirectory, async (table) => {
-    await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
-    const traffic = new PastTraffic(table)
-    const day = 24 * 60 * 60
-    const now = Math.trunc(Date.now() / 1000)
-    const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * day })
-    for (let before = 8; before >= 0; before -= 1) {
-      await traffic.requests(
-        key,
-        (now - before * day - 60) * 1000,
-        Array.from({ length: 8 }, () => CHAT),
-      )
-    }
-  })
-  host = await startConsoleHost({ dataDirectory })
+  host = await startConsoleHost({ writePast })
 })
 afterAll(() => host.close())
 afterEach(() => host.browser.endTest())
 
 const tenantPath = (path: string) => `/console${path}?tenant=demo`
-
-/** Goes to a page as a link does, and waits until nothing of it is loading. */
-async function show(page: Page, path: string): Promise<void> {
-  await page.goto(path)
-  await signedIn(page)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-}
 
 describe('every page of the console', () => {
   it(

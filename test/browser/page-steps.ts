@@ -1,0 +1,38 @@
+import type { Page } from 'playwright-core'
+import { signedIn } from './console-host.ts'
+
+/** Goes to a page as a link does, and waits until nothing of it is loading. */
+export async function show(page: Page, path: string): Promise<void> {
+  await page.goto(path)
+  await signedIn(page)
+  await loaded(page)
+}
+
+/** Resolves when the page has its title and nothing of it is loading. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+}
+
+/** Presses a button of the open dialog, and waits until the dialog is gone. */
+export async function confirm(page: Page, name: string | RegExp): Promise<void> {
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+/** What a test needs of a video element. */
+type Player = {
+  currentTime: number
+  muted: boolean
+  play(): Promise<void>
+  addEventListener(name: string, listener: () => void): void
+}
+
+/** For `evaluate` of a video: plays, and resolves with the position in seconds once it moves. */
+export async function playedSeconds(video: Player): Promise<number> {
+  video.muted = true
+  await video.play()
+  await new Promise<void>((resolve) => video.addEventListener('timeupdate', () => video.currentTime > 0 && resolve()))
+  return video.currentTime
+}
