@@ -133,6 +133,7 @@ const PROVIDER_ERROR_NAMES: readonly string[] = [
   'OperationProcessingError',
   'UnsupportedOperationError',
   'WWWAuthenticateChallengeError',
+  'ResponseBodyError',
   'RequestFailedError',
   'RequestRefusedError',
   'MissingSecretError',
@@ -149,7 +150,7 @@ function refusalOf(error: unknown): OidcRefusedError | undefined {
   if (error instanceof AuthorizationResponseError) {
     return new OidcRefusedError(403, ['The OpenID provider did not sign you in.', `error: ${error.error.slice(0, 64)}`])
   }
-  if (error instanceof ResponseBodyError || isOfAnotherSignIn(error)) {
+  if (isOldCode(error) || isOfAnotherSignIn(error)) {
     return new OidcRefusedError(400, [START_AGAIN], { cause: error })
   }
   if (error instanceof Error && PROVIDER_ERROR_NAMES.includes(error.name)) {
@@ -157,6 +158,11 @@ function refusalOf(error: unknown): OidcRefusedError | undefined {
     return new OidcRefusedError(502, ['The response of the OpenID provider could not be used. Try again later.'])
   }
   return undefined
+}
+
+/** Any other refusal, such as that of a wrong client secret, is a matter of the configuration. */
+function isOldCode(error: unknown): boolean {
+  return error instanceof ResponseBodyError && error.error === 'invalid_grant'
 }
 
 /** State, issuer or code of the response are not those of this sign-in: the library names the parameters of the response. */

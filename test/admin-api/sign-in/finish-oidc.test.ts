@@ -174,6 +174,11 @@ describe('finish-oidc', () => {
     expect((await signIn({ status: 500 })).received).toMatchObject({ status: 502 })
   })
 
+  it('finish-oidc 502: a client secret that the provider refuses, which the log says', async () => {
+    expect((await signIn({ error: 'invalid_client' })).received).toMatchObject({ status: 502 })
+    expect(log.text()).toContain('invalid_client')
+  })
+
   it('finish-oidc 404: where no provider is configured', async () => {
     const { page } = await begin(() => table)
     process.env.CONSOLE_OIDC = ''
