@@ -4,6 +4,7 @@ import { audit } from '../audit/audit-command.ts'
 import { catalogueCheck, catalogueDiff } from '../catalogue/catalogue-commands.ts'
 import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../console/console-key-commands.ts'
 import { consoleLink } from '../console/console-link-command.ts'
+import { consoleOidcSecretRemove, consoleOidcSecretSet } from '../console/oidc-secret-commands.ts'
 import { health } from '../health/health-command.ts'
 import { jobFind, jobShow, jobTimeline } from '../jobs/job-commands.ts'
 import { jobList } from '../jobs/job-list.ts'
@@ -59,6 +60,8 @@ export const COMMANDS: readonly Command[] = [
   consoleKeyList,
   consoleKeyRevoke,
   consoleLink,
+  consoleOidcSecretSet,
+  consoleOidcSecretRemove,
   jobFind,
   jobShow,
   jobTimeline,

@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { parseChannelSecret } from '../secrets/channel-secret.ts'
+import { parseSecretEntries } from '../secrets/secret-entries.ts'
 import { type Finding, fine, wrong } from './finding.ts'
 
 /** Whether the channel secret has every entry that a channel's `api_key` names. Names only: no value is shown or kept. */
@@ -35,6 +35,6 @@ export function checkChannels({ channels }: GatewayConfig): Finding[] {
 }
 
 function filledEntries(text: string): Set<string> | undefined {
-  const secret = parseChannelSecret(text)
+  const secret = parseSecretEntries(text)
   return secret && new Set(Object.keys(secret).filter((name) => secret[name] !== ''))
 }

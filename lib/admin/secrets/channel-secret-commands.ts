@@ -1,5 +1,3 @@
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { readSecretVersion, replaceSecret, SecretChangedError } from '#adapters/secrets/replace-secret.ts'
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import { DEFAULT_CONFIGURATION } from '../../config/configuration-file.ts'
 import { nearestName } from '../../terminal/nearest-name.ts'
@@ -9,11 +7,8 @@ import { type Answer, formatTable } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
 import { CommandFailedError } from '../command-line/command-failed-error.ts'
 import { type ChannelKeyNames, channelKeyNames } from './channel-key-names.ts'
-import { type ChannelSecret, parseChannelSecret } from './channel-secret.ts'
 import { readSecretValue, type SecretInput } from './read-secret-value.ts'
-
-/** Concurrent writers are few and quick: the loser reads again. */
-const TRIES_MAX = 5
+import { changeSecretEntries, type NamedSecret, readSecretEntries, type SecretEntries } from './secret-entries.ts'
 
 const NAME = { name: 'NAME', summary: 'the name in `api_key` of a channel', required: true } as const
 const CONFIG = { value: 'FILE', summary: `configuration file; ${DEFAULT_CONFIGURATION}` } as const
@@ -40,7 +35,7 @@ export function createSecretSet(openInput: () => SecretInput): Command {
     async run(context, values) {
       const name = values.required('NAME')
       requireName(name)
-      const secretArn = await channelSecretArn(context)
+      const secret = await channelSecret(context)
       const names = await channelKeyNames(context, values.text('config'))
       if (!values.has('force')) {
         requireUsed(name, names)
@@ -48,14 +43,14 @@ export function createSecretSet(openInput: () => SecretInput): Command {
       const fromStdin = values.has('value-from-stdin')
       const value = await readSecretValue({ name, fromStdin, input: openInput(), output: process.stderr })
       const channels = names.get(name) ?? []
-      const { [name]: stored } = (await readEntries(secretArn)).entries
+      const { [name]: stored } = await readSecretEntries(secret)
       if (stored === value) {
         return { json: { name, state: 'unchanged', channels }, text: `${name} has this value already` }
       }
       const was = stored === undefined ? 'missing' : 'set'
       await recordChange(context, { name, action: 'secret set', before: was, after: 'set', channels })
-      const had = await changeEntries(secretArn, (entries) => ({ ...entries, [name]: value }))
-      const state = Object.hasOwn(had, name) ? 'replaced' : 'set'
+      const { before } = await changeSecretEntries(secret, (entries) => ({ ...entries, [name]: value }))
+      const state = Object.hasOwn(before, name) ? 'replaced' : 'set'
       return { json: { name, state, channels }, text: `${name} is ${state}. ${WHEN}` }
     },
   }
@@ -69,7 +64,7 @@ export const secretList: Command = {
   options: { config: CONFIG },
   examples: ['secret list --stage prod'],
   async run(context, values) {
-    const { entries } = await readEntries(await channelSecretArn(context))
+    const entries = await readSecretEntries(await channelSecret(context))
     const names = await channelKeyNames(context, values.text('config'))
     const secrets = [...new Set([...names.keys(), ...Object.keys(entries)])].sort().map((name) => ({
       name,
@@ -95,14 +90,14 @@ export const secretRemove: Command = {
   examples: ['secret remove OLD_API_KEY --stage prod'],
   async run(context, values): Promise<Answer> {
     const name = values.required('NAME')
-    const secretArn = await channelSecretArn(context)
-    requireSet(name, (await readEntries(secretArn)).entries)
+    const secret = await channelSecret(context)
+    requireSet(name, await readSecretEntries(secret))
     const channels = (await channelKeyNames(context, values.text('config'))).get(name)
     const users = channels === undefined ? 'no channel uses it' : `it is the key of ${channels.join(', ')}`
     await context.confirm(`${name} will be removed from the channel secret of ${context.stage}; ${users}`)
     const change = { action: 'secret remove', before: 'set', after: 'missing', channels: channels ?? [] } as const
     await recordChange(context, { name, ...change })
-    await changeEntries(secretArn, (entries) => {
+    await changeSecretEntries(secret, (entries) => {
       requireSet(name, entries)
       return Object.fromEntries(Object.entries(entries).filter(([each]) => each !== name))
     })
@@ -128,13 +123,13 @@ async function recordChange(
 }
 
 /** @throws CommandFailedError for a local host, which has no channel secret. */
-async function channelSecretArn({ local, output }: AdminContext): Promise<string> {
+async function channelSecret({ local, output }: AdminContext): Promise<NamedSecret> {
   if (local) {
     throw new CommandFailedError(
       'a local host reads the keys of its channels from its environment: set the variable of that name and restart the host',
     )
   }
-  return await output('ChannelSecretArn')
+  return { arn: await output('ChannelSecretArn'), name: 'channel secret' }
 }
 
 /** Requires the form that the configuration requires. The error does not repeat the word, which may be a key in the wrong place. */
@@ -154,42 +149,8 @@ function requireUsed(name: string, names: ChannelKeyNames): void {
   throw new UsageError(`no channel uses the name ${name}, deployed or in the configuration; ${hint} (--force sets it)`)
 }
 
-function requireSet(name: string, entries: ChannelSecret): void {
+function requireSet(name: string, entries: SecretEntries): void {
   if (!Object.hasOwn(entries, name)) {
     throw new CommandFailedError(`the channel secret has no ${name}`)
   }
-}
-
-/** @throws CommandFailedError for a secret that is not a JSON object of strings. The error does not quote the secret. */
-async function readEntries(secretId: string, client = new SecretsManagerClient({})) {
-  const read = await readSecretVersion(client, secretId)
-  const entries = parseChannelSecret(read.text)
-  if (entries === undefined) {
-    throw new CommandFailedError('the channel secret is not a JSON object of strings: replace it, for example by {}')
-  }
-  return { read, entries }
-}
-
-/**
- * Changes the current secret, whoever else changes it at the same time.
- * @returns the entries before the change.
- * @throws CommandFailedError if others keep changing the secret.
- */
-async function changeEntries(
-  secretId: string,
-  change: (entries: ChannelSecret) => ChannelSecret,
-): Promise<ChannelSecret> {
-  const client = new SecretsManagerClient({})
-  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const { read, entries } = await readEntries(secretId, client)
-    try {
-      await replaceSecret(client, { secretId, read, text: JSON.stringify(change(entries)) })
-      return entries
-    } catch (error) {
-      if (!(error instanceof SecretChangedError)) {
-        throw error
-      }
-    }
-  }
-  throw new CommandFailedError('another process keeps changing the channel secret: try again')
 }

@@ -1,17 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import {
-  readSecretVersion,
-  replaceSecret,
-  SecretChangedError,
-  type SecretVersion,
-} from '#adapters/secrets/replace-secret.ts'
 import type { AuditAction } from '#adapters/store/audit/audit-entry.ts'
 import { recordEffect } from '../audit/record-effect.ts'
 import type { Answer } from '../command-line/answer.ts'
 import type { AdminContext, Command } from '../command-line/command.ts'
-import { CommandFailedError, OutputNotFoundError } from '../command-line/command-failed-error.ts'
-import { type ChannelSecret, parseChannelSecret } from './channel-secret.ts'
+import { CommandFailedError } from '../command-line/command-failed-error.ts'
+import { frontDoorSecret } from './front-door-secret.ts'
+import { changeSecretEntries, type SecretEntries } from './secret-entries.ts'
 
 /** As many random bits as the first value, which CloudFormation generates. */
 const SECRET_BYTES = 48
@@ -26,7 +20,10 @@ export const frontDoorRotate: Command = {
   details: `Prints the version to deploy: the front door sends the new value after that deployment. Nothing is interrupted.`,
   examples: ['front-door rotate --stage prod'],
   run: (context) =>
-    change(context, 'front-door rotate', ({ current = '', ...entries }) => {
+    change(context, 'front-door rotate', ({ current, ...entries }) => {
+      if (!current) {
+        throw new CommandFailedError('the secret of the front door is not a JSON object with the entry current')
+      }
       if (entries[ROTATION] === 'open') {
         throw new CommandFailedError(
           'the last rotation is not finished: deploy its version, then run front-door finish, or the front door would be refused',
@@ -61,48 +58,15 @@ minutes, and the web ACL after a deployment of the printed version.`,
 async function change(
   context: AdminContext,
   action: AuditAction,
-  changed: (entries: ChannelSecret) => ChannelSecret,
+  changed: (entries: SecretEntries) => SecretEntries,
 ): Promise<Answer> {
-  const secretId = await secretArn(context)
-  const client = new SecretsManagerClient({})
-  const read = await readSecretVersion(client, secretId)
-  const text = JSON.stringify(changed(entriesOf(read)))
-  const { versionId } = await replaceSecret(client, { secretId, read, text }).catch((error: unknown) => {
-    throw error instanceof SecretChangedError
-      ? new CommandFailedError('another process has changed the secret at the same time: try again')
-      : error
-  })
+  const { versionId } = await changeSecretEntries(await frontDoorSecret(context), changed)
   const state = action === 'front-door rotate' ? 'rotated' : 'finished'
   await recordEffect(context, { action, target: { kind: 'secret', id: 'front-door' }, before: null, after: { state } })
   return {
     json: { state, version: versionId },
     text: `${state}; now deploy with -c frontDoorSecretVersion=${versionId}, best kept in the context of cdk.json`,
   }
-}
-
-/** @throws CommandFailedError for a local host, and for a stage without a front door. */
-async function secretArn({ local, output, stage }: AdminContext): Promise<string> {
-  if (local) {
-    throw new CommandFailedError('a local host has no front door: its console and API have one address')
-  }
-  try {
-    return await output('FrontDoorSecretArn')
-  } catch (error) {
-    throw error instanceof OutputNotFoundError
-      ? new CommandFailedError(
-          `the stage ${stage} has no front door: it was deployed with console=off, or by an earlier version`,
-        )
-      : error
-  }
-}
-
-/** @throws CommandFailedError for a secret in another form. The error does not quote the secret. */
-function entriesOf({ text }: SecretVersion): ChannelSecret {
-  const entries = parseChannelSecret(text)
-  if (!entries?.current) {
-    throw new CommandFailedError('the secret of the front door is not a JSON object with the entry current')
-  }
-  return entries
 }
 
 function newValue(): string {

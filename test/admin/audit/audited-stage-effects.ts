@@ -127,6 +127,23 @@ const SECRETS: readonly AuditedEffect[] = [
     isRecorded: 'after',
   },
   {
+    command: 'console oidc-secret set',
+    options: (stage) => ({ ...frontDoor(stage), 'value-from-stdin': true }),
+    refused: {},
+    entry: { kind: 'secret', before: { state: 'missing' }, after: { state: 'set' } },
+    repeat: 'nothing',
+  },
+  {
+    command: 'console oidc-secret remove',
+    options: async (stage) => {
+      await stage.run('console oidc-secret set', { ...frontDoor(stage), 'value-from-stdin': true })
+      return {}
+    },
+    refused: {},
+    entry: { kind: 'secret', before: { state: 'set' }, after: { state: 'missing' } },
+    repeat: 'nothing',
+  },
+  {
     command: 'cdn-key rotate',
     options: given({}),
     refused: {},

@@ -15,6 +15,7 @@ import type { Answer } from '../../../lib/admin/command-line/answer.ts'
 import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
+import { createConsoleOidcSecretSet } from '../../../lib/admin/console/oidc-secret-commands.ts'
 import { createSecretSet } from '../../../lib/admin/secrets/channel-secret-commands.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
@@ -93,12 +94,18 @@ export async function startAuditedStages(): Promise<{ open(): Promise<AuditedSta
 
 /** Commands that a local host does not have. */
 function isDeployed(name: string): boolean {
-  return /^(secret|cdn-key|front-door) /.test(name)
+  return /^(secret|cdn-key|front-door|console oidc-secret) /.test(name)
 }
+
+/** Commands that read a secret, with an input of their own. */
+const PIPED = new Map([
+  ['secret set', createSecretSet],
+  ['console oidc-secret set', createConsoleOidcSecretSet],
+])
 
 /** The command of this name, with the outputs of its stage; the value of a secret comes from a pipe. */
 function onStage(name: string): Command {
-  const command = name === 'secret set' ? createSecretSet(pipedSecret) : COMMANDS.find((each) => each.name === name)
+  const command = PIPED.get(name)?.(pipedSecret) ?? COMMANDS.find((each) => each.name === name)
   if (command === undefined) {
     throw new Error(`no command ${name}`)
   }

@@ -37,7 +37,7 @@ describe('front-door rotate', () => {
     expect(secret.text).toBe(before)
   })
 
-  it('says what a stage without a front door and a local host lack', async () => {
+  it('refuses a secret that proves nothing, and a local host', async () => {
     await expect(runCommand(frontDoorRotate, { local: true })).rejects.toThrow('a local host has no front door')
     secret.text = '{}'
     await expect(rotate()).rejects.toThrow('not a JSON object with the entry current')
