@@ -1,3 +1,4 @@
+import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'
 import { getReservation, type Reservation } from '#adapters/store/money/reservation.ts'
 import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
@@ -48,6 +49,7 @@ export async function resolveVideoJob(input: StepInput, context: ResolveContext,
       })
       report(outcome, job, resolution)
       measureEnd(outcome, { job, resolution }, context)
+      await countIfFailed(outcome, { job, resolution }, context)
       await orLeaveToReconcile(job, () => deleteResolvedRequest(context, job, reservation.request))
       return await cleanUpIfUnwanted(await requireVideoJob(context.table, input), context)
     } catch (error) {
@@ -76,7 +78,7 @@ async function orLeaveToReconcile(job: VideoJob, cleanUp: () => Promise<void>): 
   }
 }
 
-function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: VideoJob, resolution: Resolution): void {
+function report(outcome: Outcome, job: VideoJob, resolution: Resolution): void {
   logger.info('job resolved', { ...jobFacts(job), resolution: resolution.kind, outcome })
   if (outcome === 'conflict') {
     logger.error('the reservation was resolved differently before; the first resolution stands', jobFacts(job))
@@ -84,12 +86,11 @@ function report(outcome: 'resolved' | 'already_resolved' | 'conflict', job: Vide
   }
 }
 
+type Outcome = 'resolved' | 'already_resolved' | 'conflict'
+type End = { readonly job: VideoJob; readonly resolution: Resolution }
+
 /** Counts an end once: a second resolution finds the first. */
-function measureEnd(
-  outcome: 'resolved' | 'already_resolved' | 'conflict',
-  { job, resolution }: { readonly job: VideoJob; readonly resolution: Resolution },
-  context: ResolveContext,
-): void {
+function measureEnd(outcome: Outcome, { job, resolution }: End, context: ResolveContext): void {
   if (outcome !== 'resolved') {
     return
   }
@@ -99,5 +100,18 @@ function measureEnd(
   } else {
     const seconds = Math.max(0, context.nowMilliseconds() / 1000 - job.createdAt)
     measure({ jobs_succeeded: 1, job_seconds: seconds, billed_credits: creditsForGraphs(resolution.actual) }, about)
+  }
+}
+
+/** The console lists tenants whose jobs fail. What a client or an operator ended has not failed. */
+async function countIfFailed(outcome: Outcome, { job, resolution }: End, context: ResolveContext): Promise<void> {
+  const hasFailed = resolution.kind === 'release' && resolution.audit === undefined && !isUnwanted(job)
+  if (outcome !== 'resolved' || !hasFailed) {
+    return
+  }
+  try {
+    await countFailedJob(context.table, job, context.nowMilliseconds())
+  } catch (error) {
+    logger.warn('failed job not counted', { ...jobFacts(job), error: error instanceof Error ? error : undefined })
   }
 }

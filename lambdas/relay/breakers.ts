@@ -1,3 +1,4 @@
+import { count } from '#adapters/telemetry/count.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import {
   admitCall,
@@ -34,7 +35,12 @@ export class Breakers {
   /** @returns the number of failures in a row before this report. */
   #report(channel: BreakerChannel, epoch: number, report: BreakerReport): number {
     const before = this.#stateOf(channel)
-    this.#states.set(channel.id, reportCall(before, epoch, { report, settings: channel.breaker }))
+    const after = reportCall(before, epoch, { report, settings: channel.breaker })
+    this.#states.set(channel.id, after)
+    // A trial that says nothing of the channel opens the breaker again without a failure.
+    if (report.kind === 'failed' && before.kind !== 'open' && after.kind === 'open') {
+      count('breaker_opened', { channel: channel.id })
+    }
     return before.kind === 'closed' ? before.failures : 0
   }
 

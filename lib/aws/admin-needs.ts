@@ -40,6 +40,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
           'BAL#*',
           'BUDGET#*',
           'CH#*',
+          'FAILURES',
           'KEYS',
           'L#*',
           'SESSIONS',
@@ -67,6 +68,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
         actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
         partitions: ['AUDIT', 'BAL#*', 'BUDGET#*', 'CH#*', 'K#*', 'KEYS', 'L#*', 'SWITCHES', 'T#*', 'TENANTS', 'U#*'],
       },
+      { actions: ['UpdateItem'], partitions: ['FAILURES'] },
     ],
     objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
     readsConfiguration: true,
@@ -77,5 +79,5 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
 /** What Reconcile needs besides, to write the summary that the console shows of all tenants. */
 export const SUMMARY_ACCESS: readonly TableAccess[] = [
   { actions: ['GetItem', 'UpdateItem'], partitions: ['SUMMARY'] },
-  { actions: ['Query'], partitions: ['SUMMARY', 'TENANTS', 'U#*'] },
+  { actions: ['Query'], partitions: ['FAILURES', 'SUMMARY', 'TENANTS', 'U#*'] },
 ]

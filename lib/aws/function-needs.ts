@@ -166,6 +166,7 @@ const resolution = {
   table: [
     { actions: ['GetItem'], partitions: ['T#*'] },
     { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'] },
+    { actions: ['UpdateItem'], partitions: ['FAILURES'] },
   ],
   objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['GetObject', 'DeleteObject'] },
 } as const
@@ -235,6 +236,7 @@ export const RECONCILE_NEEDS: FunctionNeeds = {
       actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
       partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'],
     },
+    { actions: ['UpdateItem'], partitions: ['FAILURES'] },
   ],
   dueIndex: true,
 }

@@ -17,6 +17,7 @@ type Partition =
   | 'BAL#*'
   | 'BUDGET#*'
   | 'CH#*'
+  | 'FAILURES'
   | 'GT#*'
   | 'I#*'
   | 'K#*'

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { readFailedJobs } from '#adapters/store/jobs/failed-jobs.ts'
+import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { JobMovedError, resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
@@ -64,6 +66,31 @@ describe('resolveVideoJob: a job', () => {
     const job = await pipeline.createAccepted()
     await resolveVideoJob(job, pipeline.context, () => RELEASE)
     await resolveVideoJob(job, pipeline.context, () => Promise.reject(new Error('not asked')))
+    expect((await pipeline.read(job)).status).toBe('failed')
+  })
+
+  it('that fails counts once for the list of what needs a person; one that a client ended does not', async () => {
+    const failed = async () => {
+      const byTenant = await readFailedJobs(pipeline.context.table, pipeline.clock.milliseconds)
+      return byTenant.get(pipeline.tenant.tenantId)
+    }
+    const job = await pipeline.createAccepted()
+    await resolveVideoJob(job, pipeline.context, () => RELEASE)
+    await resolveVideoJob(job, pipeline.context, () => RELEASE)
+    const cancelled = await pipeline.create()
+    await markCancelled(pipeline.context.table, cancelled, pipeline.clock.milliseconds)
+    await resolveVideoJob(cancelled, pipeline.context, () => RELEASE)
+    const settled = await pipeline.createAccepted()
+    await resolveVideoJob(settled, pipeline.context, () => settle('0.5'))
+    expect(await failed()).toMatchObject({ count: 1, latestJobId: job.jobId })
+  })
+
+  it('that fails is ended although the table does not count it', async () => {
+    const job = await pipeline.createAccepted()
+    const { table } = pipeline.context
+    const updateItem: typeof table.updateItem = (update, options) =>
+      update.Key.PK === 'FAILURES' ? Promise.reject(new Error('no table')) : table.updateItem(update, options)
+    await resolveVideoJob(job, { ...pipeline.context, table: { ...table, updateItem } }, () => RELEASE)
     expect((await pipeline.read(job)).status).toBe('failed')
   })
 })

@@ -4,7 +4,7 @@ import { fakeExchange } from './fake-exchange.ts'
 import { chunksOf } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, type RawRequest } from './raw-upstream.ts'
 
-const { state, logged, addChannel, call } = useCalling()
+const { state, logged, counted, addChannel, call } = useCalling()
 
 const answering = (text: string) => (request: RawRequest) => void request.socket.write(text)
 const ok = answering(httpAnswer(200))
@@ -38,13 +38,14 @@ describe('a channel that fails again and again', () => {
     expect(await times(5)).toStrictEqual([200, 200, 200, 200, 200])
     expect({ main: main.requests.length, spare: spare.requests.length }).toStrictEqual({ main: 3, spare: 5 })
 
+    const opened = () => counted().filter((fact) => fact === 'breaker_opened').length
     state.nowMilliseconds = NOW + 9_999
     await finish()
-    expect(main.requests).toHaveLength(3)
+    expect([main.requests.length, opened()]).toStrictEqual([3, 1])
 
     state.nowMilliseconds = NOW + 10_000
     await times(3)
-    expect(main.requests).toHaveLength(4)
+    expect([main.requests.length, opened()]).toStrictEqual([4, 2])
 
     answer = httpAnswer(200)
     state.nowMilliseconds = NOW + 20_000

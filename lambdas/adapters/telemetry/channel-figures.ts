@@ -20,6 +20,8 @@ export type AllFigures = {
   readonly byChannel: ReadonlyMap<string, ChannelFigures>
   /** State of the breaker by channel; undefined where every instance has breakers of its own. */
   readonly breakers: ReadonlyMap<string, 'closed' | 'open' | 'half_open'> | undefined
+  /** How often the breakers of a channel opened in the last ten minutes, over all instances; undefined where `breakers` says more. */
+  readonly breakerOpenings?: ReadonlyMap<string, number> | undefined
   /** Oldest first; undefined where only the last minute is known. */
   readonly minutes?: readonly MinuteFigures[] | undefined
 }

@@ -1,4 +1,5 @@
 import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch'
+import type { CountedFact } from '#core/telemetry/counted-facts.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 import {
   UPSTREAM_ERROR_CLASSES,
@@ -20,12 +21,12 @@ const QUERIES_MAX = 500
 /** The value of the dimension `service` of every metric of the functions (lib/aws/service-metrics.ts). */
 const SERVICE_NAME = 'reelgate'
 
-type Series = { readonly channel: string; readonly name: 'calls' | 'p50' | 'p95' | UpstreamErrorClass }
-type Query = Series & { readonly measure: Measure; readonly stat: string }
+type Series = { readonly channel: string; readonly name: 'calls' | 'p50' | 'p95' | 'opened' | UpstreamErrorClass }
+type Query = Series & { readonly measure: Measure | CountedFact; readonly stat: string }
 
 /**
  * The newest minute of which CloudWatch has all figures and in which a channel was called. Needs `cloudwatch:GetMetricData`, which
- * costs $0.01 for a thousand metrics: ten for a channel.
+ * costs $0.01 for a thousand metrics: eleven for a channel.
  * @param namespace of the metrics of the stage.
  */
 export async function readCloudWatchFigures(
@@ -44,15 +45,22 @@ export async function readCloudWatchFigures(
     minuteFrom,
     byChannel: new Map(channels.map((channel) => [channel, figuresOf(channel, at)])),
     breakers: undefined,
+    breakerOpenings: new Map(
+      channels.map((channel) => [channel, sumOf(values.get(keyOf({ channel, name: 'opened' })))]),
+    ),
     minutes: minutesOf(values),
   }
+}
+
+function sumOf(series: ReadonlyMap<number, number> = new Map()): number {
+  return [...series.values()].reduce((sum, value) => sum + value, 0)
 }
 
 /** Calls and errors of all channels, minute by minute, oldest first. */
 function minutesOf(values: ReadonlyMap<string, ReadonlyMap<number, number>>): readonly MinuteFigures[] {
   const minutes = new Map<number, { calls: number; errors: number }>()
   for (const [name, series] of values) {
-    for (const [at, value] of name.startsWith('p50 ') || name.startsWith('p95 ') ? [] : series) {
+    for (const [at, value] of /^(?:p50|p95|opened) /.test(name) ? [] : series) {
       const { calls, errors } = minutes.get(at) ?? { calls: 0, errors: 0 }
       const isCalls = name.startsWith('calls ')
       minutes.set(at, { calls: calls + (isCalls ? value : 0), errors: errors + (isCalls ? 0 : value) })
@@ -77,6 +85,7 @@ function queriesOf(channel: string): Query[] {
     { channel, name: 'p50', measure: 'upstream_milliseconds', stat: 'p50' },
     { channel, name: 'p95', measure: 'upstream_milliseconds', stat: 'p95' },
     ...UPSTREAM_ERROR_CLASSES.map((name) => ({ channel, name, measure: upstreamErrorMeasure(name), stat: 'Sum' })),
+    { channel, name: 'opened', measure: 'breaker_opened', stat: 'Sum' },
   ]
 }
 

@@ -44,6 +44,7 @@ export function channelHealth({ id, provider }: Pick<Channel, 'id' | 'provider'>
     disabled: switchesOf(switches.channels, id)?.enabled !== undefined,
     // A channel that was never called has a breaker that never opened.
     breaker: provider === 'openai' && figures?.breakers ? (figures.breakers.get(id) ?? ('closed' as const)) : null,
+    breaker_openings: provider === 'openai' ? (figures?.breakerOpenings?.get(id) ?? null) : null,
     open_jobs: openJobs.get(id) ?? null,
     figures:
       figures?.minuteFrom === undefined

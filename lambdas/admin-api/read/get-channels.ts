@@ -1,4 +1,5 @@
 import { readApiKeyModels } from '#adapters/store/accounts/api-key-listing.ts'
+import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { type Catalogue, createCatalogue } from '#core/catalogue/catalogue.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { Model } from '#core/catalogue/model.ts'
@@ -9,35 +10,39 @@ import type { ApiEvent } from '#middleware/api-event.ts'
 import { type ChannelState, channelHealth, latestSwitch, readChannelState } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 
-/** GET /admin/v1/channels. An API key sees the models that clients with it see, and no channel. */
+/** GET /admin/v1/channels, by two requests to the table after that of the session. */
 export async function getChannels(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
   const { role, keyId } = sessionOf(event)
+  const body = role === 'tenant' ? await modelsOfKey(keyId ?? '', context) : await channelsAndModels(context)
+  return { body: { object: 'channels', as_of: Math.trunc(context.now() / 1000), ...body } }
+}
+
+/** An API key sees the models that clients with it see, and no channel. */
+async function modelsOfKey(keyId: string, { table, config: open }: ReadContext) {
+  const config = open()
+  const [{ switches }, allowed] = await Promise.all([readSwitches(table()), readApiKeyModels(table(), keyId)])
+  const catalogue = createCatalogue(config, switches)
+  const models = catalogue.listModels(allowed).map((model) => ({
+    ...modelRow(model, catalogue, { config, switches }),
+    ...{ channels: [], switched_by: null, switched_at: null },
+  }))
+  return { figures_from: null, channels: [], models }
+}
+
+async function channelsAndModels(context: ReadContext) {
   const state = await readChannelState(context)
-  const catalogue = createCatalogue(state.config, state.switches)
-  const asOf = Math.trunc(context.now() / 1000)
-  if (role === 'tenant') {
-    const allowed = await readApiKeyModels(context.table(), keyId ?? '')
-    const models = catalogue.listModels(allowed).map((model) => ({
-      ...modelRow(model, catalogue, state),
-      ...{ channels: [], switched_by: null, switched_at: null },
-    }))
-    return { body: { object: 'channels', as_of: asOf, figures_from: null, channels: [], models } }
-  }
   const { config, switches, figures } = state
+  const catalogue = createCatalogue(config, switches)
   const known = new Set(config.channels.map(({ id }) => id))
   const left = Object.keys(switches.channels).filter((id) => !known.has(id))
   const effective = applySwitches(config, switches).models
   return {
-    body: {
-      object: 'channels',
-      as_of: asOf,
-      figures_from: figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000),
-      channels: [
-        ...config.channels.map((channel) => channelRow(channel, state)),
-        ...left.map((id) => leftRow(id, state)),
-      ],
-      models: effective.map((model) => modelRow(model, catalogue, state)),
-    },
+    figures_from: figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000),
+    channels: [
+      ...config.channels.map((channel) => channelRow(channel, state)),
+      ...left.map((id) => leftRow(id, state)),
+    ],
+    models: effective.map((model) => modelRow(model, catalogue, state)),
   }
 }
 
@@ -61,13 +66,13 @@ function leftRow(id: string, { switches }: ChannelState) {
   const set = switchesOf(switches.channels, id)
   return {
     ...{ id, provider: null, base_url_host: null, configured: null, open_jobs: null, open_jobs_max: null },
-    ...{ breaker: null, figures: null, weight: null, priority: null },
+    ...{ breaker: null, breaker_openings: null, figures: null, weight: null, priority: null },
     disabled: set?.enabled !== undefined,
     ...latestSwitch(set),
   }
 }
 
-function modelRow(model: Model, catalogue: Catalogue, { config, switches }: ChannelState) {
+function modelRow(model: Model, catalogue: Catalogue, { config, switches }: Pick<ChannelState, 'config' | 'switches'>) {
   const { id, kind, pricing, object: _, created: _created, owned_by: _owner, ...limits } = modelView(model, catalogue)
   return {
     id,

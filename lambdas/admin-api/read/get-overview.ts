@@ -1,10 +1,13 @@
 import { readBalance, readTenantRecord } from '#adapters/store/accounts/tenant-store.ts'
 import { alertViewOf } from '#adapters/store/alerts/alert-settings.ts'
-import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
+import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
+import { failedJobsKeys, failedJobsOf } from '#adapters/store/jobs/failed-jobs.ts'
+import { type LatestCounters, readLatestUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
-import { type Attention, attentionOf, firstSummaryDay, leftOutOf, type Summary } from '#core/console/summary.ts'
+import { type Attention, attentionOf } from '#core/console/attention.ts'
+import { firstSummaryDay, leftOutOf, type Summary } from '#core/console/summary.ts'
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
-import { addUsageSums, dayOf, NO_USAGE, type UsageCounter, type UsageSums } from '#core/quota/usage-counter.ts'
+import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
@@ -12,7 +15,7 @@ import { channelHealth, readChannelState, trafficOf } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 import { tenantIdIfGiven, unknownTenant } from './tenant-of-request.ts'
 
-/** GET /admin/v1/overview: of one tenant by two requests to the table, of all tenants from the summary. */
+/** GET /admin/v1/overview: of one tenant by two requests to the table after that of the session, of all tenants from the summary. */
 export async function getOverview(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
   const tenantId = tenantIdIfGiven(event)
   const body = tenantId === undefined ? await overviewOfAll(context) : await overviewOfTenant(context, tenantId)
@@ -40,37 +43,39 @@ async function overviewOfAll(context: ReadContext) {
   }
 }
 
-function attentionOfChannel({ id, disabled, breaker }: ReturnType<typeof channelHealth>): readonly Attention[] {
+function attentionOfChannel(channel: ReturnType<typeof channelHealth>): readonly Attention[] {
+  const { id, disabled, breaker, breaker_openings: openings } = channel
   const about = { tenant: null, target: id }
-  return [
-    ...(breaker === null || breaker === 'closed'
-      ? []
-      : [
-          {
-            kind: 'breaker',
-            level: 'critical',
-            message: `the breaker of ${id} is ${breaker.replace('_', ' ')}`,
-            ...about,
-          } as const,
-        ]),
-    ...(disabled
-      ? [{ kind: 'channel_disabled', level: 'warning', message: `${id} is disabled`, ...about } as const]
-      : []),
-  ]
+  const found: Attention[] = []
+  if (breaker === 'open' || breaker === 'half_open') {
+    const message = `the breaker of ${id} is ${breaker.replace('_', ' ')}`
+    found.push({ kind: 'breaker', level: 'critical', message, ...about })
+  }
+  if (openings !== null && openings > 0) {
+    const message = `breakers of ${id} opened ${openings} times in the last ten minutes`
+    found.push({ kind: 'breaker', level: 'critical', message, ...about })
+  }
+  if (disabled) {
+    found.push({ kind: 'channel_disabled', level: 'warning', message: `${id} is disabled`, ...about })
+  }
+  return found
 }
 
 /** More is no list for a person. */
 const ATTENTION_MAX = 100
 
-/** A month of one tenant fits into one page of the table nearly always. */
-const COUNTER_REQUESTS_MAX = 2
-
 async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   const today = dayOf(now())
-  const range = { from: firstSummaryDay(today), to: today, requestsMax: COUNTER_REQUESTS_MAX }
-  const [[item, balanceItem], counters] = await Promise.all([
-    table().readItems([tableKeys.tenant(tenantId), tableKeys.balance(tenantId)]),
-    readUsageCounters(table(), tenantId, range),
+  const range = { from: firstSummaryDay(today), to: today }
+  const keys = [
+    tableKeys.tenant(tenantId),
+    tableKeys.balance(tenantId),
+    NEAR_BUDGETS_KEY,
+    ...failedJobsKeys(tenantId, now()),
+  ]
+  const [[item, balanceItem, nearItem, ...failedItems], latest] = await Promise.all([
+    table().readItems(keys),
+    readLatestUsageCounters(table(), tenantId, range),
   ])
   if (item === undefined || balanceItem === undefined) {
     throw unknownTenant(tenantId)
@@ -80,17 +85,17 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   const attention = attentionOf(
     {
       ...record,
-      createdAt: record.createdAt ?? null,
       suspendedReason: record.suspension?.reason ?? null,
       lowBalance: alertViewOf(item, balanceItem).lowBalance ?? null,
-      countedSpent: null,
+      failedJobs: failedJobsOf(failedItems, now()),
+      nearBudgets: nearBudgetsOf(nearItem, tenantId),
     },
     now(),
   )
   return {
     as_of: Math.trunc(now() / 1000),
     tenant: { id: view.id, name: view.name },
-    spend: { ...spendOfCounters(counters, today), budget: view.budget },
+    spend: { ...spendOfCounters(latest, today), budget: view.budget },
     balance: view.balance,
     traffic: null,
     open_jobs: view.open_jobs,
@@ -100,21 +105,22 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   }
 }
 
-/** No sum is better than a wrong one. */
-const TOO_MANY_COUNTERS = {
-  ...{ today: null, month: null, days: [] },
-  left_out: 'the spend of these days, which has too many counters to sum here: see Usage, a few days at a time',
-}
-
-function spendOfCounters(counters: readonly UsageCounter[] | undefined, today: string) {
-  if (counters === undefined) {
-    return TOO_MANY_COUNTERS
-  }
+/** A sum without some of its days would be wrong, so it is null. */
+function spendOfCounters({ counters, completeFrom }: LatestCounters, today: string) {
   const days = new Map<string, UsageSums>()
   for (const counter of counters) {
     days.set(counter.day, addUsageSums(days.get(counter.day) ?? NO_USAGE, counter))
   }
-  return { ...spendOf(days, today), left_out: null }
+  const spend = spendOf(days, today)
+  if (completeFrom <= firstSummaryDay(today)) {
+    return { ...spend, left_out: null }
+  }
+  return {
+    ...spend,
+    today: completeFrom > today ? null : spend.today,
+    month: completeFrom > `${today.slice(0, 'yyyy-mm'.length)}-01` ? null : spend.month,
+    left_out: `the days before ${completeFrom}, which have too many counters to sum here: see Usage, a few days at a time`,
+  }
 }
 
 function sumsByDay({ days }: Summary): ReadonlyMap<string, UsageSums> {

@@ -15,6 +15,22 @@ export const channelFigures = z.strictObject({
   p95_ms: z.number().nullable(),
 })
 
+/** What is known of the breakers of a channel: a local host has one, and on AWS every instance has its own. */
+export const breakerFields = {
+  breaker: z
+    .enum(['closed', 'open', 'half_open'])
+    .nullable()
+    .describe(
+      'Of a local host. Null on AWS, where every instance has its own, and for video channels, which have none.',
+    ),
+  breaker_openings: z
+    .int()
+    .nullable()
+    .describe(
+      'On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read.',
+    ),
+}
+
 const channelRow = z.strictObject({
   id: z.string(),
   provider: z.string().nullable().describe('Null for a channel that has left the configuration.'),
@@ -29,10 +45,7 @@ const channelRow = z.strictObject({
   ...switched,
   open_jobs: z.int().nullable().describe('Null for a channel that relays.'),
   open_jobs_max: z.int().nullable(),
-  breaker: z
-    .enum(['closed', 'open', 'half_open'])
-    .nullable()
-    .describe('Null on AWS, where every instance has breakers of its own, and for video channels, which have none.'),
+  ...breakerFields,
   figures: channelFigures.nullable().describe('Of the latest complete minute; null if they cannot be read.'),
 })
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { channelFigures } from './channels-response.ts'
+import { breakerFields, channelFigures } from './channels-response.ts'
 import { amountField, budgetResponse, tenantName, timeField } from './response-parts.ts'
 import { tenantResponse } from './tenant-response.ts'
 
@@ -20,7 +20,7 @@ const attention = z.strictObject({
   level: z.enum(['warning', 'critical']),
   message: z.string(),
   tenant: tenantName.nullable(),
-  target: z.string().nullable().describe('A job, a key or a channel.'),
+  target: z.string().nullable().describe('The latest failed job, the id of the budget of a key, or a channel.'),
 })
 
 /** What is going on, for a tenant or for all. */
@@ -29,7 +29,7 @@ export const overviewResponse = z.strictObject({
   as_of: timeField,
   tenant: tenantName.nullable().describe('Null for all tenants.'),
   spend: z.strictObject({
-    today: amountField.nullable().describe('Null where the tenant has too many counters to sum here.'),
+    today: amountField.nullable().describe('Null where the tenant has too many counters to sum here: see `left_out`.'),
     month: amountField.nullable().describe('Null as `today`.'),
     budget: budgetResponse.nullable(),
     days: z.array(z.strictObject({ day: z.string(), cost: amountField, requests: z.int() })).describe('Oldest first.'),
@@ -43,7 +43,7 @@ export const overviewResponse = z.strictObject({
     z.strictObject({
       id: z.string(),
       disabled: z.boolean(),
-      breaker: z.enum(['closed', 'open', 'half_open']).nullable(),
+      ...breakerFields,
       open_jobs: z.int().nullable(),
       figures: channelFigures.nullable(),
     }),

@@ -1,9 +1,10 @@
 import { HttpError } from '../errors.ts'
-import { type Budget, budgetAt } from '../money/budget.ts'
+import type { Budget } from '../money/budget.ts'
 import type { Microcredits } from '../money/money.ts'
 import { daysBefore } from '../parameters/calendar-day.ts'
 import type { UsageCounter } from '../quota/usage-counter.ts'
 import { addUsageSums, NO_USAGE } from '../quota/usage-counter.ts'
+import type { FailedJobs, NearBudget } from './attention.ts'
 
 /** Days that the summary holds, today included. */
 const SUMMARY_DAYS = 31
@@ -22,6 +23,10 @@ export type SummarizedTenant = {
   readonly lowBalance: Microcredits | null
   /** What the tenant had spent when its usage was read; null before the first complete reading, and with too many counters to read. */
   readonly countedSpent: Microcredits | null
+  /** Left out where none failed. */
+  readonly failedJobs?: FailedJobs
+  /** Budgets of its keys; left out where all have room. */
+  readonly nearBudgets?: readonly NearBudget[]
 }
 
 /** The usage of one day, by tenant. */
@@ -81,38 +86,4 @@ export function mergeCounters(counters: readonly UsageCounter[], rowsMax: number
   const day = counters[0]?.day ?? ''
   const rest = dearest.slice(rowsMax - 1).reduce((sum, counter) => addUsageSums(sum, counter), NO_USAGE)
   return [...dearest.slice(0, rowsMax - 1), { day, keyId: OTHER, operation: OTHER, model: OTHER, ...rest }]
-}
-
-/** What needs a person. */
-export type Attention = {
-  readonly kind: 'failing_jobs' | 'budget' | 'low_balance' | 'breaker' | 'channel_disabled' | 'suspended'
-  readonly level: 'warning' | 'critical'
-  readonly message: string
-  readonly tenant: { readonly id: string; readonly name: string } | null
-  readonly target: string | null
-}
-
-/** A budget is worth a look from this share of its amount on. */
-const BUDGET_PERCENT = 80n
-
-/** What needs a person at one tenant. */
-export function attentionOf(tenant: SummarizedTenant, nowMilliseconds: number): readonly Attention[] {
-  const { id, name, state, suspendedReason, balance, lowBalance } = tenant
-  const about = { tenant: { id, name }, target: null }
-  const found: Attention[] = []
-  const budget = tenant.budget === null ? null : budgetAt(tenant.budget, nowMilliseconds)
-  if (budget !== null && budget.spent * 100n >= budget.amount * BUDGET_PERCENT && budget.amount > 0n) {
-    const percent = (budget.spent * 100n) / budget.amount
-    const level = percent >= 100n ? 'critical' : 'warning'
-    found.push({ kind: 'budget', level, message: `${percent} % of the budget of ${name} is spent`, ...about })
-  }
-  if (lowBalance !== null && balance.available < lowBalance) {
-    const level = balance.available <= 0n ? 'critical' : 'warning'
-    found.push({ kind: 'low_balance', level, message: `the balance of ${name} is below its mark`, ...about })
-  }
-  if (state === 'suspended') {
-    const reason = suspendedReason === null ? '' : `: ${suspendedReason}`
-    found.push({ kind: 'suspended', level: 'warning', message: `${name} is suspended${reason}`, ...about })
-  }
-  return found
 }

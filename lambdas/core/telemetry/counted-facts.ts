@@ -9,6 +9,7 @@ export const COUNTED_FACTS = [
   'usage_refused',
   'usage_above_bound',
   'answer_cut_short',
+  'breaker_opened',
   'result_refused',
   'billed_at_estimate',
   'resolution_conflict',

@@ -3,6 +3,7 @@ import { readAlertSettings } from '#adapters/store/alerts/alert-settings.ts'
 import { type WatchedItem, watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import { type NearBudget, nearBudget } from '#core/console/attention.ts'
 import { type Budget, budgetAt, periodEnd } from '#core/money/budget.ts'
 import { crossedThresholds } from '#core/money/budget-thresholds.ts'
 import { formatCredits } from '#core/money/money.ts'
@@ -15,16 +16,22 @@ type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>
  * balance that has fallen below its low mark. One alert tells of all thresholds that one run finds. Runs may overlap: a mark beside
  * each budget lets one of them record.
  * @param hasTime no new item is examined when false; the next run examines all again.
+ * @returns the budgets of keys that are nearly spent; undefined if not all items were examined.
  */
-export async function findAlerts(context: Context, hasTime: () => boolean): Promise<void> {
+export async function findAlerts(context: Context, hasTime: () => boolean): Promise<readonly NearBudget[] | undefined> {
+  const near: NearBudget[] = []
   for await (const items of watchedItems(context.table)) {
     for (const item of items) {
       if (!hasTime()) {
-        return
+        return undefined
       }
       try {
         if (item.of === 'unreadable') {
           throw item.error
+        }
+        if (item.of === 'key') {
+          const found = nearBudget(item, context.nowMilliseconds())
+          near.push(...(found === undefined ? [] : [found]))
         }
         await examine(item, context)
       } catch (error) {
@@ -36,6 +43,7 @@ export async function findAlerts(context: Context, hasTime: () => boolean): Prom
       }
     }
   }
+  return near
 }
 
 async function examine(item: WatchedItem, context: Context): Promise<void> {

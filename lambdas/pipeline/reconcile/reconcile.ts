@@ -65,13 +65,13 @@ export async function reconcile(
   ])
   ages.measure()
   await forEachItem(pendingCleanUps(context.table, started), hasTime, (item) => cleanUp(item, context))
-  await findAlerts(context, hasTime)
+  const near = await findAlerts(context, hasTime)
   await deliverAlerts(context, hasTime)
   if (all || isRecountMinute(started)) {
     const hasTimeToCount = () => all || context.nowMilliseconds() - started < RECOUNT_MILLISECONDS_MAX
     await recountOrLog(context, hasTimeToCount)
   }
-  await summarize(context, hasTime)
+  await summarize(context, { near, hasTime })
 }
 
 /** Operators get alerts by log alone where `publishToOperators` is undefined. */

@@ -1,24 +1,41 @@
+import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import type { NearBudget } from '#core/console/attention.ts'
 import type { StepContext } from '../step-context.ts'
 
+type Context = Pick<StepContext, 'table' | 'nowMilliseconds'>
+
+type SummarizeOptions = {
+  /** Budgets of keys that are nearly spent, as this run found them; undefined if it did not examine all. */
+  readonly near: readonly NearBudget[] | undefined
+  readonly hasTime: () => boolean
+}
+
 /**
- * Writes the summary that the console shows of all tenants, where the stage has a console whose pages read it (`CONSOLE_SUMMARY` is
- * `stored`). It comes last and never fails a run: the pages are then a minute older.
+ * Writes what the console shows of all tenants, where the stage has a console: the budgets that need a person, and the summary if pages
+ * read it (`CONSOLE_SUMMARY` is `stored`, and not `live`). It comes last and never fails a run: the pages are then a minute older.
  */
-export async function summarize(
-  { table, nowMilliseconds }: Pick<StepContext, 'table' | 'nowMilliseconds'>,
-  hasTime: () => boolean,
-): Promise<void> {
-  if (process.env.CONSOLE_SUMMARY !== 'stored' || !hasTime()) {
+export async function summarize(context: Context, { near, hasTime }: SummarizeOptions): Promise<void> {
+  const mode = process.env.CONSOLE_SUMMARY
+  if (mode === undefined || !hasTime()) {
     return
   }
   try {
-    const previous = await readSummary(table)
-    const next = await buildSummary(table, { previous, nowMilliseconds: nowMilliseconds(), hasTime })
-    await writeSummary(table, next, previous)
+    if (near !== undefined) {
+      await keepNearBudgets(context.table, near)
+    }
+    if (mode === 'stored') {
+      await storeSummary(context, hasTime)
+    }
   } catch (error) {
     logger.error('summary not written', { error: error instanceof Error ? error : undefined })
   }
+}
+
+async function storeSummary({ table, nowMilliseconds }: Context, hasTime: () => boolean): Promise<void> {
+  const previous = await readSummary(table)
+  const next = await buildSummary(table, { previous, nowMilliseconds: nowMilliseconds(), hasTime })
+  await writeSummary(table, next, previous)
 }

@@ -41,6 +41,14 @@ describe('channelHealth', () => {
     expect(channelHealth({ id: 'a', provider: 'openai' }, state()).breaker).toBeNull()
   })
 
+  it('shows how often breakers opened where every instance has its own', () => {
+    const breakerOpenings = new Map([['a', 2]])
+    const openings = (id: string, provider: 'openai' | 'p1') =>
+      channelHealth({ id, provider }, state({ breakerOpenings })).breaker_openings
+    expect([openings('a', 'openai'), openings('b', 'openai'), openings('a', 'p1')]).toEqual([2, null, null])
+    expect(channelHealth({ id: 'a', provider: 'openai' }, state()).breaker_openings).toBeNull()
+  })
+
   it('shows open jobs, and whether an operator has disabled it', () => {
     const disabled = { channels: { video: { enabled: { value: false, by: 'ada', at: 5 } } }, models: {} } as const
     expect(channelHealth({ id: 'video', provider: 'p1' }, { ...state(), switches: disabled })).toMatchObject({

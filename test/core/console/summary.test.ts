@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { attentionOf, firstSummaryDay, leftOutOf, mergeCounters, type SummarizedTenant } from '#core/console/summary.ts'
-import type { Budget } from '#core/money/budget.ts'
+import { firstSummaryDay, leftOutOf, mergeCounters } from '#core/console/summary.ts'
 import { microcredits } from '#core/money/money.ts'
 import { addUsageSums, NO_USAGE } from '#core/quota/usage-counter.ts'
 
@@ -43,46 +42,5 @@ describe('leftOutOf', () => {
     expect(leftOutOf({ tenants: [tenant('counted', 2, 1), tenant('large', 2, null)] })).toMatch(/^usage of large, not/)
     const many = Array.from({ length: 7 }, (_, index) => tenant(`t${index}`, 1, null))
     expect(leftOutOf({ tenants: many })).toMatch(/^usage of t0, t1, t2, t3, t4 and 2 more, not/)
-  })
-})
-
-describe('attentionOf', () => {
-  const NOW = Date.parse('2026-11-22T12:00:00Z')
-  const budget = (spent: number, id = '2026-11'): Budget => ({
-    ...{ amount: microcredits(100), period: { kind: 'month', id }, spent: microcredits(spent), held: microcredits(0) },
-    ...{ left: microcredits(100 - spent), free: microcredits(100) },
-  })
-  const tenant = (changes: Partial<SummarizedTenant> = {}): SummarizedTenant => ({
-    ...{ id: 't', name: 'Acme', state: 'active', suspendedReason: null, createdAt: null, budget: null },
-    balance: { available: microcredits(50), held: microcredits(0), spent: microcredits(0), granted: microcredits(50) },
-    ...{ openJobs: { count: 0, max: null }, lowBalance: null, countedSpent: null },
-    ...changes,
-  })
-  const found = (changes: Partial<SummarizedTenant>) =>
-    attentionOf(tenant(changes), NOW).map(({ kind, level }) => `${kind} ${level}`)
-
-  it.each([
-    [79, []],
-    [80, ['budget warning']],
-    [100, ['budget critical']],
-  ])('a budget of which %i %% are spent', (spent, expected) => {
-    expect(found({ budget: budget(spent) })).toEqual(expected)
-  })
-
-  it('a budget of a period that has ended is no matter', () => {
-    expect(found({ budget: budget(100, '2026-10') })).toEqual([])
-  })
-
-  it('a balance below its mark, and one that is used up', () => {
-    expect(found({ lowBalance: microcredits(50) })).toEqual([])
-    expect(found({ lowBalance: microcredits(51) })).toEqual(['low_balance warning'])
-    const balance = { ...tenant().balance, available: microcredits(0) }
-    expect(found({ lowBalance: microcredits(51), balance })).toEqual(['low_balance critical'])
-  })
-
-  it('a suspended tenant, with the reason', () => {
-    expect(attentionOf(tenant({ state: 'suspended', suspendedReason: 'unpaid' }), NOW)).toMatchObject([
-      { kind: 'suspended', message: 'Acme is suspended: unpaid', tenant: { id: 't', name: 'Acme' } },
-    ])
   })
 })

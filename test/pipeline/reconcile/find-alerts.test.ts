@@ -32,6 +32,14 @@ const spend = (spent: string, periodId = '2026-11-22') =>
   putKeyBudget(pipeline.context.table, tenantId, 'k1', { spent, periodId })
 
 describe('find-alerts', () => {
+  it('returns the budgets of keys that are nearly spent, and none of a run without time', async () => {
+    await spend('7.9')
+    expect(await run()).toEqual([])
+    await spend('8')
+    expect(await run()).toEqual([{ tenantId, budgetId: 'k1', percent: 80 }])
+    expect(await findAlerts(pipeline.context, () => false)).toBeUndefined()
+  })
+
   it('records one alert for all thresholds that one run finds, and none again in the period', async () => {
     await spend('8.5')
     await run()

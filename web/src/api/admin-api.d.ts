@@ -929,7 +929,7 @@ export interface components {
             /** @description Null for all tenants. */
             tenant: components["schemas"]["TenantName"] | null;
             spend: {
-                /** @description Null where the tenant has too many counters to sum here. */
+                /** @description Null where the tenant has too many counters to sum here: see `left_out`. */
                 today: string | null;
                 /** @description Null as `today`. */
                 month: string | null;
@@ -979,8 +979,13 @@ export interface components {
             channels: {
                 id: string;
                 disabled: boolean;
-                /** @enum {string|null} */
+                /**
+                 * @description Of a local host. Null on AWS, where every instance has its own, and for video channels, which have none.
+                 * @enum {string|null}
+                 */
                 breaker: "closed" | "open" | "half_open" | null;
+                /** @description On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read. */
+                breaker_openings: number | null;
                 open_jobs: number | null;
                 figures: {
                     /** @description Calls of the upstream in the minute. */
@@ -998,7 +1003,7 @@ export interface components {
                 level: "warning" | "critical";
                 message: string;
                 tenant: components["schemas"]["TenantName"] | null;
-                /** @description A job, a key or a channel. */
+                /** @description The latest failed job, the id of the budget of a key, or a channel. */
                 target: string | null;
             }[];
         };
@@ -1400,10 +1405,12 @@ export interface components {
                 open_jobs: number | null;
                 open_jobs_max: number | null;
                 /**
-                 * @description Null on AWS, where every instance has breakers of its own, and for video channels, which have none.
+                 * @description Of a local host. Null on AWS, where every instance has its own, and for video channels, which have none.
                  * @enum {string|null}
                  */
                 breaker: "closed" | "open" | "half_open" | null;
+                /** @description On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read. */
+                breaker_openings: number | null;
                 /** @description Of the latest complete minute; null if they cannot be read. */
                 figures: {
                     /** @description Calls of the upstream in the minute. */

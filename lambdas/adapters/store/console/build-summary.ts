@@ -10,12 +10,14 @@ import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { daysBefore } from '#core/parameters/calendar-day.ts'
 import { dayOf, type UsageCounter } from '#core/quota/usage-counter.ts'
 import { readBalance, readTenantRecord } from '../accounts/tenant-store.ts'
+import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '../alerts/near-budgets.ts'
+import { readFailedJobs } from '../jobs/failed-jobs.ts'
 import { readUsageCounters } from '../money/usage-counters.ts'
 import type { Item } from '../table/item-codec.ts'
 import type { Table } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
-type ReadableTable = Pick<Table, 'readItems' | 'queryPage'>
+type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
 
 /** DynamoDB's bound of one read of several items. */
 const BALANCES_PER_READ = 100
@@ -48,7 +50,8 @@ export async function buildSummary(
   { previous, nowMilliseconds, hasTime = () => true }: BuildOptions,
 ): Promise<Summary> {
   const known = new Map(previous?.tenants.map((tenant) => [tenant.id, tenant]))
-  const tenants = await readTenants(table, known)
+  const [read, attention] = await Promise.all([readTenants(table, known), readAttention(table, nowMilliseconds)])
+  const tenants = read.map((tenant) => ({ ...tenant, ...attention(tenant.id) }))
   const today = dayOf(nowMilliseconds)
   const first = firstSummaryDay(today)
   const days = new Map(
@@ -78,6 +81,19 @@ export async function buildSummary(
       return read === undefined ? tenant : { ...tenant, countedSpent: read }
     }),
     days,
+  }
+}
+
+/** What may need a person, of each tenant that has some. */
+async function readAttention(
+  table: ReadableTable,
+  nowMilliseconds: number,
+): Promise<(tenantId: string) => Pick<SummarizedTenant, 'failedJobs' | 'nearBudgets'>> {
+  const [failed, item] = await Promise.all([readFailedJobs(table, nowMilliseconds), table.readItem(NEAR_BUDGETS_KEY)])
+  const near = Map.groupBy(nearBudgetsOf(item), ({ tenantId }) => tenantId)
+  return (tenantId) => {
+    const [failedJobs, nearBudgets] = [failed.get(tenantId), near.get(tenantId)]
+    return { ...(failedJobs && { failedJobs }), ...(nearBudgets && { nearBudgets }) }
   }
 }
 

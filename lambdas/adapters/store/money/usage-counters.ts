@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { microcredits } from '#core/money/money.ts'
+import { daysBefore } from '#core/parameters/calendar-day.ts'
 import {
   addUsageSums,
   type CountedSettlement,
@@ -101,6 +102,28 @@ export async function readUsageCounters(
     startKey = nextKey
   }
   return undefined
+}
+
+/** Counters of the days from `completeFrom` on. */
+export type LatestCounters = { readonly counters: readonly UsageCounter[]; readonly completeFrom: string }
+
+/**
+ * Reads the counters of the latest days by one request, however many there are.
+ * @returns whole days only: those from `completeFrom` on, which is the first day of the range if its counters fit into a megabyte.
+ */
+export async function readLatestUsageCounters(
+  table: Pick<Table, 'queryPage'>,
+  tenantId: string,
+  range: DayRange,
+): Promise<LatestCounters> {
+  const { items, nextKey } = await table.queryPage({ ...counterQuery(tenantId, range), ScanIndexForward: false })
+  const counters = items.map(readUsageCounter)
+  if (nextKey === undefined) {
+    return { counters, completeFrom: range.from }
+  }
+  // The page may have ended within this day.
+  const cut = counters.at(-1)?.day ?? range.to
+  return { counters: counters.filter(({ day }) => day > cut), completeFrom: daysBefore(cut, -1) }
 }
 
 function counterQuery(tenantId: string, { from, to }: DayRange): TableQuery {

@@ -50,6 +50,8 @@ export const tableKeys = {
   eventStreams: (keyId: string): TableKey => ({ PK: `RL#${keyId}`, SK: 'STREAMS' }),
   /** Generation times of the jobs of one class; all classes of a channel in one query. */
   generationTimes: (channelId: string, className: string): TableKey => ({ PK: `GT#${channelId}`, SK: className }),
+  /** Jobs of a tenant that failed in an hour, `yyyy-mm-ddThh` in UTC; those of all tenants in one query. */
+  failedJobs: (hour: string, tenantId: string): TableKey => ({ PK: 'FAILURES', SK: `${hour}#${tenantId}` }),
   /** An entry of the audit log: all entries in one query, by time. */
   auditEntry: (position: string): TableKey => ({ PK: 'AUDIT', SK: position }),
   /** What operators switched, all in one item, so that one read finds every switch. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import {
   counterNameOf,
   countUsage,
+  readLatestUsageCounters,
   readUsageCounter,
   readUsageCounters,
   streamUsageCounters,
@@ -135,5 +136,28 @@ describe('streamUsageCounters', () => {
 describe('readUsageCounter', () => {
   it('refuses an item with another key', () => {
     expect(() => readUsageCounter({ SK: '2026-11-22#key1', requests: 1, cost: 1 })).toThrow()
+  })
+})
+
+describe('readLatestUsageCounters', () => {
+  const range = days('2026-11-01', '2026-11-22')
+  const at = (day: string, keyId: string) => settled({ at: Date.parse(`${day}T12:00:00Z`), keyId })
+
+  it('reads whole days by one request, the latest first', async () => {
+    const settlements = [at('2026-11-20', 'k1'), at('2026-11-21', 'k1'), at('2026-11-21', 'k2'), at('2026-11-22', 'k1')]
+    await table.transact(countUsage(settlements))
+    const latest = (limit?: number) =>
+      readLatestUsageCounters(
+        { queryPage: (query) => table.queryPage(limit === undefined ? query : { ...query, Limit: limit }) },
+        'acme',
+        range,
+      )
+    const shown = async (limit?: number) => {
+      const { counters, completeFrom } = await latest(limit)
+      return [completeFrom, ...counters.map(({ day }) => day)]
+    }
+    expect(await shown()).toEqual(['2026-11-01', '2026-11-22', '2026-11-21', '2026-11-21', '2026-11-20'])
+    expect(await shown(2)).toEqual(['2026-11-22', '2026-11-22'])
+    expect(await shown(1)).toEqual(['2026-11-23'])
   })
 })
