@@ -1,4 +1,5 @@
 import { readableAmount } from '../core/amount.ts'
+import { Copyable } from './copy.tsx'
 
 type AmountProps = {
   /** A decimal string of credits; null where no amount is known. */
@@ -7,15 +8,17 @@ type AmountProps = {
   readonly isSigned?: boolean
 }
 
-/** An amount of credits with every digit it has. The exact string is the title. */
+/** An amount of credits with every digit it has. The exact string is the title, and what is copied. */
 export function Amount({ value, isSigned = false }: AmountProps) {
   if (value === null || value === undefined) {
     return <Nothing />
   }
   return (
-    <data class="amount" value={value} title={`${value} credits`}>
-      {readableAmount(value, { isSigned })}
-    </data>
+    <Copyable value={value} label="amount">
+      <data class="amount" value={value} title={`${value} credits`}>
+        {readableAmount(value, { isSigned })}
+      </data>
+    </Copyable>
   )
 }
 

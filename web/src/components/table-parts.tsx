@@ -1,4 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { nextOrder, type TableOrder } from '../core/table-order.ts'
+import { Copyable, LinkContent } from './copy.tsx'
 import { Icon } from './icon.tsx'
 import { alignment, type TableColumn } from './table-column.ts'
 
@@ -67,14 +69,27 @@ export function RowCells<Row>(props: {
   readonly link?: string | undefined
 }) {
   const { columns, row, link } = props
-  return columns.map((column, index) => {
-    const content = column.cell === undefined ? column.value(row) : column.cell(row)
-    return (
-      <td key={column.id} class={alignment(column)}>
-        {index === 0 && link !== undefined ? <a href={link}>{content}</a> : content}
-      </td>
-    )
-  })
+  return columns.map((column, index) => (
+    <td key={column.id} class={alignment(column)}>
+      {index === 0 && link !== undefined ? <RowLink column={column} row={row} href={link} /> : contentOf(column, row)}
+    </td>
+  ))
+}
+
+/** The link of a row, and beside it the copy of what the cell means. */
+function RowLink<Row>(props: { readonly column: TableColumn<Row>; readonly row: Row; readonly href: string }) {
+  const { column, row, href } = props
+  return (
+    <Copyable value={String(column.value(row) ?? '')} label={column.title.toLowerCase()}>
+      <a href={href}>
+        <LinkContent>{contentOf(column, row)}</LinkContent>
+      </a>
+    </Copyable>
+  )
+}
+
+function contentOf<Row>(column: TableColumn<Row>, row: Row): ComponentChildren {
+  return column.cell === undefined ? column.value(row) : column.cell(row)
 }
 
 /** The columns that stand on the page. */

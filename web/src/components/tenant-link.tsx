@@ -1,9 +1,10 @@
 import type { TenantDetail } from '../api/admin-types.ts'
+import { tenantUrl } from '../core/console-url.ts'
 
 /** A tenant by its name, as a link to its page. */
 export function TenantLink({ tenant }: { readonly tenant: Pick<TenantDetail, 'id' | 'name'> }) {
   return (
-    <a href={`/console/tenants/${encodeURIComponent(tenant.id)}`} title={tenant.id}>
+    <a href={tenantUrl(tenant.id)} title={tenant.id}>
       {tenant.name}
     </a>
   )

@@ -1,8 +1,9 @@
-import { absoluteTime, relativeTime } from '../core/time.ts'
+import { absoluteTime, isoTime, relativeTime } from '../core/time.ts'
 import { clock } from '../state/clock.ts'
 import { settings } from '../state/settings.ts'
 import { useStore } from '../state/store.ts'
 import { Nothing } from './amount.tsx'
+import { Copyable } from './copy.tsx'
 
 type TimeProps = {
   /** Unix seconds; null where a thing has not happened. */
@@ -11,7 +12,7 @@ type TimeProps = {
   readonly isAbsolute?: boolean
 }
 
-/** A time in the zone of the settings; the absolute time is the title of a relative one. */
+/** A time in the zone of the settings; the absolute time is the title of a relative one. Copied in ISO 8601 of UTC, as exports have it. */
 export function Time({ at, isAbsolute = false }: TimeProps) {
   const { zone } = useStore(settings)
   const now = useStore(clock)
@@ -19,9 +20,12 @@ export function Time({ at, isAbsolute = false }: TimeProps) {
     return <Nothing />
   }
   const absolute = absoluteTime(at, zone)
+  const iso = isoTime(at) ?? ''
   return (
-    <time class="time" dateTime={new Date(at * 1000).toISOString()} title={absolute}>
-      {isAbsolute ? absolute : relativeTime(at, now, zone)}
-    </time>
+    <Copyable value={iso} label="time">
+      <time class="time" dateTime={iso} title={absolute}>
+        {isAbsolute ? absolute : relativeTime(at, now, zone)}
+      </time>
+    </Copyable>
   )
 }

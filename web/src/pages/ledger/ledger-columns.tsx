@@ -4,6 +4,7 @@ import { amountColumn, exported, timeColumn } from '../../components/columns.tsx
 import { Id } from '../../components/copy.tsx'
 import { Status, type Tone } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { videoUrl } from '../../core/console-url.ts'
 import { isVideoOperation } from '../../core/video-operation.ts'
 
 const TONES: Readonly<Record<LedgerRow['kind'], Tone>> = {
@@ -53,9 +54,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
 
 function RowId({ row, tenant }: { readonly row: LedgerRow; readonly tenant: string }) {
   return isVideoOperation(row.operation) ? (
-    <a href={`/console/videos/${encodeURIComponent(row.id)}?tenant=${encodeURIComponent(tenant)}`}>
-      <code>{row.id.slice(0, 8)}…</code>
-    </a>
+    <Id value={row.id} label="job id" href={videoUrl(row.id, tenant)} />
   ) : (
     <Id value={row.id} />
   )

@@ -1,5 +1,6 @@
 import type { Overview } from '../../api/admin-types.ts'
 import { Status } from '../../components/status.tsx'
+import { tenantUrl } from '../../core/console-url.ts'
 
 type Attention = Overview['attention'][number]
 
@@ -45,5 +46,5 @@ function hrefOf({ kind, tenant, target }: Attention): string {
   if (kind === 'budget' && target !== null) {
     return `/console/keys${ofTenant}`
   }
-  return tenant === null ? '/console/tenants' : `/console/tenants/${encodeURIComponent(tenant.id)}`
+  return tenant === null ? '/console/tenants' : tenantUrl(tenant.id)
 }

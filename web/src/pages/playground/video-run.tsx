@@ -2,6 +2,7 @@ import { Amount } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
 import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
+import { ledgerUrl, videoUrl } from '../../core/console-url.ts'
 import { hasEnded, type RunState } from '../../core/playground/run-state.ts'
 import { notify } from '../../state/notices.ts'
 import { useVideoRun } from './use-video-run.ts'
@@ -28,8 +29,7 @@ export function VideoRun(props: VideoRunProps) {
           <div>
             <dt>Job</dt>
             <dd>
-              <a href={`/console/videos/${state.jobId}${tenantQuery(props.tenant)}`}>Details</a>{' '}
-              <Id value={state.jobId} label="job id" />
+              <a href={videoUrl(state.jobId, props.tenant)}>Details</a> <Id value={state.jobId} label="job id" />
             </dd>
           </div>
         )}
@@ -37,7 +37,7 @@ export function VideoRun(props: VideoRunProps) {
           <div>
             <dt>Cost</dt>
             <dd>
-              <Amount value={state.cost} /> <a href={ledgerUrl(props.tenant, state.jobId)}>Ledger</a>
+              <Amount value={state.cost} /> <a href={ledgerUrl(state.jobId ?? '', props.tenant)}>Ledger</a>
             </dd>
           </div>
         )}
@@ -74,13 +74,4 @@ function Picture({ state, prompt }: { readonly state: RunState; readonly prompt:
       </p>
     </div>
   )
-}
-
-function tenantQuery(tenant: string | undefined): string {
-  return tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`
-}
-
-function ledgerUrl(tenant: string | undefined, jobId: string | undefined): string {
-  const query = new URLSearchParams({ ...(tenant === undefined ? {} : { tenant }), id: jobId ?? '' })
-  return `/console/ledger?${query}`
 }

@@ -4,6 +4,7 @@ import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { BudgetFields, budgetBody, budgetDraft, isBudgetReadable } from '../../components/budget-fields.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { tenantUrl } from '../../core/console-url.ts'
 import { notify } from '../../state/notices.ts'
 
 /** Makes a tenant, without credits. */
@@ -16,7 +17,7 @@ export function CreateTenant({ onClose }: { readonly onClose: () => void }) {
     const tenant = (await adminWrite('POST', '/tenants', body)) as { readonly id: string }
     notify(`Made the tenant ${body.name}`)
     onClose()
-    route(`/console/tenants/${encodeURIComponent(tenant.id)}`)
+    route(tenantUrl(tenant.id))
   }
   return (
     <ActionDialog

@@ -4,11 +4,13 @@ import type { TenantRow } from '../../api/admin-types.ts'
 import { useMay } from '../../api/session.ts'
 import { Button } from '../../components/button.tsx'
 import { amountColumn, budgetColumns, countColumn, timeColumn } from '../../components/columns.tsx'
+import { Id } from '../../components/copy.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { Page } from '../../components/page.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { tenantUrl } from '../../core/console-url.ts'
 import { CreateTenant } from './create-tenant.tsx'
 
 /** Every tenant with its balance. */
@@ -32,7 +34,7 @@ export default function TenantsPage() {
         columns={COLUMNS}
         list={list}
         rowKey={({ id }) => id}
-        href={({ id }) => `/console/tenants/${encodeURIComponent(id)}`}
+        href={({ id }) => tenantUrl(id)}
         empty={<Empty title="There is no tenant yet">{mayWrite ? create : null}</Empty>}
         exportName={['tenants']}
       />
@@ -43,7 +45,7 @@ export default function TenantsPage() {
 
 const COLUMNS: readonly TableColumn<TenantRow>[] = [
   { id: 'name', title: 'Name', value: ({ name }) => name, order: 'text' },
-  { id: 'id', title: 'Id', value: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
+  { id: 'id', title: 'Id', value: ({ id }) => id, cell: ({ id }) => <Id value={id} label="tenant id" /> },
   {
     id: 'state',
     title: 'State',

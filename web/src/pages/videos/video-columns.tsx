@@ -1,6 +1,7 @@
 import type { VideoRow } from '../../api/admin-types.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { amountColumn, exported, timeColumn } from '../../components/columns.tsx'
+import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { duration } from '../../core/time.ts'
@@ -14,7 +15,7 @@ export function isOpen({ status }: Pick<VideoRow, 'status'>): boolean {
 export function videoColumns(): readonly TableColumn<VideoRow>[] {
   return [
     timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at),
-    exported('Id', ({ id }) => id),
+    { id: 'id', title: 'Id', value: ({ id }) => id, cell: ({ id }) => <Id value={id} label="job id" /> },
     exported('Tenant', ({ tenant }) => tenant.id),
     {
       id: 'status',

@@ -4,6 +4,7 @@ import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
+import { videoUrl } from '../../core/console-url.ts'
 import type { Filters } from '../../core/filters.ts'
 import { endOfDay, startOfDay } from '../../core/time.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
@@ -70,7 +71,7 @@ function VideosOfTenant({ tenant, filters, onClear }: VideosOfTenantProps) {
       columns={videoColumns()}
       list={list}
       rowKey={({ id }) => id}
-      href={({ id }) => `/console/videos/${encodeURIComponent(id)}?tenant=${encodeURIComponent(tenant)}`}
+      href={({ id }) => videoUrl(id, tenant)}
       empty={
         <Empty title="There is no video yet">
           <a class="button button-primary" href={`/console/playground?tenant=${encodeURIComponent(tenant)}`}>

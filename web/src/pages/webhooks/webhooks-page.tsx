@@ -3,12 +3,14 @@ import type { CallbackRow } from '../../api/admin-types.ts'
 import { useMay } from '../../api/session.ts'
 import { Nothing } from '../../components/amount.tsx'
 import { numberColumn, timeColumn } from '../../components/columns.tsx'
+import { Id } from '../../components/copy.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { videoUrl } from '../../core/console-url.ts'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
 import { TenantFilter } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
@@ -41,7 +43,7 @@ function WebhooksOfTenant({ tenant }: { readonly tenant: string }) {
         columns={COLUMNS}
         list={list}
         rowKey={({ job_id, attempt }) => `${job_id} ${attempt}`}
-        href={({ job_id }) => `/console/videos/${encodeURIComponent(job_id)}?tenant=${encodeURIComponent(tenant)}`}
+        href={({ job_id }) => videoUrl(job_id, tenant)}
         empty={
           <Empty title="No callback has been sent">
             <span>
@@ -70,6 +72,11 @@ const COLUMNS: readonly TableColumn<CallbackRow>[] = [
   numberColumn({ id: 'status', title: 'Status' }, ({ status }) => status),
   { id: 'milliseconds', title: 'ms', order: 'number', value: ({ milliseconds }) => milliseconds },
   { id: 'attempt', title: 'Attempt', order: 'number', value: ({ attempt }) => attempt },
-  { id: 'job', title: 'Job', value: ({ job_id }) => job_id, cell: ({ job_id }) => <code>{job_id.slice(0, 8)}…</code> },
+  {
+    id: 'job',
+    title: 'Job',
+    value: ({ job_id }) => job_id,
+    cell: ({ job_id }) => <Id value={job_id} label="job id" />,
+  },
   { id: 'error', title: 'Error', value: ({ error }) => error, cell: ({ error }) => error ?? <Nothing /> },
 ]
