@@ -5,7 +5,6 @@ import { openTable } from '#adapters/store/table/sdk-table.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { AdminFunction, AdminRoute } from '#core/console/admin-route.ts'
 import { ADMIN_ROUTES, type AdminOperationOf, adminMethods, routeAdminRequest } from '#core/console/admin-routes.ts'
-import { NotImplementedError } from '#core/console/session-errors.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'
 import type { AdminResponse } from './admin-event.ts'
 import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'
@@ -19,8 +18,8 @@ import { requestLog } from './request-log.ts'
 /** Serves one operation of the admin API. */
 export type AdminOperation = (event: ApiEvent, context: Context) => Promise<AdminResponse>
 
-/** The operations of a function. An operation that is missing responds 501. */
-type AdminOperations<Name extends AdminFunction> = Readonly<Partial<Record<AdminOperationOf<Name>, AdminOperation>>>
+/** Every operation of a function. A new row of its routes does not compile without one. */
+type AdminOperations<Name extends AdminFunction> = Readonly<Record<AdminOperationOf<Name>, AdminOperation>>
 
 /** What a function takes from outside. */
 type AdminContext = { readonly openTable?: () => Pick<Table, 'readItems'> }
@@ -46,25 +45,14 @@ export function adminHandler<Name extends AdminFunction>(
   { openTable: open = once(openTable) }: AdminContext = {},
 ): Handler {
   const site = once(currentSite)
-  const serve: Readonly<Record<string, AdminOperation | undefined>> = operations
+  const serve = new Map<string, AdminOperation>(Object.entries(operations))
   const chains = new Map(
-    ADMIN_ROUTES.filter((route) => route.function === name).map((route) => [
-      route.operation,
-      chain(route.operation).handler(async (event, context) => {
-        await requireFrontDoor(event)
-        requireSameSite(event, site())
-        if (route.access !== 'public') {
-          event.session = await requireSession(event, route.access, { site: site(), table: open })
-        }
-        checkQuery(event, route)
-        event.json = await readAdminBody(event)
-        const operation = serve[route.operation]
-        if (operation === undefined) {
-          throw new NotImplementedError(route.operation)
-        }
-        return resultOf(await operation(event, context), route)
-      }),
-    ]),
+    ADMIN_ROUTES.flatMap((route) => {
+      const operation = route.function === name ? serve.get(route.operation) : undefined
+      return operation === undefined
+        ? []
+        : [[route.operation, chain(route.operation).handler(served(route, operation))] as const]
+    }),
   )
   const nowhere = chain(`${name}-fallback`).handler(refuse)
   return async (event, context) => {
@@ -73,6 +61,19 @@ export function adminHandler<Name extends AdminFunction>(
     return handle === undefined
       ? await nowhere(event, context)
       : await handle({ ...event, pathParameters: { ...routed?.parameters } }, context)
+  }
+
+  function served(route: AdminRoute, operation: AdminOperation): Handler {
+    return async (event, context) => {
+      await requireFrontDoor(event)
+      requireSameSite(event, site())
+      if (route.access !== 'public') {
+        event.session = await requireSession(event, route.access, { site: site(), table: open })
+      }
+      checkQuery(event, route)
+      event.json = await readAdminBody(event)
+      return resultOf(await operation(event, context), route)
+    }
   }
 }
 

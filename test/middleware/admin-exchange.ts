@@ -2,7 +2,10 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { sessionItemOf } from '#adapters/store/console/session-record.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { AdminOperationOf } from '#core/console/admin-routes.ts'
 import type { Session } from '#core/console/session.ts'
+import { WRITE_ROUTES } from '#core/console/write-routes.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { apiEvent } from './api-exchange.ts'
 
@@ -31,6 +34,12 @@ export function tableWithSession(fields: Partial<Session> = {}): () => Pick<Tabl
   }
   const item: Item = sessionItemOf({ session, digest: sha256Hex(TOKEN), pageDigest: sha256Hex('page') })
   return () => ({ readItems: async ([key]) => [key?.SK === SESSION_ID ? item : undefined] })
+}
+
+/** Serves every operation of the function that writes alike. */
+export function servingAll(serve: AdminOperation): Record<AdminOperationOf<'write'>, AdminOperation> {
+  const served = WRITE_ROUTES.map(({ operation }) => [operation, serve])
+  return Object.fromEntries(served) as Record<AdminOperationOf<'write'>, AdminOperation>
 }
 
 /** A request of a page of the console on loopback, signed in. Headers that are undefined are left out. */

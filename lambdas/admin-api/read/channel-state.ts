@@ -3,7 +3,7 @@ import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { type AllFigures, NO_CALLS } from '#adapters/telemetry/channel-figures.ts'
 import type { Channel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { type Setting, type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import type { ReadContext } from './read-context.ts'
 
 /** Channels as they are now. */
@@ -55,13 +55,6 @@ export function channelHealth({ id, provider }: Pick<Channel, 'id' | 'provider'>
 
 function sumOf(errors: Readonly<Record<string, number>>): number {
   return Object.values(errors).reduce((sum, count) => sum + count, 0)
-}
-
-/** Who set the latest of some switches, and when. */
-export function latestSwitch(set: Readonly<Record<string, Setting<unknown> | undefined>> | undefined) {
-  const settings = Object.values(set ?? {}).flatMap((setting) => setting ?? [])
-  const latest = settings.toSorted((left, right) => right.at - left.at)[0]
-  return { switched_by: latest?.by ?? null, switched_at: latest === undefined ? null : Math.trunc(latest.at) }
 }
 
 /**

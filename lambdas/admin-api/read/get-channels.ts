@@ -5,9 +5,10 @@ import type { Channel } from '#core/catalogue/channel.ts'
 import type { Model } from '#core/catalogue/model.ts'
 import { applySwitches, switchesOf } from '#core/catalogue/switches.ts'
 import { modelView } from '#core/contract/model-view.ts'
+import { latestSwitch } from '#lambdas/admin/switches/latest-switch.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { type ChannelState, channelHealth, latestSwitch, readChannelState } from './channel-state.ts'
+import { type ChannelState, channelHealth, readChannelState } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 
 /** GET /admin/v1/channels, by two requests to the table after that of the session. */

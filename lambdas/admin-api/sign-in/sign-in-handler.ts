@@ -1,10 +1,13 @@
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { createSession } from './create-session.ts'
+import { endSession } from './end-session.ts'
 import { finishOidc } from './finish-oidc.ts'
+import { getSession } from './get-session.ts'
 import { getSignIn } from './get-sign-in.ts'
-import { getSession, signOut, signOutEverywhere } from './own-session.ts'
-import { endOneSession, listOfSessions } from './session-list.ts'
+import { listSessions } from './list-sessions.ts'
 import type { SignInContext } from './sign-in-context.ts'
+import { signOut } from './sign-out.ts'
+import { signOutEverywhere } from './sign-out-everywhere.ts'
 import { startOidc } from './start-oidc.ts'
 
 /** The handler of every operation that makes or ends sessions of the console. */
@@ -16,9 +19,9 @@ export function signInHandler(context: SignInContext) {
       'create-session': createSession(context),
       'get-session': getSession(context),
       'sign-out': signOut(context),
-      'list-sessions': listOfSessions(context),
+      'list-sessions': listSessions(context),
       'sign-out-everywhere': signOutEverywhere(context),
-      'end-session': endOneSession(context),
+      'end-session': endSession(context),
       'start-oidc': startOidc(context),
       'finish-oidc': finishOidc(context),
     },

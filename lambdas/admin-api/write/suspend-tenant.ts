@@ -1,6 +1,5 @@
-import { resumeTenant as resume, suspendTenant as suspend } from '#adapters/store/accounts/tenant-suspension.ts'
+import { suspendTenant as suspend } from '#adapters/store/accounts/tenant-suspension.ts'
 import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
 import { suspensionRequest } from '#core/console/tenant-request.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { respondWithTenant } from './changed-target.ts'
@@ -12,13 +11,5 @@ export const suspendTenant: WriteOperation = async (event, context) => {
   const tenantId = pathId(event, 'tenant_id', 'tenant')
   const { reason } = parseRequest(suspensionRequest, event.json)
   await suspend(context.table, tenantId, { actor: actorOf(event), reason })
-  return await respondWithTenant(tenantId, context)
-}
-
-/** `DELETE .../suspension`: keys that are neither revoked nor expired work again. */
-export const resumeTenant: WriteOperation = async (event, context) => {
-  const tenantId = pathId(event, 'tenant_id', 'tenant')
-  parseRequest(emptyRequest, event.json)
-  await resume(context.table, tenantId, { actor: actorOf(event) })
   return await respondWithTenant(tenantId, context)
 }

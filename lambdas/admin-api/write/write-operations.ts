@@ -1,16 +1,22 @@
 import type { AdminOperationOf } from '#core/console/admin-routes.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { adjustCredits } from './adjust-credits.ts'
+import { changeChannel } from './change-channel.ts'
 import { changeKey } from './change-key.ts'
-import { changeChannel, changeModel, clearChannel, clearModel } from './change-switches.ts'
+import { changeModel } from './change-model.ts'
 import { changeTenant } from './change-tenant.ts'
+import { clearChannel } from './clear-channel.ts'
+import { clearModel } from './clear-model.ts'
 import { createKey } from './create-key.ts'
 import { createPlaygroundKey } from './create-playground-key.ts'
 import { createTenant } from './create-tenant.ts'
-import { revokeKey, rotateKey } from './end-key.ts'
 import { explainRefusal } from './explain-refusal.ts'
-import { adjustCredits, grantCredits } from './move-credits.ts'
+import { grantCredits } from './grant-credits.ts'
+import { resumeTenant } from './resume-tenant.ts'
 import { revealCallbackSecret } from './reveal-callback-secret.ts'
-import { resumeTenant, suspendTenant } from './suspend-tenant.ts'
+import { revokeKey } from './revoke-key.ts'
+import { rotateKey } from './rotate-key.ts'
+import { suspendTenant } from './suspend-tenant.ts'
 import type { WriteContext, WriteOperation } from './write-context.ts'
 
 const OPERATIONS = {
@@ -26,10 +32,10 @@ const OPERATIONS = {
   'rotate-key': rotateKey,
   'revoke-key': revokeKey,
   // Loaded when they are first asked for: they bring clients of Step Functions, the bucket and receivers, which nothing else needs.
-  'cancel-video': async (...request) => (await import('./repair-video.ts')).cancelVideo(...request),
-  'redrive-video': async (...request) => (await import('./repair-video.ts')).redriveVideo(...request),
+  'cancel-video': async (...request) => (await import('./cancel-video.ts')).cancelVideo(...request),
+  'redrive-video': async (...request) => (await import('./redrive-video.ts')).redriveVideo(...request),
   'resend-callback': async (...request) => (await import('./resend-callback.ts')).resendCallback(...request),
-  'delete-video': async (...request) => (await import('./repair-video.ts')).deleteVideo(...request),
+  'delete-video': async (...request) => (await import('./delete-video.ts')).deleteVideo(...request),
   'change-channel': changeChannel,
   'clear-channel': clearChannel,
   'change-model': changeModel,

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
+import { usageAttributes } from '#adapters/store/money/usage-attributes.ts'
 import { type CountedUsage, countedUsage } from '#core/quota/counted-usage.ts'
-
-const count = z.optional(z.int().check(z.nonnegative()))
 
 /** The attributes of a ledger row that say what it was for. Rows of older versions have none of them. */
 export const ledgerDetailsShape = {
@@ -9,20 +8,13 @@ export const ledgerDetailsShape = {
   operation: z.optional(z.string()),
   keyId: z.optional(z.string()),
   channel: z.optional(z.string()),
-  usage: z.optional(
-    z.object({
-      inputTokens: count,
-      cachedInputTokens: count,
-      cacheWriteTokens: count,
-      outputTokens: count,
-      videoMilliseconds: count,
-      images: count,
-    }),
-  ),
+  usage: z.optional(z.object(usageAttributes)),
   counted: z.optional(z.literal(true)),
 }
 
-type DetailAttributes = z.infer<z.ZodMiniObject<typeof ledgerDetailsShape>>
+type DetailAttributes = Omit<z.infer<z.ZodMiniObject<typeof ledgerDetailsShape>>, 'usage'> & {
+  readonly usage?: Partial<CountedUsage> | undefined
+}
 
 /** What an entry of the ledger was for; null where the version that wrote the row did not record it. */
 export type LedgerDetails = {
@@ -45,13 +37,9 @@ export function readDetails({ model, operation, keyId, channel, usage, counted }
     operation: operation ?? null,
     keyId: keyId ?? null,
     channel: channel ?? null,
-    usage: usage === undefined ? null : countedUsage(withoutUndefined(usage)),
+    usage: usage === undefined ? null : countedUsage(usage),
     isCounted: counted === true,
   }
-}
-
-function withoutUndefined(usage: NonNullable<DetailAttributes['usage']>): Partial<CountedUsage> {
-  return Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== undefined))
 }
 
 /** The details of a reservation, from those of the row that ended it. */

@@ -1,6 +1,5 @@
 import type { TenantListing } from '#adapters/store/accounts/tenant-store.ts'
-import { budgetView } from '#core/money/balance-view.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { balanceAmounts, budgetView } from '#core/money/balance-view.ts'
 
 /** A tenant as the admin API shows it, without its callback secret. */
 export function tenantView(tenant: TenantListing, nowMilliseconds: number) {
@@ -10,12 +9,7 @@ export function tenantView(tenant: TenantListing, nowMilliseconds: number) {
     name,
     state,
     suspended_reason: suspension?.reason ?? null,
-    balance: {
-      available: formatCredits(balance.available),
-      held: formatCredits(balance.held),
-      spent: formatCredits(balance.spent),
-      granted: formatCredits(balance.granted),
-    },
+    balance: balanceAmounts(balance),
     open_jobs: openJobs.count,
     open_jobs_max: openJobs.max,
     budget: budgetView(budget, nowMilliseconds),

@@ -1,8 +1,7 @@
 import { InvalidRequestError } from '../errors.ts'
 import { parseUsageQuery } from '../parameters/usage-query.ts'
-import { compareValues } from '../quota/group-usage.ts'
-import { addUsageSums, NO_USAGE, type UsageSums } from '../quota/usage-counter.ts'
-import { usageSumsView } from '../quota/usage-report.ts'
+import { UsageGroups } from '../quota/group-usage.ts'
+import { usagePage } from '../quota/usage-report.ts'
 import type { PageQuery } from './page-query.ts'
 import { firstSummaryDay, leftOutOf, type Summary } from './summary.ts'
 
@@ -42,43 +41,26 @@ function isDimension(name: string): name is Dimension {
 
 /** The usage of all tenants, as the usage of one. @param today UTC, `yyyy-mm-dd`. */
 export function allUsage(summary: Summary, query: AllUsageQuery, today: string) {
-  const { days, asOf } = summary
   const { from, to, groupBy, limit, skipped } = query
-  const groups = new Map<string, { readonly values: readonly string[]; readonly sums: UsageSums }>()
-  let total = NO_USAGE
-  for (const [day, usage] of days) {
-    if (day < from || day > to) {
-      continue
-    }
-    for (const [tenant, counters] of usage) {
-      for (const { keyId: key, operation, model, day: _, ...sums } of counters) {
-        const dimensions = { day, key, operation, model, tenant }
-        const values = groupBy.map((dimension) => dimensions[dimension])
-        const name = JSON.stringify(values)
-        groups.set(name, { values, sums: addUsageSums(groups.get(name)?.sums ?? NO_USAGE, sums) })
-        total = addUsageSums(total, sums)
+  const groups = new UsageGroups(groupBy)
+  for (const [day, usage] of summary.days) {
+    for (const [tenant, counters] of day < from || day > to ? [] : usage) {
+      for (const counter of counters) {
+        groups.add({ ...counter, day }, tenant)
       }
     }
   }
-  const sorted = [...groups.values()].toSorted((left, right) => compareValues(left.values, right.values))
+  const sorted = groups.sorted()
   const page = sorted.slice(skipped, skipped + limit)
   const hasMore = sorted.length > skipped + page.length
   const first = firstSummaryDay(today)
   const oldDays = from < first ? `days before ${first}: choose a tenant, or npm run admin -- usage` : null
   const leftOut = [oldDays, leftOutOf(summary)].filter((part) => part !== null)
   return {
-    object: 'list',
-    from,
-    to,
-    group_by: groupBy,
-    data: page.map(({ values, sums }) => ({
-      ...Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index]])),
-      ...usageSumsView(sums),
-    })),
-    total: usageSumsView(total),
+    ...usagePage(query, page, groups.total),
     has_more: hasMore,
     next: hasMore ? String(skipped + page.length) : null,
-    as_of: Math.trunc(asOf / 1000),
+    as_of: Math.trunc(summary.asOf / 1000),
     left_out: leftOut.length === 0 ? null : leftOut.join('; '),
   }
 }

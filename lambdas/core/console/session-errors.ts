@@ -53,13 +53,3 @@ export class CrossSiteError extends HttpError {
   readonly statusCode = 403
   override readonly kind = { type: 'invalid_request_error', code: 'cross_site_request' }
 }
-
-/** The operation is in the contract and this version does not have it. */
-export class NotImplementedError extends HttpError {
-  override readonly name = 'NotImplementedError'
-  readonly statusCode = 501
-  override readonly kind = { type: 'server_error', code: 'not_implemented' }
-  constructor(operation: string) {
-    super(`${operation} is not implemented`)
-  }
-}

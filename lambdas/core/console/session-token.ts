@@ -11,6 +11,13 @@ const SECRET = '[0-9A-Za-z_-]{43}'
  */
 const TOKEN = new RegExp(`^(${SESSION_ID})\\.(?:([ak])([0-9A-Za-z]{1,64})|n)\\.${SECRET}$`)
 
+const SESSION_ID_ALONE = new RegExp(`^${SESSION_ID}$`)
+
+/** Whether a string has the form of the id of a session. */
+export function isSessionId(id: string): boolean {
+  return SESSION_ID_ALONE.test(id)
+}
+
 /** A key whose end is the end of a session. */
 export type KeyOfSession = { readonly kind: 'admin_key' | 'api_key'; readonly keyId: string }
 

@@ -42,3 +42,8 @@ const RANK: Readonly<Record<Access, number>> = { public: 0, tenant: 1, viewer: 2
 export function mayAccess(role: Role, access: Access): boolean {
   return RANK[role] >= RANK[access]
 }
+
+/** Whose sessions a user may see and end: owners everybody's, which is undefined, and others those of their own holder. */
+export function visibleHolder({ role, holder }: Pick<Session, 'role' | 'holder'>): string | undefined {
+  return role === 'owner' ? undefined : holder
+}

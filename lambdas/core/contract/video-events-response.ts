@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { JOB_EVENT_TYPES } from '../jobs/job-events.ts'
 
 /** One event of a video job (extensions, "Progress"). */
 export const videoEventResponse = z.looseObject({
@@ -8,19 +9,7 @@ export const videoEventResponse = z.looseObject({
       'The same whenever the event is read: its type, or such as `progress:37`, `callback:1`. Also the `id` of its message in a stream.',
     ),
   type: z
-    .enum([
-      'queued',
-      'submitted',
-      'processing',
-      'progress',
-      'finished',
-      'stored',
-      'settled',
-      'succeeded',
-      'failed',
-      'cancelled',
-      'callback',
-    ])
+    .enum(JOB_EVENT_TYPES)
     .describe('What happened. `succeeded`, `failed` or `cancelled` is the end of a job; only callbacks follow.'),
   at: z.int().describe('Unix seconds.'),
   percent: z

@@ -36,10 +36,7 @@ export function balanceView({ balance, key }: AccountView, nowMilliseconds: numb
   return {
     object: 'balance',
     unit: 'credit',
-    available: formatCredits(balance.available),
-    held: formatCredits(balance.held),
-    spent: formatCredits(balance.spent),
-    granted: formatCredits(balance.granted),
+    ...balanceAmounts(balance),
     key: {
       id,
       name,
@@ -47,6 +44,16 @@ export function balanceView({ balance, key }: AccountView, nowMilliseconds: numb
       expires_at: expiresAt,
       budget: budgetView(key.budget, nowMilliseconds),
     },
+  }
+}
+
+/** The four sums of a balance, as decimal strings of credits. */
+export function balanceAmounts({ available, held, spent, granted }: AccountView['balance']) {
+  return {
+    available: formatCredits(available),
+    held: formatCredits(held),
+    spent: formatCredits(spent),
+    granted: formatCredits(granted),
   }
 }
 

@@ -10,16 +10,17 @@ export type UsageGroup = {
 
 /** Groups with their total. Memory grows with the number of groups, not of counters. */
 export class UsageGroups {
-  readonly #groupBy: readonly UsageDimension[]
+  readonly #groupBy: readonly (UsageDimension | 'tenant')[]
   readonly #groups = new Map<string, UsageGroup>()
   #total = NO_USAGE
 
-  constructor(groupBy: readonly UsageDimension[]) {
+  constructor(groupBy: readonly (UsageDimension | 'tenant')[]) {
     this.#groupBy = groupBy
   }
 
-  add({ day, keyId, operation, model, ...sums }: UsageCounter): void {
-    const dimensions = { day, key: keyId, operation, model }
+  /** @param tenant for groups of several tenants. */
+  add({ day, keyId, operation, model, ...sums }: UsageCounter, tenant = ''): void {
+    const dimensions = { day, key: keyId, operation, model, tenant }
     const values = this.#groupBy.map((dimension) => dimensions[dimension])
     const name = JSON.stringify(values)
     const group = this.#groups.get(name)

@@ -1,7 +1,7 @@
 import { formatCredits } from '../money/money.ts'
 import { writeUsageCursor } from '../parameters/usage-cursor.ts'
 import type { UsageQuery } from '../parameters/usage-query.ts'
-import { compareValues, UsageGroups } from './group-usage.ts'
+import { compareValues, type UsageGroup, UsageGroups } from './group-usage.ts'
 import type { UsageCounter, UsageSums } from './usage-counter.ts'
 import { usageView } from './usage-view.ts'
 
@@ -16,6 +16,14 @@ export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery)
   const page = rest.slice(0, limit)
   const last = page.at(-1)?.values
   const hasMore = rest.length > page.length
+  const next = hasMore && last !== undefined ? writeUsageCursor({ from, to, groupBy, last }) : null
+  return { ...usagePage(query, page, groups.total), has_more: hasMore, next }
+}
+
+type GroupedQuery = { readonly from: string; readonly to: string; readonly groupBy: readonly string[] }
+
+/** A page of groups with the total of all pages, as a response shows them. */
+export function usagePage({ from, to, groupBy }: GroupedQuery, page: readonly UsageGroup[], total: UsageSums) {
   return {
     object: 'list',
     from,
@@ -25,9 +33,7 @@ export function usageReport(counters: Iterable<UsageCounter>, query: UsageQuery)
       ...Object.fromEntries(groupBy.map((dimension, index) => [dimension, values[index]])),
       ...usageSumsView(sums),
     })),
-    total: usageSumsView(groups.total),
-    has_more: hasMore,
-    next: hasMore && last !== undefined ? writeUsageCursor({ from, to, groupBy, last }) : null,
+    total: usageSumsView(total),
   }
 }
 

@@ -1,6 +1,6 @@
 import { getTenant, type Tenant, type TenantListing } from '#adapters/store/accounts/tenant-store.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import { formatCredits } from '#core/money/money.ts'
+import { balanceAmounts } from '#core/money/balance-view.ts'
 import { budgetJson, budgetText } from '../budgets/describe-budget.ts'
 import { type Answer, formatTable } from '../command-line/answer.ts'
 
@@ -11,10 +11,7 @@ export function describeTenant(tenant: Tenant, { withSecret }: { readonly withSe
   const json = {
     id,
     name,
-    available: formatCredits(balance.available),
-    held: formatCredits(balance.held),
-    spent: formatCredits(balance.spent),
-    granted: formatCredits(balance.granted),
+    ...balanceAmounts(balance),
     ...(withSecret ? { webhook_secret: webhookSecret } : {}),
   }
   const more = { state: stateText(tenant), open_jobs: openJobsText(openJobs.count, openJobs.max) }
@@ -48,10 +45,7 @@ export function tenantRow(tenant: TenantListing) {
     id,
     name,
     state,
-    available: formatCredits(balance.available),
-    held: formatCredits(balance.held),
-    spent: formatCredits(balance.spent),
-    granted: formatCredits(balance.granted),
+    ...balanceAmounts(balance),
     open_jobs: openJobs.count,
     open_jobs_max: openJobs.max,
     ...suspensionOf(tenant),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AllFigures, ChannelFigures } from '#adapters/telemetry/channel-figures.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
-import { channelHealth, latestSwitch, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'
+import { channelHealth, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
 const figures = (calls: number, p50: number, p95: number, errors = {}): ChannelFigures => ({
@@ -54,13 +54,5 @@ describe('channelHealth', () => {
     expect(channelHealth({ id: 'video', provider: 'p1' }, { ...state(), switches: disabled })).toMatchObject({
       ...{ disabled: true, open_jobs: 3, figures: { requests: 0, errors: 0 } },
     })
-  })
-})
-
-describe('latestSwitch', () => {
-  it('names who set the latest of several', () => {
-    const set = { weight: { value: 1, by: 'ada', at: 5 }, priority: { value: 1, by: 'bob', at: 9 }, enabled: undefined }
-    expect(latestSwitch(set)).toEqual({ switched_by: 'bob', switched_at: 9 })
-    expect(latestSwitch(undefined)).toEqual({ switched_by: null, switched_at: null })
   })
 })

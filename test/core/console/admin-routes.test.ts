@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { ADMIN_ROUTES, adminMethods, routeAdminRequest } from '#core/console/admin-routes.ts'
 
@@ -5,6 +7,12 @@ describe('ADMIN_ROUTES', () => {
   it('names no operation and no pair of method and path twice', () => {
     expect(new Set(ADMIN_ROUTES.map(({ operation }) => operation)).size).toBe(ADMIN_ROUTES.length)
     expect(new Set(ADMIN_ROUTES.map(({ method, path }) => `${method} ${path}`)).size).toBe(ADMIN_ROUTES.length)
+  })
+
+  it('has a file for every operation, named after it, in the folder of its function', () => {
+    const folder = join(import.meta.dirname, '../../../lambdas/admin-api')
+    const missing = ADMIN_ROUTES.filter((row) => !existsSync(join(folder, row.function, `${row.operation}.ts`)))
+    expect(missing.map(({ operation }) => operation)).toEqual([])
   })
 
   it('gives only GET to the function that reads, and no other GET than those of sign-in to another', () => {

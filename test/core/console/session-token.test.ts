@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { formatSessionToken, readSessionToken, type TokenParts } from '#core/console/session-token.ts'
+import { formatSessionToken, isSessionId, readSessionToken, type TokenParts } from '#core/console/session-token.ts'
 
 const SESSION_ID = '0123456789abcDEF'
 const SECRET = 'A-_'.repeat(14).padEnd(43, 'x')
@@ -26,5 +26,14 @@ describe('a session token', () => {
     `${SESSION_ID}.n.${SECRET}\n`,
   ])('is not %j', (token) => {
     expect(readSessionToken(token)).toBeUndefined()
+  })
+})
+
+describe('isSessionId', () => {
+  it('knows the form of an id', () => {
+    expect(isSessionId(SESSION_ID)).toBe(true)
+    for (const other of ['', `${SESSION_ID}x`, `${SESSION_ID}\n`, '0123456789abcde#']) {
+      expect(isSessionId(other)).toBe(false)
+    }
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Access, Role } from '#core/console/admin-route.ts'
-import { isDueToBeSeen, mayAccess } from '#core/console/session.ts'
+import { isDueToBeSeen, mayAccess, visibleHolder } from '#core/console/session.ts'
 
 describe('session', () => {
   it.each<[Role, readonly Access[]]>([
@@ -15,5 +15,11 @@ describe('session', () => {
   it('is due to be seen after five minutes', () => {
     expect(isDueToBeSeen({ seenAt: 1_000 }, 300_999)).toBe(false)
     expect(isDueToBeSeen({ seenAt: 1_000 }, 301_000)).toBe(true)
+  })
+
+  it('of an owner shows the sessions of everybody, and of others their own alone', () => {
+    expect(visibleHolder({ role: 'owner', holder: 'a' })).toBeUndefined()
+    expect(visibleHolder({ role: 'viewer', holder: 'a' })).toBe('a')
+    expect(visibleHolder({ role: 'tenant', holder: 'a' })).toBe('a')
   })
 })

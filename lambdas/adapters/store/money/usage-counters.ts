@@ -16,6 +16,7 @@ import type { Item } from '../table/item-codec.ts'
 import { queryItems } from '../table/query-items.ts'
 import type { Table, TableQuery, TableWrite } from '../table/table.ts'
 import { type TableKey, tableKeys } from '../table/table-keys.ts'
+import { countAttribute, usageAttributes } from './usage-attributes.ts'
 
 /** Days in UTC, `yyyy-mm-dd`, both included. */
 export type DayRange = { readonly from: string; readonly to: string }
@@ -139,17 +140,10 @@ function counterQuery(tenantId: string, { from, to }: DayRange): TableQuery {
   }
 }
 
-const count = z._default(z.pipe(z.union([z.number(), z.bigint()]), z.transform(Number)), 0)
-
 const counterItem = z.object({
   SK: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}#[^#]*#[^#]*#/)),
-  requests: count,
-  inputTokens: count,
-  cachedInputTokens: count,
-  cacheWriteTokens: count,
-  outputTokens: count,
-  videoMilliseconds: count,
-  images: count,
+  requests: countAttribute,
+  ...usageAttributes,
   cost: z.pipe(z.union([z.number(), z.bigint()]), z.transform(microcredits)),
 })
 

@@ -1,7 +1,6 @@
-import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { parseRequest } from '#core/console/parse-request.ts'
-import { adjustmentRequest, grantRequest } from '#core/console/tenant-request.ts'
+import { grantRequest } from '#core/console/tenant-request.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { actorOf } from '#middleware/admin-event.ts'
 import { tenantBody } from './changed-target.ts'
@@ -15,14 +14,4 @@ export const grantCredits: WriteOperation = async (event, context) => {
   const { tenant, isNew } = await grantTenant(context.table, tenantId, { id, credits, reason, actor: actorOf(event) })
   const grant = { object: 'grant', id, credits: formatCredits(credits), repeated: !isNew }
   return { body: { ...grant, tenant: tenantBody(tenant, context) } }
-}
-
-/** `POST .../adjustments`: corrects what was granted, once for each id. A repeat moves nothing. */
-export const adjustCredits: WriteOperation = async (event, context) => {
-  const tenantId = pathId(event, 'tenant_id', 'tenant')
-  const { amount, reason, id, allow_debt: isDebtAllowed } = parseRequest(adjustmentRequest, event.json)
-  const adjustment = { id, amount, reason, isDebtAllowed, actor: actorOf(event) }
-  const { tenant, isNew } = await adjustTenant(context.table, tenantId, adjustment)
-  const adjusted = { object: 'adjustment', id, amount: formatCredits(amount), repeated: !isNew }
-  return { body: { ...adjusted, tenant: tenantBody(tenant, context) } }
 }

@@ -1,9 +1,7 @@
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
-import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { AdminConflictError } from '#core/console/admin-errors.ts'
 import { rotationRequest } from '#core/console/key-request.ts'
 import { parseRequest } from '#core/console/parse-request.ts'
-import { emptyRequest } from '#core/console/switch-request.ts'
 import {
   endAfterRotation,
   OVERLAP_MILLISECONDS,
@@ -40,12 +38,4 @@ export const rotateKey: WriteOperation = async (event, context) => {
   })
   const replaced = { replaces: keyId, old_expires_at: Math.trunc(rotated.oldEndsAt / 1000) }
   return { body: { ...(await readKeyBody(context, rotated.id)), key: rotated.key, ...replaced } }
-}
-
-/** `POST .../revocation`: the key is refused from its next request on, permanently. A key that is revoked already stays as it is. */
-export const revokeKey: WriteOperation = async (event, context) => {
-  const keyId = pathId(event, 'key_id', 'key')
-  parseRequest(emptyRequest, event.json)
-  await revokeApiKey(context.table, keyId, actorOf(event))
-  return { body: await readKeyBody(context, keyId) }
 }

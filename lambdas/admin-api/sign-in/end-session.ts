@@ -1,0 +1,19 @@
+import { endSession as end } from '#adapters/store/console/sessions.ts'
+import { visibleHolder } from '#core/console/session.ts'
+import { SessionNotFoundError } from '#core/console/session-errors.ts'
+import { isSessionId } from '#core/console/session-token.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** DELETE /admin/v1/sessions/{session_id}: ends one of the sessions that the user may see. */
+export function endSession({ table }: SignInContext): AdminOperation {
+  return async (event) => {
+    const id = event.pathParameters?.session_id ?? ''
+    const ending = { actor: actorOf(event), holder: visibleHolder(sessionOf(event)) }
+    if (!isSessionId(id) || !(await end(table(), id, ending))) {
+      throw new SessionNotFoundError()
+    }
+    return {}
+  }
+}

@@ -1,0 +1,18 @@
+import { markSessionSeen } from '#adapters/store/console/sessions.ts'
+import { isDueToBeSeen } from '#core/console/session.ts'
+import { sessionView } from '#core/console/session-view.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { sessionOf } from '#middleware/admin-event.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** GET /admin/v1/session: who is signed in. Notes that the session is in use, at most every five minutes. */
+export function getSession({ table }: SignInContext): AdminOperation {
+  return async (event) => {
+    const session = sessionOf(event)
+    const now = Date.now()
+    if (isDueToBeSeen(session, now)) {
+      await markSessionSeen(table(), session, now)
+    }
+    return { body: sessionView(session) }
+  }
+}

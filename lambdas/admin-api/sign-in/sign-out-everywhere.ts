@@ -1,0 +1,14 @@
+import { endSessionsOf } from '#adapters/store/console/sessions.ts'
+import type { AdminOperation } from '#middleware/admin-chain.ts'
+import { actorOf, sessionOf } from '#middleware/admin-event.ts'
+import { currentSite } from '#middleware/admin-gate.ts'
+import { noSessionCookie } from './session-cookie.ts'
+import type { SignInContext } from './sign-in-context.ts'
+
+/** DELETE /admin/v1/sessions: signs the user out everywhere. */
+export function signOutEverywhere({ table, environment }: SignInContext): AdminOperation {
+  return async (event) => {
+    await endSessionsOf(table(), sessionOf(event).holder, actorOf(event))
+    return { cookies: [noSessionCookie(event, currentSite(environment))] }
+  }
+}

@@ -1,0 +1,78 @@
+import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
+import { readSwitches } from '#adapters/store/switches/read-switches.ts'
+import type { SwitchChange } from '#core/catalogue/change-switches.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { type Switches, switchesOf } from '#core/catalogue/switches.ts'
+import { AdminNotFoundError } from '#core/console/admin-errors.ts'
+import { parseRequest } from '#core/console/parse-request.ts'
+import { emptyRequest } from '#core/console/switch-request.ts'
+import { latestSwitch } from '#lambdas/admin/switches/latest-switch.ts'
+import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
+import { actorOf } from '#middleware/admin-event.ts'
+import type { ApiEvent } from '#middleware/api-event.ts'
+import type { WriteContext } from './write-context.ts'
+
+/** A channel or a model, by its id. */
+type Target = Pick<SwitchChange, 'kind' | 'id'>
+
+/** The configuration. @throws AdminNotFoundError for an id that it does not have. */
+export function requireConfigured({ openCatalogue }: WriteContext, { kind, id }: Target): GatewayConfig {
+  const { config } = openCatalogue()
+  if (!(kind === 'channel' ? config.channels : config.models).some((each) => each.id === id)) {
+    throw new AdminNotFoundError(`the configuration has no such ${kind}: \`GET /admin/v1/channels\` lists them`)
+  }
+  return config
+}
+
+/** Clears the switches of a target, and returns all that are left. @throws AdminNotFoundError for an id without switches that the configuration does not have. */
+export async function clearSwitches(event: ApiEvent, context: WriteContext, target: Target): Promise<Switches> {
+  parseRequest(emptyRequest, event.json)
+  const { switches } = await readSwitches(context.table)
+  const { kind, id } = target
+  if (switchesOf<object>(kind === 'channel' ? switches.channels : switches.models, id) === undefined) {
+    requireConfigured(context, target)
+  }
+  return await switchTogether(event, context, [{ ...target, action: 'clear' }])
+}
+
+/** Makes all of these changes or none, and returns the switches after them. @throws SwitchesContendedError. */
+export async function switchTogether(
+  event: ApiEvent,
+  { table, nowMilliseconds }: WriteContext,
+  changes: readonly SwitchChange[],
+): Promise<Switches> {
+  const changer = { actor: actorOf(event), at: nowMilliseconds() }
+  return (await changeSwitchesTogether(table, changes, changer)).after
+}
+
+/** What is in force for a channel now. */
+export function channelBody(id: string, switches: Switches, config: GatewayConfig) {
+  const { enabled, weight, priority } = switchesOf(switches.channels, id) ?? {}
+  const configured = config.channels.find((channel) => channel.id === id)
+  return {
+    object: 'channel.switches',
+    id,
+    disabled: enabled !== undefined,
+    weight: weight?.value ?? configured?.weight ?? null,
+    priority: priority?.value ?? configured?.priority ?? null,
+    ...latestSwitch({ enabled, weight, priority }),
+    warnings: warnings(config, switches),
+  }
+}
+
+/** What is in force for a model now. */
+export function modelBody(id: string, switches: Switches, config: GatewayConfig) {
+  const { enabled } = switchesOf(switches.models, id) ?? {}
+  const isEnabled = enabled?.value ?? config.models.find((model) => model.id === id)?.enabled ?? false
+  return {
+    object: 'model.switches',
+    id,
+    disabled: !isEnabled,
+    ...latestSwitch({ enabled }),
+    warnings: warnings(config, switches),
+  }
+}
+
+function warnings(config: GatewayConfig, switches: Switches): readonly string[] {
+  return [unservedModels(config, switches)].flatMap((warning) => warning ?? [])
+}
