@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
-import { createApp, createStack, folderOf } from '../aws/synthesize-stack.ts'
+import { createApp, createStack, folderOf, stageSettings } from '../aws/synthesize-stack.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import type { Invocation, InvocationOutcome } from './invoke-bundle.ts'
 
@@ -146,11 +147,15 @@ type Resource =
   | { readonly Type: 'AWS::StepFunctions::StateMachine'; readonly Properties: MachineProperties }
 
 function synthesize(config: GatewayConfig) {
-  const { node } = createStack({ config }, createApp({ bundledStacks: [STACK_NAME] }))
+  const consoleFolder = mkdtempSync(join(tmpdir(), 'reelgate-console-'))
+  writeFileSync(join(consoleFolder, 'index.html'), '<!doctype html>')
+  const settings = stageSettings({ console: 'on' })
+  const { node } = createStack({ config, settings, consoleFolder }, createApp({ bundledStacks: [STACK_NAME] }))
   if (!App.isApp(node.root)) {
     throw new TypeError('the stack has no app')
   }
   const { directory } = node.root.synth()
+  rmSync(consoleFolder, { recursive: true })
   const template: { Resources: Record<string, Resource> } = JSON.parse(
     readFileSync(join(directory, `${STACK_NAME}.template.json`), 'utf8'),
   )

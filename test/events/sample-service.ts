@@ -7,6 +7,7 @@ import { HeadObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { createAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { createDocumentClient, openTable } from '#adapters/store/table/sdk-table.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
@@ -81,6 +82,7 @@ async function startEngines(directory: string, clock: Clock) {
   const { PATH } = process.env
   const secrets = new Map([
     ['channel-secret', JSON.stringify({ P1_API_KEY: UPSTREAM_KEY, RELAY_API_KEY: UPSTREAM_KEY })],
+    ['front-door-secret', JSON.stringify({ current: 'sample-front-door' })],
     ['signing-key-secret', JSON.stringify({ keys: [createSigningKey()] })],
   ])
   const cloudFrontKeys: CloudFrontKeys = { publicKeys: new Map(), keyGroups: new Map() }
@@ -127,6 +129,8 @@ function localValues({ dynamoDb, s3, secretsStub, cloudFront }: Engines, awsUrl:
     CDN_KEY_GROUP_NAME: 'Reelgate-dev-video-urls-eu-west-1',
     CDN_SIGNING_KEY_SECRET_ARN: 'signing-key-secret',
     CHANNEL_SECRET_ARN: 'channel-secret',
+    FRONT_DOOR_SECRET_ARN: 'front-door-secret',
+    CONSOLE_ORIGIN: 'https://console.example.com',
   }
 }
 
@@ -153,8 +157,9 @@ async function openStores({ dynamoDb, s3 }: Engines, { config, clock }: { config
   }
   return {
     jobs: new SampleJobs({ table, config, keyDigest: sha256Hex(SAMPLE_KEY), upstreamKey: UPSTREAM_KEY, passTime }),
+    makeAdminKey: async () => (await createAdminKey(table, { name: 'ada', role: 'owner' }, TESTER)).key,
     putVideo: (Key: string) => bucket.send(new PutObjectCommand({ Bucket: BUCKET_NAME, Key, Body: 'video' })),
-    headVideo: (Key: string) => bucket.send(new HeadObjectCommand({ Bucket: BUCKET_NAME, Key })),
+    headObject: (Key: string) => bucket.send(new HeadObjectCommand({ Bucket: BUCKET_NAME, Key })),
   }
 }
 
