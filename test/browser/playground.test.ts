@@ -53,7 +53,7 @@ describe('the playground', () => {
     await page.getByLabel('Prompt').fill('a paper city')
     const quote = await page.locator('.quotes data').getAttribute('value')
     expect(quote).toBe('0.7')
-    await page.getByRole('button', { name: 'Make the video' }).click()
+    await page.getByRole('button', { name: 'Create the video' }).click()
     await progressMoves(page)
     const results = page.getByLabel('Results')
     const video = results.locator('video')
@@ -96,7 +96,7 @@ describe('the playground', () => {
     const page = await host.owner()
     await show(page, '/console/playground?tenant=demo&kind=image&model=image-v3&compare=image-v2')
     await page.getByLabel('Prompt').fill('a lighthouse')
-    await page.getByRole('button', { name: 'Make the image' }).click()
+    await page.getByRole('button', { name: 'Create the image' }).click()
     const results = page.getByLabel('Results')
     await results.locator('img').nth(1).waitFor()
     const widths: number[] = await results

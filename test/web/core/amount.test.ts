@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   amountString,
   compareAmounts,
+  creditWords,
   parseAmount,
   percentOf,
   readableAmount,
@@ -69,6 +70,16 @@ describe('amount', () => {
   it('draws the largest bar whole, and nothing for no cost', () => {
     expect([shareOf('4', ['4', '1']), shareOf('1', ['4', '1']), shareOf('0', ['0']), shareOf('-1', ['4'])]).toEqual([
       1, 0.25, 0, 0,
+    ])
+  })
+
+  it('has the singular for exactly one credit', () => {
+    expect(['1', '1.0', '0.5', '-1', '0'].map(creditWords)).toEqual([
+      '1 credit',
+      '1.0 credit',
+      '0.5 credits',
+      '-1 credits',
+      '0 credits',
     ])
   })
 })

@@ -1,4 +1,4 @@
-import { readableAmount } from '../core/amount.ts'
+import { creditWords, readableAmount } from '../core/amount.ts'
 import { Copyable } from './copy.tsx'
 
 type AmountProps = {
@@ -15,7 +15,7 @@ export function Amount({ value, isSigned = false }: AmountProps) {
   }
   return (
     <Copyable value={value} label="amount">
-      <data class="amount" value={value} title={`${value} credits`}>
+      <data class="amount" value={value} title={creditWords(value)}>
         {readableAmount(value, { isSigned })}
       </data>
     </Copyable>

@@ -23,7 +23,7 @@ export function BudgetBar({ budget }: { readonly budget: Budget | null }) {
         <rect class="budget-track" width="100" height="4" />
         <rect class="budget-used" width={Math.min(percent, 100)} height="4" />
       </svg>
-      <span class="unseen">{percent} percent used</span>
+      <span class="unseen">{percent} % used</span>
     </span>
   )
 }

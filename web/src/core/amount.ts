@@ -48,6 +48,11 @@ export function readableAmount(amount: string, { isSigned = false } = {}): strin
   return `${sign === '-' ? '−' : plus}${grouped}.${fraction.replace(/0{1,4}$/, '')}`
 }
 
+/** An amount with its unit, exact: `1 credit`, `0.5 credits`. */
+export function creditWords(amount: string): string {
+  return `${amount} ${parseAmount(amount) === MILLIONTHS ? 'credit' : 'credits'}`
+}
+
 /** The share of a whole in percent, rounded down, such as 80 for 8 of 10; 0 if the whole is not positive. */
 export function percentOf(part: string, whole: string): number {
   const [numerator = 0n, denominator = 0n] = [parseAmount(part), parseAmount(whole)]

@@ -7,6 +7,7 @@ import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
 import { Button } from '../components/button.tsx'
 import { Field } from '../components/field.tsx'
+import { counted } from '../core/plural.ts'
 import { useStore } from '../state/store.ts'
 import { Mark } from './mark.tsx'
 import { linkFailure } from './sign-in-by-fragment.ts'
@@ -93,7 +94,7 @@ function KeyForm() {
 
 function explain(failure: unknown): string {
   if (failure instanceof ApiError && failure.status === 429) {
-    const wait = failure.retryAfterSeconds === null ? 'a minute' : `${failure.retryAfterSeconds} seconds`
+    const wait = failure.retryAfterSeconds === null ? 'a minute' : counted(failure.retryAfterSeconds, 'second')
     return `Too many failed sign-ins from this address. Try again in ${wait}.`
   }
   if (failure instanceof ApiError && failure.status === 401) {

@@ -1,10 +1,19 @@
+import { useQuery } from '@tanstack/preact-query'
+import { useId, useState } from 'preact/hooks'
+import { adminPages } from '../api/admin-pages.ts'
 import { useAdmin } from '../api/admin-query.ts'
+import type { TenantRow } from '../api/admin-types.ts'
 import { useMay, useSession } from '../api/session.ts'
 import { SelectFilter } from '../components/filter-bar.tsx'
 import type { UrlFilters } from '../state/url-filters.ts'
 
-/** The list that a choice of tenants shows; more are reached by their urls. */
-const TENANTS_MAX = 200
+/** As many as a list to choose from can hold, which is one page of the API. */
+const TENANTS_LISTED = 200
+
+/** As many as are suggested while somebody types; the id of any other can be typed. */
+const TENANTS_SUGGESTED = 2_000
+
+const SUGGESTED_MILLISECONDS = 300_000
 
 const ALL = 'All tenants'
 
@@ -14,10 +23,15 @@ export function useTenantScope(url: UrlFilters): string | undefined {
   return tenant?.id ?? url.filters.tenant
 }
 
-/** Chooses the tenant of a page, for people who see several. */
+/** The first tenants by id, for people who see several. */
+export function useTenants({ isEnabled }: { readonly isEnabled: boolean }) {
+  return useAdmin('/tenants', { query: { limit: TENANTS_LISTED }, isEnabled })
+}
+
+/** Chooses the tenant of a page, for people who see several: from a list, or by typing where there are many. */
 export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; readonly any?: string }) {
   const seesAll = useMay('viewer')
-  const tenants = useAdmin('/tenants', { query: { limit: TENANTS_MAX }, isEnabled: seesAll })
+  const tenants = useTenants({ isEnabled: seesAll })
   if (!seesAll) {
     return null
   }
@@ -26,6 +40,63 @@ export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; rea
   if (rows.length === 1 && url.filters.tenant === undefined && any !== ALL) {
     return null
   }
-  const options = rows.map(({ id, name }) => [id, name === id ? id : `${name} (${id})`] as const)
+  if (tenants.data?.has_more === true) {
+    return <TenantSearch url={url} any={any} />
+  }
+  const options = rows.map((row) => [row.id, titleOf(row)] as const)
   return <SelectFilter url={url} name="tenant" label="Tenant" any={any} options={options} />
+}
+
+/** A field that suggests tenants by id and by name, and takes the id of any. The suggestions are read when the field first has the focus. */
+function TenantSearch({ url, any }: { readonly url: UrlFilters; readonly any: string }) {
+  const [isUsed, setUsed] = useState(false)
+  const id = useId()
+  const tenants = useQuery({
+    queryKey: ['tenants to choose from'],
+    queryFn: ({ signal }) => readTenants(signal),
+    enabled: isUsed,
+    staleTime: SUGGESTED_MILLISECONDS,
+  })
+  const { rows = [], isWhole = true } = tenants.data ?? {}
+  return (
+    <div class="filter">
+      <label for={id}>
+        {isWhole ? 'Tenant' : `Tenant (any id; the first ${rows.length.toLocaleString('en')} are listed)`}
+      </label>
+      <input
+        id={id}
+        data-filter
+        type="search"
+        list={`${id}-tenants`}
+        placeholder={any}
+        autocomplete="off"
+        spellcheck={false}
+        value={url.filters.tenant ?? ''}
+        onFocus={() => setUsed(true)}
+        onChange={(event) => url.change({ tenant: event.currentTarget.value.trim() })}
+      />
+      <datalist id={`${id}-tenants`}>
+        {rows.map((row) => (
+          <option key={row.id} value={row.id}>
+            {titleOf(row)}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  )
+}
+
+async function readTenants(signal: AbortSignal) {
+  const rows: TenantRow[] = []
+  for await (const page of adminPages<TenantRow>('/tenants', {}, signal)) {
+    rows.push(...page.data)
+    if (page.has_more && rows.length >= TENANTS_SUGGESTED) {
+      return { rows, isWhole: false }
+    }
+  }
+  return { rows, isWhole: true }
+}
+
+function titleOf({ id, name }: TenantRow): string {
+  return name === id ? id : `${name} (${id})`
 }

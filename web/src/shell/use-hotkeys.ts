@@ -37,7 +37,7 @@ export function useHotkeys(onHelp: () => void): void {
       } else if (hotkey.kind === 'help') {
         onHelp()
       } else {
-        act(hotkey.kind)
+        moveOnPage(hotkey.kind)
       }
     }
     addEventListener('keydown', listener)
@@ -55,7 +55,8 @@ function factsOf(event: KeyboardEvent) {
   }
 }
 
-function act(kind: Exclude<NonNullable<Hotkey>['kind'], 'page' | 'help'>): void {
+/** Moves the focus to a filter or between rows, or opens the row that has it. */
+function moveOnPage(kind: Exclude<NonNullable<Hotkey>['kind'], 'page' | 'help'>): void {
   const rows = [...document.querySelectorAll<HTMLElement>('tr[data-row]')]
   const index = rows.findIndex((row) => row.contains(document.activeElement))
   if (kind === 'filter') {

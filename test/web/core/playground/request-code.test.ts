@@ -6,7 +6,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type CodeTool, type PlaygroundRequest, requestCode } from '../../../../web/src/core/playground/request-code.ts'
+import {
+  type CodeTool,
+  type PlaygroundRequest,
+  refusalOf,
+  requestCode,
+  toolsOf,
+} from '../../../../web/src/core/playground/request-code.ts'
 
 const run = promisify(execFile)
 const PROMPT = `it's a "fox"; $(touch nothing) \`id\` \\ $HOME\nnew line`
@@ -118,4 +124,12 @@ describe('requestCode', () => {
     },
     30_000,
   )
+})
+
+describe('toolsOf', () => {
+  it('has a tab for the AI SDK also for videos, where a sentence says what to take', () => {
+    expect(toolsOf('video')).toContain('ai-sdk')
+    expect(refusalOf('ai-sdk', 'video')).toMatch(/no video models.*openai or fetch/)
+    expect(toolsOf('chat').map((tool) => refusalOf(tool, 'chat'))).toEqual([undefined, undefined, undefined])
+  })
 })

@@ -1,3 +1,5 @@
+import { counted } from '../plural.ts'
+
 /** The first bytes of the formats that a browser may show, in base64. An SVG could hold a script and is not among them. */
 const TYPES: readonly (readonly [prefix: string, type: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
@@ -16,7 +18,7 @@ export function imageBlobs(response: unknown): { readonly blobs: readonly Blob[]
     note:
       missing === 0
         ? undefined
-        : `${missing} of ${entries.length} images came as urls or in an unknown format and are not shown.`,
+        : `Not shown, because they are urls or of an unknown format: ${missing} of ${counted(entries.length, 'image')}.`,
   }
 }
 

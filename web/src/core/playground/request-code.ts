@@ -14,9 +14,16 @@ const KEY_VARIABLE = 'REELGATE_API_KEY'
 
 const PATHS = { video: '/v1/video/generations', chat: '/v1/chat/completions', image: '/v1/images/generations' } as const
 
-/** The tools that can make a kind of request. The AI SDK has no route for video jobs. */
+/** The tools of a kind of request, in the order of their tabs. A tool that people look for has its tab also where it cannot be used. */
 export function toolsOf(kind: PlaygroundRequest['kind']): readonly CodeTool[] {
-  return kind === 'video' ? ['curl', 'openai', 'fetch'] : ['curl', 'openai', 'ai-sdk']
+  return kind === 'video' ? ['curl', 'openai', 'ai-sdk', 'fetch'] : ['curl', 'openai', 'ai-sdk']
+}
+
+/** Why a tool cannot send a kind of request; undefined if it can. */
+export function refusalOf(tool: CodeTool, kind: PlaygroundRequest['kind']): string | undefined {
+  return tool === 'ai-sdk' && kind === 'video'
+    ? 'The AI SDK cannot create videos here: its provider for OpenAI-compatible APIs has no video models. Take openai or fetch.'
+    : undefined
 }
 
 /** The request as code that runs as it stands, with the key in an environment variable. */

@@ -17,7 +17,7 @@ import { AuditSheet } from './audit-sheet.tsx'
 /** Who changed what, newest first. */
 export default function AuditPage() {
   const url = useUrlFilters(['actor', 'target', 'action', 'since', 'until'])
-  const [opened, open] = useState<AuditRow | null>(null)
+  const [opened, setOpened] = useState<AuditRow | null>(null)
   const { actor, target, action, since = '', until = '' } = url.filters
   const list = useAdminList('/audit', {
     query: {
@@ -39,7 +39,7 @@ export default function AuditPage() {
       </FilterBar>
       <DataTable
         caption="Audit log"
-        columns={auditColumns(open)}
+        columns={auditColumns(setOpened)}
         list={list}
         rowKey={({ id }) => id}
         empty={
@@ -48,12 +48,12 @@ export default function AuditPage() {
         onClearFilters={url.clear}
         exportName={['audit']}
       />
-      {opened === null ? null : <AuditSheet row={opened} onClose={() => open(null)} />}
+      {opened === null ? null : <AuditSheet row={opened} onClose={() => setOpened(null)} />}
     </Page>
   )
 }
 
-function auditColumns(open: (row: AuditRow) => void): readonly TableColumn<AuditRow>[] {
+function auditColumns(onOpen: (row: AuditRow) => void): readonly TableColumn<AuditRow>[] {
   return [
     timeColumn({ id: 'at', title: 'Time' }, ({ at }) => at),
     { id: 'actor', title: 'Actor', value: ({ actor }) => actor },
@@ -74,7 +74,7 @@ function auditColumns(open: (row: AuditRow) => void): readonly TableColumn<Audit
       title: 'Changes',
       value: ({ before, after }) => changeWords({ before, after }),
       cell: (row) => (
-        <button type="button" class="link-button" onClick={() => open(row)}>
+        <button type="button" class="link-button" onClick={() => onOpen(row)}>
           {changeWords(row) || <Nothing />}
         </button>
       ),

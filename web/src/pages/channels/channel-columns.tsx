@@ -1,15 +1,16 @@
 import { Nothing } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
 import { actionsColumn, exported, numberColumn, timeColumn } from '../../components/columns.tsx'
-import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
-import { Time } from '../../components/time.tsx'
 import { TwoLines } from '../../components/two-lines.tsx'
 import { channelState } from '../../core/channel-state.ts'
 import type { ChannelRow, SwitchAction } from './switch-action.ts'
+import { SwitchedState } from './switched-state.tsx'
 
 /** The columns of the channels; owners also get the switches. */
-export function channelColumns(act: ((action: SwitchAction) => void) | undefined): readonly TableColumn<ChannelRow>[] {
+export function channelColumns(
+  onAction: ((action: SwitchAction) => void) | undefined,
+): readonly TableColumn<ChannelRow>[] {
   return [
     {
       id: 'id',
@@ -19,7 +20,13 @@ export function channelColumns(act: ((action: SwitchAction) => void) | undefined
       cell: ({ id, provider, base_url_host }) => <TwoLines main={id} below={placeOf({ provider, base_url_host })} />,
     },
     exported('Provider', placeOf),
-    { id: 'state', title: 'State', order: 'text', value: channelState, cell: (row) => <State row={row} /> },
+    {
+      id: 'state',
+      title: 'State',
+      order: 'text',
+      value: channelState,
+      cell: (row) => <SwitchedState row={row} state={channelState(row)} />,
+    },
     numberColumn({ id: 'weight', title: 'Weight' }, ({ weight }) => weight),
     numberColumn({ id: 'priority', title: 'Priority' }, ({ priority }) => priority),
     numberColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
@@ -39,28 +46,12 @@ export function channelColumns(act: ((action: SwitchAction) => void) | undefined
     exported('Configured priority', ({ configured }) => configured?.priority),
     exported('Switched by', ({ switched_by }) => switched_by),
     timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
-    ...(act === undefined ? [] : [actions(act)]),
+    ...(onAction === undefined ? [] : [actions(onAction)]),
   ]
 }
 
 function placeOf({ provider, base_url_host }: Pick<ChannelRow, 'provider' | 'base_url_host'>): string {
   return [provider, base_url_host].filter((part) => part !== null).join(' at ')
-}
-
-function State({ row }: { readonly row: ChannelRow }) {
-  const status = <Status state={channelState(row)} />
-  return row.switched_by === null ? (
-    status
-  ) : (
-    <TwoLines
-      main={status}
-      below={
-        <>
-          by {row.switched_by}, <Time at={row.switched_at} />
-        </>
-      }
-    />
-  )
 }
 
 function Milliseconds({ figures }: Pick<ChannelRow, 'figures'>) {
@@ -72,17 +63,19 @@ function rounded(milliseconds: number | null | undefined): number | null {
   return milliseconds === null || milliseconds === undefined ? null : Math.round(milliseconds)
 }
 
-function actions(act: (action: SwitchAction) => void): TableColumn<ChannelRow> {
+function actions(onAction: (action: SwitchAction) => void): TableColumn<ChannelRow> {
   return actionsColumn((row) => (
     <span class="row-actions">
       <Button
-        onClick={() => act({ kind: 'channel-state', id: row.id, isDisabled: row.disabled, openJobs: row.open_jobs })}
+        onClick={() =>
+          onAction({ kind: 'channel-state', id: row.id, isDisabled: row.disabled, openJobs: row.open_jobs })
+        }
       >
         {row.disabled ? 'Enable' : 'Disable'}
       </Button>
-      <Button onClick={() => act({ kind: 'channel-share', row })}>Weight</Button>
+      <Button onClick={() => onAction({ kind: 'channel-share', row })}>Weight</Button>
       {row.switched_by === null ? null : (
-        <Button onClick={() => act({ kind: 'channel-clear', id: row.id })}>Clear</Button>
+        <Button onClick={() => onAction({ kind: 'channel-clear', id: row.id })}>Clear</Button>
       )}
     </span>
   ))

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { counted } from '../../core/plural.ts'
 import { notify } from '../../state/notices.ts'
 import type { SwitchAction } from './switch-action.ts'
 
@@ -19,6 +20,7 @@ export function ChannelDialog({ action, onClose }: { readonly action: SwitchActi
     case 'model-state':
       return <ChangeState action={action} onClose={onClose} />
     case 'channel-clear':
+    case 'model-clear':
       return <ClearSwitches action={action} onClose={onClose} />
     default:
       return action satisfies never
@@ -52,7 +54,7 @@ function consequenceOf(action: DialogProps<'channel-state' | 'model-state'>['act
   }
   return action.kind === 'model-state'
     ? 'The model is unknown to clients within 15 seconds; open jobs finish.'
-    : `The channel gets no new work within 15 seconds; its ${action.openJobs ?? 0} open jobs finish. Models that no other channel offers are refused.`
+    : `The channel gets no new work within 15 seconds; ${counted(action.openJobs ?? 0, 'open job finishes', 'open jobs finish')}. Models that no other channel offers are refused.`
 }
 
 function ChangeShare({ action, onClose }: DialogProps<'channel-share'>) {
@@ -101,9 +103,10 @@ function ChangeShare({ action, onClose }: DialogProps<'channel-share'>) {
   )
 }
 
-function ClearSwitches({ action: { id }, onClose }: DialogProps<'channel-clear'>) {
+function ClearSwitches({ action: { id, kind }, onClose }: DialogProps<'channel-clear' | 'model-clear'>) {
+  const isChannel = kind === 'channel-clear'
   const confirm = async () => {
-    await adminWrite('DELETE', `/channels/${encodeURIComponent(id)}/switches`)
+    await adminWrite('DELETE', `/${isChannel ? 'channels' : 'models'}/${encodeURIComponent(id)}/switches`)
     notify(`${id} follows its configuration again`)
     onClose()
   }
@@ -111,7 +114,11 @@ function ClearSwitches({ action: { id }, onClose }: DialogProps<'channel-clear'>
     <ActionDialog
       title={`Clear the switches of ${id}`}
       verb="Clear"
-      consequence="The channel is enabled, with the weight and the priority of the configuration."
+      consequence={
+        isChannel
+          ? 'The channel is enabled, with the weight and the priority of the configuration.'
+          : 'The model is enabled, as the configuration says.'
+      }
       onClose={onClose}
       onConfirm={confirm}
     />

@@ -14,7 +14,7 @@ const REFRESH_MILLISECONDS = 30_000
 
 /** Upstream accounts and models: how they do, and their switches. */
 export default function ChannelsPage() {
-  const [action, act] = useState<SwitchAction | null>(null)
+  const [action, setAction] = useState<SwitchAction | null>(null)
   const mayWrite = useMay('owner')
   const result = useAdmin('/channels', { everyMilliseconds: REFRESH_MILLISECONDS })
   const asOf = result.data?.as_of ?? null
@@ -27,7 +27,7 @@ export default function ChannelsPage() {
       <h2>Channels</h2>
       <DataTable
         caption="Channels"
-        columns={channelColumns(mayWrite ? act : undefined)}
+        columns={channelColumns(mayWrite ? setAction : undefined)}
         list={listOf(result, result.data?.channels, asOf)}
         rowKey={({ id }) => id}
         empty={none}
@@ -36,13 +36,13 @@ export default function ChannelsPage() {
       <h2>Models</h2>
       <DataTable
         caption="Models"
-        columns={modelColumns(mayWrite ? act : undefined)}
+        columns={modelColumns(mayWrite ? setAction : undefined)}
         list={listOf(result, result.data?.models, asOf)}
         rowKey={({ id }) => id}
         empty={none}
         exportName={['models']}
       />
-      {action === null ? null : <ChannelDialog action={action} onClose={() => act(null)} />}
+      {action === null ? null : <ChannelDialog action={action} onClose={() => setAction(null)} />}
     </Page>
   )
 }

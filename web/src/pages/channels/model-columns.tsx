@@ -2,15 +2,15 @@ import type { Channels } from '../../api/admin-types.ts'
 import { Button } from '../../components/button.tsx'
 import { actionsColumn, exported, timeColumn } from '../../components/columns.tsx'
 import { CopyButton } from '../../components/copy.tsx'
-import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { priceWords } from '../../core/price-words.ts'
 import type { SwitchAction } from './switch-action.ts'
+import { SwitchedState } from './switched-state.tsx'
 
 type ModelRow = Channels['models'][number]
 
 /** The columns of the models; owners also get the switch. */
-export function modelColumns(act: ((action: SwitchAction) => void) | undefined): readonly TableColumn<ModelRow>[] {
+export function modelColumns(onAction: ((action: SwitchAction) => void) | undefined): readonly TableColumn<ModelRow>[] {
   return [
     {
       id: 'id',
@@ -24,7 +24,7 @@ export function modelColumns(act: ((action: SwitchAction) => void) | undefined):
       ),
     },
     { id: 'kind', title: 'Kind', order: 'text', value: ({ kind }) => kind },
-    { id: 'state', title: 'State', value: stateOf, cell: (row) => <Status state={stateOf(row)} /> },
+    { id: 'state', title: 'State', value: stateOf, cell: (row) => <SwitchedState row={row} state={stateOf(row)} /> },
     { id: 'channels', title: 'Channels', value: ({ channels }) => channels.join(' ') },
     {
       id: 'prices',
@@ -35,7 +35,7 @@ export function modelColumns(act: ((action: SwitchAction) => void) | undefined):
     exported('Limits', ({ limits }) => JSON.stringify(limits)),
     exported('Switched by', ({ switched_by }) => switched_by),
     timeColumn({ id: 'switched-at', title: 'Switched at' }, ({ switched_at }) => switched_at, { isExportOnly: true }),
-    ...(act === undefined ? [] : [actions(act)]),
+    ...(onAction === undefined ? [] : [actions(onAction)]),
   ]
 }
 
@@ -62,12 +62,13 @@ function Prices({ words }: { readonly words: readonly string[] }) {
   )
 }
 
-function actions(act: (action: SwitchAction) => void): TableColumn<ModelRow> {
-  return actionsColumn(({ id, disabled }) => (
+function actions(onAction: (action: SwitchAction) => void): TableColumn<ModelRow> {
+  return actionsColumn(({ id, disabled, switched_by }) => (
     <span class="row-actions">
-      <Button onClick={() => act({ kind: 'model-state', id, isDisabled: disabled })}>
+      <Button onClick={() => onAction({ kind: 'model-state', id, isDisabled: disabled })}>
         {disabled ? 'Enable' : 'Disable'}
       </Button>
+      {switched_by === null ? null : <Button onClick={() => onAction({ kind: 'model-clear', id })}>Clear</Button>}
     </span>
   ))
 }

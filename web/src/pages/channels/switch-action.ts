@@ -12,5 +12,5 @@ export type SwitchAction =
       readonly openJobs: number | null
     }
   | { readonly kind: 'channel-share'; readonly row: ChannelRow }
-  | { readonly kind: 'channel-clear'; readonly id: string }
+  | { readonly kind: 'channel-clear' | 'model-clear'; readonly id: string }
   | { readonly kind: 'model-state'; readonly id: string; readonly isDisabled: boolean }

@@ -6,10 +6,11 @@ import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { TwoLines } from '../../components/two-lines.tsx'
+import { counted } from '../../core/plural.ts'
 import type { KeyAction } from './key-action.ts'
 
 /** The columns of the keys; owners also get what they may do. */
-export function keyColumns(act: ((action: KeyAction) => void) | undefined): readonly TableColumn<KeyRow>[] {
+export function keyColumns(onAction: ((action: KeyAction) => void) | undefined): readonly TableColumn<KeyRow>[] {
   return [
     {
       id: 'name',
@@ -37,27 +38,27 @@ export function keyColumns(act: ((action: KeyAction) => void) | undefined): read
     ...budgetColumns<KeyRow>(({ budget }) => budget),
     timeColumn({ id: 'created', title: 'Created' }, ({ created_at }) => created_at, { isExportOnly: true }),
     timeColumn({ id: 'expires', title: 'Expires' }, ({ expires_at }) => expires_at),
-    ...(act === undefined ? [] : [actions(act)]),
+    ...(onAction === undefined ? [] : [actions(onAction)]),
   ]
 }
 
 function Models({ models }: { readonly models: readonly string[] }) {
   return (
     <span class="nowrap" title={models.join(', ')}>
-      {models.length === 1 ? models[0] : `${models.length} models`}
+      {models.length === 1 ? models[0] : counted(models.length, 'model')}
     </span>
   )
 }
 
-function actions(act: (action: KeyAction) => void): TableColumn<KeyRow> {
+function actions(onAction: (action: KeyAction) => void): TableColumn<KeyRow> {
   return actionsColumn((row) =>
     row.state === 'revoked' ? (
       <Nothing />
     ) : (
       <span class="row-actions">
-        <Button onClick={() => act({ kind: 'change', row })}>Change</Button>
-        <Button onClick={() => act({ kind: 'rotate', row })}>Rotate</Button>
-        <Button onClick={() => act({ kind: 'revoke', row })}>Revoke</Button>
+        <Button onClick={() => onAction({ kind: 'change', row })}>Change</Button>
+        <Button onClick={() => onAction({ kind: 'rotate', row })}>Rotate</Button>
+        <Button onClick={() => onAction({ kind: 'revoke', row })}>Revoke</Button>
       </span>
     ),
   )

@@ -15,11 +15,11 @@ type KeyFormProps = {
   /** The key to change; null for a new one. */
   readonly row: KeyRow | null
   readonly onClose: () => void
-  readonly onMade: (key: string) => void
+  readonly onCreated: (key: string) => void
 }
 
-/** Makes a key, or changes what a key may do. */
-export function KeyForm({ tenant, row, onClose, onMade }: KeyFormProps) {
+/** Creates a key, or changes what a key may do. */
+export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
   const [draft, setDraft] = useState<KeyDraft>(() => keyDraft(row))
   const change = (changes: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...changes }))
   const now = unixSeconds()
@@ -28,7 +28,7 @@ export function KeyForm({ tenant, row, onClose, onMade }: KeyFormProps) {
     if (row === null) {
       const body = newKeyBody(draft, { tenant, now, budget: budgetBody(draft.budget) })
       const { key } = (await adminWrite('POST', '/keys', body)) as { readonly key: string }
-      onMade(key)
+      onCreated(key)
       return
     }
     await adminWrite('PATCH', `/keys/${encodeURIComponent(row.id)}`, changes)
@@ -40,7 +40,7 @@ export function KeyForm({ tenant, row, onClose, onMade }: KeyFormProps) {
   return (
     <ActionDialog
       title={row === null ? `New key of ${tenant}` : `Change ${row.name ?? row.id}`}
-      verb={row === null ? 'Make the key' : 'Save'}
+      verb={row === null ? 'Create the key' : 'Save'}
       blockedBecause={isReadable ? (isUnchanged ? 'Nothing has changed' : undefined) : 'Correct the fields first'}
       onClose={onClose}
       onConfirm={confirm}

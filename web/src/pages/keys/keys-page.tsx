@@ -20,7 +20,7 @@ export default function KeysPage() {
   const url = useUrlFilters(['tenant'])
   const tenant = useTenantScope(url)
   return (
-    <Page title="Keys" lead="A key is shown once, when it is made. The gateway keeps its digest alone.">
+    <Page title="Keys" lead="A key is shown once, when it is created. The gateway keeps its digest alone.">
       <FilterBar url={url}>
         <TenantFilter url={url} />
       </FilterBar>
@@ -30,45 +30,45 @@ export default function KeysPage() {
 }
 
 function KeyTable({ tenant }: { readonly tenant: string | undefined }) {
-  const [action, act] = useState<KeyAction | null>(null)
-  const [secret, show] = useState<string | null>(null)
+  const [action, setAction] = useState<KeyAction | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
   const mayWrite = useMay('owner')
   const list = useAdminList('/keys', { query: { tenant } })
-  const close = () => act(null)
+  const close = () => setAction(null)
   const create = (
     <Button
       kind="primary"
       icon="plus"
       blockedBecause={tenant === undefined ? 'Choose a tenant first' : undefined}
-      onClick={() => act({ kind: 'create' })}
+      onClick={() => setAction({ kind: 'create' })}
     >
       New key
     </Button>
   )
-  const made = (key: string) => {
+  const created = (key: string) => {
     close()
-    show(key)
+    setSecret(key)
   }
   return (
     <>
       {mayWrite ? <div class="toolbar">{create}</div> : null}
       <DataTable
         caption="API keys"
-        columns={keyColumns(mayWrite ? act : undefined)}
+        columns={keyColumns(mayWrite ? setAction : undefined)}
         list={list}
         rowKey={({ id }) => id}
         empty={<Empty title="There is no key yet">{mayWrite ? create : null}</Empty>}
         exportName={['keys', tenant]}
       />
       {action?.kind === 'create' && tenant !== undefined ? (
-        <KeyForm tenant={tenant} row={null} onClose={close} onMade={made} />
+        <KeyForm tenant={tenant} row={null} onClose={close} onCreated={created} />
       ) : null}
       {action?.kind === 'change' ? (
-        <KeyForm tenant={action.row.tenant} row={action.row} onClose={close} onMade={made} />
+        <KeyForm tenant={action.row.tenant} row={action.row} onClose={close} onCreated={created} />
       ) : null}
-      {action?.kind === 'rotate' ? <RotateKey row={action.row} onClose={close} onMade={made} /> : null}
+      {action?.kind === 'rotate' ? <RotateKey row={action.row} onClose={close} onCreated={created} /> : null}
       {action?.kind === 'revoke' ? <RevokeKey row={action.row} onClose={close} /> : null}
-      {secret === null ? null : <NewKey secret={secret} onClose={() => show(null)} />}
+      {secret === null ? null : <NewKey secret={secret} onClose={() => setSecret(null)} />}
     </>
   )
 }

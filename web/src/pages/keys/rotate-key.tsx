@@ -8,7 +8,7 @@ import { SelectField } from '../../components/select-field.tsx'
 type RotateKeyProps = {
   readonly row: KeyRow
   readonly onClose: () => void
-  readonly onMade: (key: string) => void
+  readonly onCreated: (key: string) => void
 }
 
 const OVERLAPS = [
@@ -18,8 +18,8 @@ const OVERLAPS = [
   ['604800', 'works for a week'],
 ] as const
 
-/** Makes a successor of a key, and lets the old one end after a while. */
-export function RotateKey({ row, onClose, onMade }: RotateKeyProps) {
+/** Creates the successor of a key, and lets the old one end after a while. */
+export function RotateKey({ row, onClose, onCreated }: RotateKeyProps) {
   const [overlap, setOverlap] = useState('86400')
   const [isAgain, setAgain] = useState(false)
   const confirm = async () => {
@@ -28,7 +28,7 @@ export function RotateKey({ row, onClose, onMade }: RotateKeyProps) {
       const { key } = (await adminWrite('POST', `/keys/${encodeURIComponent(row.id)}/rotation`, body)) as {
         key: string
       }
-      onMade(key)
+      onCreated(key)
     } catch (failure) {
       setAgain(failure instanceof ApiError && failure.code === 'rotated_already')
       throw failure
@@ -38,7 +38,7 @@ export function RotateKey({ row, onClose, onMade }: RotateKeyProps) {
     <ActionDialog
       title={`Rotate ${row.name ?? row.id}`}
       verb={isAgain ? 'Rotate once more' : 'Rotate the key'}
-      consequence="A new key with the same name, models, rate and budget is made and shown once."
+      consequence="A new key with the same name, models, rate and budget is created and shown once."
       onClose={onClose}
       onConfirm={confirm}
     >

@@ -43,14 +43,14 @@ type LedgerOfTenantProps = {
 }
 
 function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
-  const [shown, show] = useState<'statement' | 'verification' | null>(null)
+  const [shown, setShown] = useState<'statement' | 'verification' | null>(null)
   const mayVerify = useMay('viewer')
   const list = useAdminList('/ledger', { query: { ...ledgerQuery(filters), tenant } })
   return (
     <>
       <div class="toolbar">
-        <Button onClick={() => show('statement')}>Statement</Button>
-        {mayVerify ? <Button onClick={() => show('verification')}>Verify</Button> : null}
+        <Button onClick={() => setShown('statement')}>Statement</Button>
+        {mayVerify ? <Button onClick={() => setShown('verification')}>Verify</Button> : null}
       </div>
       <DataTable
         caption="Ledger"
@@ -67,10 +67,10 @@ function LedgerOfTenant({ tenant, filters, onClear }: LedgerOfTenantProps) {
           filters={filters}
           list={list}
           isWhole={onClear === undefined}
-          onClose={() => show(null)}
+          onClose={() => setShown(null)}
         />
       ) : null}
-      {shown === 'verification' ? <Verification tenant={tenant} onClose={() => show(null)} /> : null}
+      {shown === 'verification' ? <Verification tenant={tenant} onClose={() => setShown(null)} /> : null}
     </>
   )
 }

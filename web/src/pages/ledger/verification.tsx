@@ -2,6 +2,7 @@ import { useAdmin } from '../../api/admin-query.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { Failure, Skeleton } from '../../components/feedback.tsx'
 import { Time } from '../../components/time.tsx'
+import { counted } from '../../core/plural.ts'
 
 /** Checks every invariant of a tenant's ledger and says which are broken. */
 export function Verification({ tenant, onClose }: { readonly tenant: string; readonly onClose: () => void }) {
@@ -15,8 +16,8 @@ export function Verification({ tenant, onClose }: { readonly tenant: string; rea
           <>
             <p class={`callout ${result.data.ok ? 'callout-good' : 'callout-bad'}`}>
               {result.data.ok
-                ? `Every row and the balance agree: ${result.data.rows} rows.`
-                : `${result.data.broken.length} of the rules do not hold.`}
+                ? `Every row and the balance agree: ${counted(result.data.rows, 'row')}.`
+                : `${counted(result.data.broken.length, 'rule does', 'rules do')} not hold.`}
             </p>
             <ul class="findings">
               {result.data.broken.map((finding) => (

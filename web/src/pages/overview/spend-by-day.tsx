@@ -3,6 +3,7 @@ import { amountColumn, countColumn } from '../../components/columns.tsx'
 import { PlainTable } from '../../components/plain-table.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { readableAmount, shareOf, sumAmounts } from '../../core/amount.ts'
+import { counted } from '../../core/plural.ts'
 import { lastDays } from '../../core/time.ts'
 import { type SpentDay, withEmptyDays } from '../../core/usage-series.ts'
 import { unixSeconds } from '../../state/clock.ts'
@@ -28,7 +29,7 @@ export function SpendByDay({ days: spent, tenant }: SpendByDayProps) {
   const days = withEmptyDays(spent, lastDays(DAYS_SHOWN, unixSeconds()))
   const costs = days.map(({ cost }) => cost)
   const total = sumAmounts(costs)
-  const sentence = `${readableAmount(total)} credits in ${days.length} days`
+  const sentence = `${readableAmount(total)} credits in ${counted(days.length, 'day')}`
   return (
     <section class="card" aria-label="Spend by day">
       <div class="card-head">

@@ -86,7 +86,7 @@ export function ChatPlayground({ tenant, models }: PlaygroundProps) {
           >
             New conversation
           </Button>
-          <CopyAs kind="chat" body={bodyOf(models[0]?.id ?? '', used[0]?.chat.messages ?? [])} />
+          <CopyAs kind="chat" bodies={used.map(({ model, chat }) => bodyOf(model.id, chat.messages))} />
         </div>
         <ModelFacts models={models} />
       </form>

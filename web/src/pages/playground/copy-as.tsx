@@ -2,7 +2,13 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { type CodeTool, type PlaygroundRequest, requestCode, toolsOf } from '../../core/playground/request-code.ts'
+import {
+  type CodeTool,
+  type PlaygroundRequest,
+  refusalOf,
+  requestCode,
+  toolsOf,
+} from '../../core/playground/request-code.ts'
 
 const TITLES: Readonly<Record<CodeTool, string>> = {
   curl: 'curl',
@@ -11,11 +17,17 @@ const TITLES: Readonly<Record<CodeTool, string>> = {
   fetch: 'fetch',
 }
 
-/** Shows the request as code. The key stays out of it. */
-export function CopyAs({ kind, body }: Pick<PlaygroundRequest, 'kind' | 'body'>) {
+type CopyAsProps = {
+  readonly kind: PlaygroundRequest['kind']
+  /** The request of each model; side by side there are two. */
+  readonly bodies: readonly PlaygroundRequest['body'][]
+}
+
+/** Shows the requests as code. The key stays out of it. */
+export function CopyAs({ kind, bodies }: CopyAsProps) {
   const [isOpen, setOpen] = useState(false)
   const [tool, setTool] = useState<CodeTool>('curl')
-  const code = requestCode(tool, { kind, body, origin: location.origin })
+  const refusal = refusalOf(tool, kind)
   return (
     <>
       <Button kind="quiet" icon="copy" onClick={() => setOpen(true)}>
@@ -31,11 +43,18 @@ export function CopyAs({ kind, body }: Pick<PlaygroundRequest, 'kind' | 'body'>)
                 </button>
               ))}
             </div>
-            <div class="code">
-              <CopyButton value={code} label={`${TITLES[tool]} code`} />
-              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the code scrolls, and the keyboard must reach it */}
-              <pre tabIndex={0}>{code}</pre>
-            </div>
+            {refusal === undefined ? (
+              bodies.map((body) => (
+                <Code
+                  key={String(body.model)}
+                  title={bodies.length === 1 ? undefined : String(body.model)}
+                  label={`${TITLES[tool]} code`}
+                  code={requestCode(tool, { kind, body, origin: location.origin })}
+                />
+              ))
+            ) : (
+              <p>{refusal}</p>
+            )}
             <p class="hint">
               Put an API key into the variable <code>REELGATE_API_KEY</code>. The key of this page ends after 15
               minutes.
@@ -44,5 +63,20 @@ export function CopyAs({ kind, body }: Pick<PlaygroundRequest, 'kind' | 'body'>)
         </Dialog>
       ) : null}
     </>
+  )
+}
+
+type CodeProps = { readonly title: string | undefined; readonly label: string; readonly code: string }
+
+function Code({ title, label, code }: CodeProps) {
+  return (
+    <section aria-label={title}>
+      {title === undefined ? null : <h3>{title}</h3>}
+      <div class="code">
+        <CopyButton value={code} label={title === undefined ? label : `${label} of ${title}`} />
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the code scrolls, and the keyboard must reach it */}
+        <pre tabIndex={0}>{code}</pre>
+      </div>
+    </section>
   )
 }

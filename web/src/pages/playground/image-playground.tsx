@@ -11,7 +11,7 @@ import type { PlaygroundProps } from './playground-props.ts'
 
 type ImageRun = { readonly id: string; readonly bodies: readonly Readonly<Record<string, unknown>>[] }
 
-/** Makes images with one model or two, side by side. */
+/** Creates images with one model or two, side by side. */
 export function ImagePlayground({ tenant, models }: PlaygroundProps) {
   const [prompt, setPrompt] = useState('')
   const [size, setSize] = useState('')
@@ -68,9 +68,9 @@ export function ImagePlayground({ tenant, models }: PlaygroundProps) {
         </div>
         <div class="playground-send">
           <Button type="submit" kind="primary" icon="playground" blockedBecause={blocked}>
-            {count === 1 ? 'Make the image' : 'Make the images'}
+            {count === 1 ? 'Create the image' : 'Create the images'}
           </Button>
-          <CopyAs kind="image" body={bodies[0] ?? {}} />
+          <CopyAs kind="image" bodies={bodies} />
         </div>
         <ModelFacts models={models} />
       </form>
@@ -96,7 +96,7 @@ function Images({ tenant, body }: { readonly tenant: string | undefined; readonl
   useEffect(() => {
     const left = new AbortController()
     const urls: string[] = []
-    const make = async () => {
+    const create = async () => {
       const response = await gatewayRequest('/images/generations', {
         tenant,
         method: 'POST',
@@ -107,7 +107,7 @@ function Images({ tenant, body }: { readonly tenant: string | undefined; readonl
       urls.push(...blobs.map((blob) => URL.createObjectURL(blob)))
       setState({ urls, note, cost: response.headers.get('x-reelgate-cost') })
     }
-    make().catch((failure: unknown) => setError(left.signal.aborted ? undefined : describeFailure(failure)))
+    create().catch((failure: unknown) => setError(left.signal.aborted ? undefined : describeFailure(failure)))
     return () => {
       left.abort()
       for (const url of urls) {

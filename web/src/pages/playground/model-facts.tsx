@@ -36,7 +36,7 @@ export function ModelFacts({ models }: { readonly models: readonly GatewayModel[
 function factsOf(model: GatewayModel): readonly (readonly [string, string])[] {
   const { durations, resolutions, references, context_window: window, max_output_tokens: output } = model
   return [
-    ['Made by', model.owned_by],
+    ['Provider', model.owned_by],
     ...(durations === undefined ? [] : [['Seconds', `${durations.min} to ${durations.max}`] as const]),
     ...(resolutions === undefined ? [] : [['Resolutions', resolutions.join(', ')] as const]),
     ...(references === undefined

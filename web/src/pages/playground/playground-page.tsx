@@ -4,7 +4,7 @@ import { Empty, Failure, Skeleton } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { NeedsTenant } from '../../shell/needs-tenant.tsx'
-import { TenantFilter } from '../../shell/tenant-scope.tsx'
+import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
 import { type UrlFilters, useUrlFilters } from '../../state/url-filters.ts'
 import { ChatPlayground } from './chat-playground.tsx'
 import { ImagePlayground } from './image-playground.tsx'
@@ -24,6 +24,7 @@ const PLAYGROUNDS = { video: VideoPlayground, chat: ChatPlayground, image: Image
 export default function PlaygroundPage() {
   const url = useUrlFilters(['tenant', 'kind', 'model', 'compare'])
   const { role } = useSession()
+  const tenant = useTenantScope(url)
   return (
     <Page title="Playground" lead="Try the models. Requests are real: they cost the tenant’s credits.">
       {role === 'viewer' ? (
@@ -33,7 +34,12 @@ export default function PlaygroundPage() {
       ) : (
         <>
           <KindTabs url={url} />
-          <NeedsTenant url={url}>{(tenant) => <PlaygroundOfTenant url={url} payer={tenant} />}</NeedsTenant>
+          {tenant === undefined ? (
+            <FilterBar url={{ ...url, clear: undefined }}>
+              <TenantFilter url={url} any="Choose a tenant" />
+            </FilterBar>
+          ) : null}
+          <NeedsTenant url={url}>{(payer) => <PlaygroundOfTenant url={url} payer={payer} />}</NeedsTenant>
         </>
       )}
     </Page>
@@ -52,7 +58,7 @@ function PlaygroundOfTenant({ url, payer }: { readonly url: UrlFilters; readonly
       </FilterBar>
       {models.isError ? <Failure error={models.error} onRetry={() => void models.refetch()} /> : null}
       {models.isPending ? <Skeleton rows={4} /> : null}
-      {models.data === undefined ? null : <Chosen url={url} tenant={tenant} all={models.data} />}
+      {models.data === undefined ? null : <ChosenModels url={url} tenant={tenant} all={models.data} />}
     </>
   )
 }
@@ -93,7 +99,7 @@ function ModelFilters({ url, models }: { readonly url: UrlFilters; readonly mode
   )
 }
 
-function Chosen(props: {
+function ChosenModels(props: {
   readonly url: UrlFilters
   readonly tenant: string | undefined
   readonly all: readonly GatewayModel[]

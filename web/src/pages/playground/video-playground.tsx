@@ -11,7 +11,7 @@ import { VideoRun } from './video-run.tsx'
 /** One press of the button: a job for each model. */
 type Run = { readonly id: string; readonly bodies: readonly Readonly<Record<string, unknown>>[] }
 
-/** Makes videos with one model or two, side by side. */
+/** Creates videos with one model or two, side by side. */
 export function VideoPlayground({ tenant, models }: PlaygroundProps) {
   const [wanted, setWanted] = useState(FIRST_CHOICE)
   const [runs, setRuns] = useState<readonly Run[]>([])
@@ -34,9 +34,9 @@ export function VideoPlayground({ tenant, models }: PlaygroundProps) {
         <VideoQuotes models={models} quotes={quotes} />
         <div class="playground-send">
           <Button type="submit" kind="primary" icon="playground" blockedBecause={blocked}>
-            {models.length === 1 ? 'Make the video' : 'Make both videos'}
+            {models.length === 1 ? 'Create the video' : 'Create both videos'}
           </Button>
-          <CopyAs kind="video" body={bodies[0] ?? {}} />
+          <CopyAs kind="video" bodies={bodies} />
         </div>
         <ModelFacts models={models} />
       </form>

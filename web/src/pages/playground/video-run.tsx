@@ -23,7 +23,7 @@ export function VideoRun(props: VideoRunProps) {
         </span>
       </header>
       <p class="run-prompt">{String(props.body.prompt)}</p>
-      <Picture state={state} prompt={String(props.body.prompt)} />
+      <RunOutcome state={state} prompt={String(props.body.prompt)} />
       <dl class="run-facts">
         {state.jobId === undefined ? null : (
           <div>
@@ -51,7 +51,8 @@ export function VideoRun(props: VideoRunProps) {
   )
 }
 
-function Picture({ state, prompt }: { readonly state: RunState; readonly prompt: string }) {
+/** The video, why there is none, or how far it is. */
+function RunOutcome({ state, prompt }: { readonly state: RunState; readonly prompt: string }) {
   if (state.url !== undefined) {
     return (
       // biome-ignore lint/a11y/useMediaCaption: models make no captions

@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<SessionRow['kind'], string>> = {
 
 /** Who is signed in, and how to end a session. */
 export default function SessionsPage() {
-  const [ending, end] = useState<SessionRow | 'all' | null>(null)
+  const [ending, setEnding] = useState<SessionRow | 'all' | null>(null)
   const seesAll = useMay('owner')
   const list = useAdminList('/sessions')
   const confirm = async () => {
@@ -30,7 +30,7 @@ export default function SessionsPage() {
     } else if (ending !== null) {
       await adminWrite('DELETE', `/sessions/${encodeURIComponent(ending.id)}`)
       notify('The session has ended')
-      end(null)
+      setEnding(null)
     }
   }
   return (
@@ -38,14 +38,14 @@ export default function SessionsPage() {
       title="Sessions"
       lead={seesAll ? 'Everyone who is signed in to this console.' : 'Where you are signed in.'}
       actions={
-        <Button kind="danger" onClick={() => end('all')}>
+        <Button kind="danger" onClick={() => setEnding('all')}>
           Sign out everywhere
         </Button>
       }
     >
       <DataTable
         caption="Sessions"
-        columns={sessionColumns(end)}
+        columns={sessionColumns(setEnding)}
         list={list}
         rowKey={({ id }) => id}
         empty={<p>No session.</p>}
@@ -61,7 +61,7 @@ export default function SessionsPage() {
               ? 'Every session of yours ends, this one too.'
               : `The session of ${ending.actor} ends at its next request.`
           }
-          onClose={() => end(null)}
+          onClose={() => setEnding(null)}
           onConfirm={confirm}
         />
       )}
@@ -69,7 +69,7 @@ export default function SessionsPage() {
   )
 }
 
-function sessionColumns(end: (row: SessionRow) => void): readonly TableColumn<SessionRow>[] {
+function sessionColumns(onEnd: (row: SessionRow) => void): readonly TableColumn<SessionRow>[] {
   return [
     { id: 'actor', title: 'Who', value: ({ actor }) => actor },
     { id: 'kind', title: 'Signed in by', value: ({ kind }) => KINDS[kind] },
@@ -82,7 +82,7 @@ function sessionColumns(end: (row: SessionRow) => void): readonly TableColumn<Se
       title: 'Session',
       value: ({ current }) => (current ? 'this one' : ''),
       cell: (row) =>
-        row.current ? <Status state="this one" tone="good" /> : <Button onClick={() => end(row)}>End</Button>,
+        row.current ? <Status state="this one" tone="good" /> : <Button onClick={() => onEnd(row)}>End</Button>,
     },
   ]
 }

@@ -4,22 +4,22 @@ import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { Amount } from '../../components/amount.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { parseAmount, readableAmount, sumAmounts } from '../../core/amount.ts'
+import { creditWords, parseAmount, readableAmount, sumAmounts } from '../../core/amount.ts'
 import { notify } from '../../state/notices.ts'
 
 type ChangeBalanceProps = {
   readonly tenant: TenantDetail
-  /** A grant adds credits; a correction adds or takes them and needs a reason. */
+  /** A grant adds credits; an adjustment adds or takes them and needs a reason. */
   readonly isGrant: boolean
   readonly onClose: () => void
 }
 
-/** Adds credits to a balance, or corrects it. The id of the row is made with the dialog, so a repeated press moves money once. */
+/** Grants credits to a tenant, or adjusts its balance. The id of the row is drawn with the dialog, so a repeated press moves money once. */
 export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) {
   const [id] = useState(() => crypto.randomUUID())
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
-  const [allowsDebt, allowDebt] = useState(false)
+  const [allowsDebt, setAllowsDebt] = useState(false)
   const millionths = parseAmount(amount)
   const after = sumAmounts([tenant.balance.available, amount])
   const isDebt = (parseAmount(after) ?? 0n) < 0n
@@ -29,12 +29,12 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
     const words = note.trim()
     const grant = { id, credits: exact, ...(words === '' ? {} : { note: words }) }
     await adminWrite('POST', path, isGrant ? grant : { id, amount: exact, reason: words, allow_debt: allowsDebt })
-    notify(`${isGrant ? 'Granted' : 'Corrected by'} ${exact} credits`)
+    notify(`${isGrant ? 'Granted' : 'Adjusted by'} ${creditWords(exact)}`)
     onClose()
   }
   return (
     <ActionDialog
-      title={isGrant ? `Grant credits to ${tenant.name}` : `Correct the balance of ${tenant.name}`}
+      title={isGrant ? `Grant credits to ${tenant.name}` : `Adjust the balance of ${tenant.name}`}
       verb={verbOf(isGrant, millionths === undefined ? '' : amount)}
       consequence={
         <span>
@@ -63,7 +63,11 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
       />
       {isGrant || !isDebt ? null : (
         <label class="check">
-          <input type="checkbox" checked={allowsDebt} onChange={(event) => allowDebt(event.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={allowsDebt}
+            onChange={(event) => setAllowsDebt(event.currentTarget.checked)}
+          />
           The balance may fall below zero
         </label>
       )}
@@ -73,7 +77,7 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
 
 function verbOf(isGrant: boolean, amount: string): string {
   const readable = amount.trim() === '' ? '' : ` ${readableAmount(amount, { isSigned: !isGrant })}`
-  return isGrant ? `Grant${readable} credits` : `Correct by${readable} credits`
+  return isGrant ? `Grant${readable} credits` : `Adjust by${readable} credits`
 }
 
 type Draft = {

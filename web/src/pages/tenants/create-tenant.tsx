@@ -7,7 +7,7 @@ import { TextField } from '../../components/text-field.tsx'
 import { tenantUrl } from '../../core/console-url.ts'
 import { notify } from '../../state/notices.ts'
 
-/** Makes a tenant, without credits. */
+/** Creates a tenant, without credits. */
 export function CreateTenant({ onClose }: { readonly onClose: () => void }) {
   const { route } = useLocation()
   const [name, setName] = useState('')
@@ -15,14 +15,14 @@ export function CreateTenant({ onClose }: { readonly onClose: () => void }) {
   const confirm = async () => {
     const body = { name: name.trim(), budget: budgetBody(budget) }
     const tenant = (await adminWrite('POST', '/tenants', body)) as { readonly id: string }
-    notify(`Made the tenant ${body.name}`)
+    notify(`Created the tenant ${body.name}`)
     onClose()
     route(tenantUrl(tenant.id))
   }
   return (
     <ActionDialog
       title="New tenant"
-      verb="Make the tenant"
+      verb="Create the tenant"
       consequence="The tenant begins with a balance of 0; grant credits on its page."
       blockedBecause={blocked(name, isBudgetReadable(budget))}
       onClose={onClose}

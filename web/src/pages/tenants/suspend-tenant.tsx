@@ -3,6 +3,7 @@ import type { TenantDetail } from '../../api/admin-types.ts'
 import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { counted } from '../../core/plural.ts'
 import { notify } from '../../state/notices.ts'
 
 type SuspendTenantProps = { readonly tenant: TenantDetail; readonly onClose: () => void }
@@ -21,7 +22,7 @@ export function SuspendTenant({ tenant, onClose }: SuspendTenantProps) {
       title={`Suspend ${tenant.name}`}
       verb="Suspend"
       isDangerous
-      consequence={`Every key of the tenant is refused from the next request on. ${tenant.open_jobs} open jobs finish and are billed.`}
+      consequence={`Every key of the tenant is refused from the next request on. ${counted(tenant.open_jobs, 'open job finishes and is', 'open jobs finish and are')} billed.`}
       typedConfirmation={tenant.id}
       onClose={onClose}
       onConfirm={confirm}

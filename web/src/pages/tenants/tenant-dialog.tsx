@@ -7,7 +7,7 @@ import { ChangeLimits } from './change-limits.tsx'
 import { SuspendTenant } from './suspend-tenant.tsx'
 
 /** What an owner may do with a tenant. */
-export type TenantAction = 'grant' | 'correct' | 'limits' | 'suspend' | 'resume'
+export type TenantAction = 'grant' | 'adjust' | 'limits' | 'suspend' | 'resume'
 
 type TenantDialogProps = {
   readonly tenant: TenantDetail
@@ -19,7 +19,7 @@ type TenantDialogProps = {
 export function TenantDialog({ tenant, action, onClose }: TenantDialogProps) {
   switch (action) {
     case 'grant':
-    case 'correct':
+    case 'adjust':
       return <ChangeBalance tenant={tenant} isGrant={action === 'grant'} onClose={onClose} />
     case 'limits':
       return <ChangeLimits tenant={tenant} onClose={onClose} />

@@ -30,14 +30,14 @@ export default function TenantPage() {
 }
 
 function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
-  const [action, act] = useState<TenantAction | null>(null)
+  const [action, setAction] = useState<TenantAction | null>(null)
   const mayWrite = useMay('owner')
   const { balance } = tenant
   return (
     <Page
       title={tenant.name}
       lead={<Summary tenant={tenant} />}
-      actions={mayWrite ? <Actions tenant={tenant} act={act} /> : undefined}
+      actions={mayWrite ? <Actions tenant={tenant} onAction={setAction} /> : undefined}
     >
       <dl class="stats">
         <Stat title="Available" note="what new requests may reserve">
@@ -66,7 +66,7 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
           </a>
         ))}
       </nav>
-      {action === null ? null : <TenantDialog tenant={tenant} action={action} onClose={() => act(null)} />}
+      {action === null ? null : <TenantDialog tenant={tenant} action={action} onClose={() => setAction(null)} />}
     </Page>
   )
 }
@@ -78,24 +78,26 @@ function Summary({ tenant }: { readonly tenant: TenantDetail }) {
       <Id value={tenant.id} label="tenant id" />
       {tenant.suspended_reason === null ? null : <span>{tenant.suspended_reason}</span>}
       <span>
-        made <Time at={tenant.created_at} />
+        created <Time at={tenant.created_at} />
       </span>
     </span>
   )
 }
 
-function Actions({ tenant, act }: { readonly tenant: TenantDetail; readonly act: (action: TenantAction) => void }) {
+type ActionsProps = { readonly tenant: TenantDetail; readonly onAction: (action: TenantAction) => void }
+
+function Actions({ tenant, onAction }: ActionsProps) {
   return (
     <>
-      <Button kind="primary" onClick={() => act('grant')}>
+      <Button kind="primary" onClick={() => onAction('grant')}>
         Grant credits
       </Button>
-      <Button onClick={() => act('correct')}>Correct</Button>
-      <Button onClick={() => act('limits')}>Change</Button>
+      <Button onClick={() => onAction('adjust')}>Adjust</Button>
+      <Button onClick={() => onAction('limits')}>Change</Button>
       {tenant.state === 'suspended' ? (
-        <Button onClick={() => act('resume')}>Resume</Button>
+        <Button onClick={() => onAction('resume')}>Resume</Button>
       ) : (
-        <Button onClick={() => act('suspend')}>Suspend</Button>
+        <Button onClick={() => onAction('suspend')}>Suspend</Button>
       )}
     </>
   )

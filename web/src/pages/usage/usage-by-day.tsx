@@ -33,7 +33,7 @@ type Read = { readonly rows: readonly UsageRow[]; readonly leftOut: string | nul
 
 /** Cost by day as stacked bars, and the same numbers as a table. The file has every group, also those that the chart draws together. */
 export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
-  const [isTable, showTable] = useState(false)
+  const [isTable, setTable] = useState(false)
   const [count, setCount] = useState(0)
   const result = useQuery<Read, ApiError>({
     queryKey: ['usage by day', query, by],
@@ -48,7 +48,7 @@ export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
       <div class="card-head">
         <h2>Cost by day, in credits</h2>
         <span class="toolbar">
-          <Button kind="quiet" onClick={() => showTable(!isTable)}>
+          <Button kind="quiet" onClick={() => setTable(!isTable)}>
             {isTable ? 'Show as chart' : 'Show as table'}
           </Button>
           <ExportButton

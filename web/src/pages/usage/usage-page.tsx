@@ -1,41 +1,34 @@
 import { useAdminList } from '../../api/admin-query.ts'
-import { useMay } from '../../api/session.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { lastDays } from '../../core/time.ts'
+import { usageGroup, usageGroups } from '../../core/usage-group.ts'
 import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
 import { unixSeconds } from '../../state/clock.ts'
-import { useUrlFilters } from '../../state/url-filters.ts'
+import { type UrlFilters, useUrlFilters } from '../../state/url-filters.ts'
 import { UsageByDay } from './usage-by-day.tsx'
 import { usageColumns } from './usage-columns.tsx'
-
-const GROUPS = [
-  ['model', 'Model'],
-  ['key', 'Key'],
-  ['operation', 'Operation'],
-] as const
 
 const DAYS_SHOWN = 30
 
 /** What was used, by day and by model, key or operation. */
 export default function UsagePage() {
-  const url = useUrlFilters(['tenant', 'from', 'to', 'by'])
-  const tenant = useTenantScope(url)
-  const seesAll = useMay('viewer')
+  const asked = useUrlFilters(['tenant', 'from', 'to', 'by'])
+  const tenant = useTenantScope(asked)
+  const by = usageGroup(asked.filters.by, tenant)
+  const url = withGroup(asked, by, tenant)
   const days = lastDays(DAYS_SHOWN, unixSeconds())
   const from = url.filters.from ?? days[0] ?? ''
   const to = url.filters.to ?? days.at(-1) ?? ''
-  const by = url.filters.by ?? 'model'
-  const groups = seesAll && tenant === undefined ? [...GROUPS, ['tenant', 'Tenant'] as const] : GROUPS
   const query = { tenant, from, to }
   const list = useAdminList('/usage', { query: { ...query, group_by: by } })
   return (
     <Page title="Usage" lead="Settled requests and jobs, by the UTC day of their settlement.">
       <FilterBar url={url}>
         <TenantFilter url={url} />
-        <SelectFilter url={url} name="by" label="Group by" any="Model" options={groups.slice(1)} />
+        <SelectFilter url={url} name="by" label="Group by" any="Model" options={usageGroups(tenant).slice(1)} />
         <TextFilter url={url} name="from" label="From (UTC)" type="date" />
         <TextFilter url={url} name="to" label="To (UTC)" type="date" />
       </FilterBar>
@@ -51,4 +44,17 @@ export default function UsagePage() {
       />
     </Page>
   )
+}
+
+/** The filters with a dimension that this usage has, so that `by=tenant` does not outlive the choice of a tenant. */
+function withGroup(url: UrlFilters, by: string, tenant: string | undefined): UrlFilters {
+  const { by: _, ...others } = url.filters
+  return {
+    ...url,
+    filters: by === 'model' ? others : { ...others, by },
+    change: (changes) => {
+      const isLost = usageGroup(by, (changes.tenant ?? tenant) || undefined) !== by
+      url.change({ ...(isLost ? { by: '' } : {}), ...changes })
+    },
+  }
 }

@@ -4,6 +4,7 @@ import type { VideoDetail } from '../../api/admin-types.ts'
 import { adminWrite } from '../../api/admin-write.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { Button } from '../../components/button.tsx'
+import { creditWords } from '../../core/amount.ts'
 import { notify } from '../../state/notices.ts'
 
 type Action = keyof VideoDetail['may']
@@ -14,7 +15,7 @@ const ACTIONS: readonly Action[] = ['resend', 'redrive', 'cancel', 'delete']
 
 /** What this session may do with a job now, as the gateway says. */
 export function VideoActions({ job }: { readonly job: VideoDetail }) {
-  const [action, act] = useState<Action | null>(null)
+  const [action, setAction] = useState<Action | null>(null)
   const { route } = useLocation()
   const words = wordsOf(job)
   const confirm = async (chosen: Action) => {
@@ -22,7 +23,7 @@ export function VideoActions({ job }: { readonly job: VideoDetail }) {
     const path = `/videos/${encodeURIComponent(job.id)}${words[chosen].path}?tenant=${tenant}`
     await (chosen === 'delete' ? adminWrite('DELETE', path) : adminWrite('POST', path, {}))
     notify(words[chosen].done)
-    act(null)
+    setAction(null)
     if (chosen === 'delete') {
       route(`/console/videos?tenant=${tenant}`)
     }
@@ -30,7 +31,7 @@ export function VideoActions({ job }: { readonly job: VideoDetail }) {
   return (
     <>
       {ACTIONS.filter((each) => job.may[each]).map((each) => (
-        <Button key={each} onClick={() => act(each)}>
+        <Button key={each} onClick={() => setAction(each)}>
           {words[each].verb}
         </Button>
       ))}
@@ -41,7 +42,7 @@ export function VideoActions({ job }: { readonly job: VideoDetail }) {
           dismissal={action === 'cancel' ? 'Keep the job' : 'Cancel'}
           isDangerous={action === 'cancel' || action === 'delete'}
           consequence={words[action].consequence}
-          onClose={() => act(null)}
+          onClose={() => setAction(null)}
           onConfirm={() => confirm(action)}
         />
       )}
@@ -65,7 +66,7 @@ function wordsOf({ estimate, callback }: VideoDetail): Readonly<Record<Action, W
     },
     cancel: {
       verb: 'Cancel the job',
-      consequence: `The job ends as failed, and all ${estimate} credits that are reserved for it are released. The upstream is asked to stop; what it charges nevertheless is not billed to the tenant.`,
+      consequence: `The job ends as failed, and its reservation of ${creditWords(estimate)} is released. The upstream is asked to stop; what it charges nevertheless is not billed to the tenant.`,
       done: 'The job is being cancelled',
       path: '/cancellation',
     },

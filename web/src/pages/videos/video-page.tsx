@@ -22,7 +22,7 @@ const REFRESH_MILLISECONDS = 2_000
 export default function VideoPage() {
   const { params } = useRoute()
   const tenant = useTenantScope(useUrlFilters(['tenant']))
-  const [isFollowed, follow] = useState(true)
+  const [isFollowed, setFollowed] = useState(true)
   const job_id = params.job_id ?? ''
   const job = useAdmin(
     '/videos/{job_id}',
@@ -30,7 +30,7 @@ export default function VideoPage() {
     { job_id },
   )
   const shouldFollow = job.data === undefined ? !job.isError : isOpen(job.data)
-  useEffect(() => follow(shouldFollow), [shouldFollow])
+  useEffect(() => setFollowed(shouldFollow), [shouldFollow])
   if (job.data === undefined) {
     return (
       <Page title="Video">

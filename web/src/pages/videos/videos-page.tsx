@@ -75,7 +75,7 @@ function VideosOfTenant({ tenant, filters, onClear }: VideosOfTenantProps) {
       empty={
         <Empty title="There is no video yet">
           <a class="button button-primary" href={`/console/playground?tenant=${encodeURIComponent(tenant)}`}>
-            Make one in the playground
+            Create one in the playground
           </a>
         </Empty>
       }

@@ -5,17 +5,17 @@ import { ActionDialog } from '../../components/action-dialog.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
 
-/** Shows the secret of a tenant's callbacks on request, and makes a new one. Both stand in the audit log. */
+/** Shows the secret of a tenant's callbacks on request, and rotates it. Both stand in the audit log. */
 export function CallbackSecret({ tenant }: { readonly tenant: string }) {
-  const [secret, show] = useState<string | null>(null)
-  const [asked, ask] = useState<'show' | 'rotate' | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const [asked, setAsked] = useState<'show' | 'rotate' | null>(null)
   const [isAgain, setAgain] = useState(false)
   const confirm = async () => {
     const body = asked === 'rotate' ? { rotate: true, ...(isAgain ? { again: true } : {}) } : {}
     try {
       const path = `/tenants/${encodeURIComponent(tenant)}/callback-secret`
-      show(((await adminWrite('POST', path, body)) as { readonly secret: string }).secret)
-      ask(null)
+      setSecret(((await adminWrite('POST', path, body)) as { readonly secret: string }).secret)
+      setAsked(null)
     } catch (failure) {
       setAgain(failure instanceof ApiError && failure.status === 409)
       throw failure
@@ -26,8 +26,8 @@ export function CallbackSecret({ tenant }: { readonly tenant: string }) {
       <div class="card-head">
         <h2>Secret of the callbacks</h2>
         <span class="toolbar">
-          <Button onClick={() => ask('show')}>Show the secret</Button>
-          <Button onClick={() => ask('rotate')}>Make a new one</Button>
+          <Button onClick={() => setAsked('show')}>Show the secret</Button>
+          <Button onClick={() => setAsked('rotate')}>Rotate the secret</Button>
         </span>
       </div>
       {secret === null ? (
@@ -40,14 +40,14 @@ export function CallbackSecret({ tenant }: { readonly tenant: string }) {
       )}
       {asked === null ? null : (
         <ActionDialog
-          title={asked === 'show' ? 'Show the secret' : 'Make a new secret'}
-          verb={asked === 'show' ? 'Show' : isAgain ? 'Make one more' : 'Make a new secret'}
+          title={asked === 'show' ? 'Show the secret' : 'Rotate the secret'}
+          verb={asked === 'show' ? 'Show' : isAgain ? 'Rotate once more' : 'Rotate the secret'}
           consequence={
             asked === 'show'
               ? 'The audit log says that you have seen it.'
               : 'Callbacks are signed with both secrets for a day. Receivers need the new one by then.'
           }
-          onClose={() => ask(null)}
+          onClose={() => setAsked(null)}
           onConfirm={confirm}
         />
       )}

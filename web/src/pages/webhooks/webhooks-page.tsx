@@ -23,7 +23,7 @@ export default function WebhooksPage() {
   return (
     <Page
       title="Webhooks"
-      lead="A job with a callback_url tells its end once, signed by Standard Webhooks. Attempts of the newest jobs stand here."
+      lead="A job with a callback_url ends with a callback: a webhook, signed as Standard Webhooks say. Attempts of the newest jobs stand here."
     >
       <FilterBar url={url}>
         <TenantFilter url={url} any="Choose a tenant" />
@@ -51,7 +51,7 @@ function WebhooksOfTenant({ tenant }: { readonly tenant: string }) {
             </span>
           </Empty>
         }
-        exportName={['webhooks', tenant]}
+        exportName={['callback', 'attempts', tenant]}
       />
       {mayReveal ? <CallbackSecret tenant={tenant} /> : null}
       <VerificationCode />
