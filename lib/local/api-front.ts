@@ -2,26 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { APIGatewayProxyResult } from 'aws-lambda'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
-import {
-  BAD_ANSWER,
-  BODY_TOO_SLOW,
-  type GatewayError,
-  INTERNAL_ERROR,
-  REQUEST_TOO_LARGE,
-  sendGatewayError,
-} from '#adapters/http-server/gateway-error.ts'
-import { BodyTooLargeError, BodyTooSlowError, readBody } from '#adapters/http-server/read-body.ts'
+import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
+import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { toGatewayEvent } from './api-gateway-event.ts'
 import { type RoutedRequest, routeRequest } from './api-routes.ts'
 import { invokeFunction, invokeStreamingFunction, type LocalFunction } from './lambda-runtime.ts'
 import { ResponseStream } from './response-stream.ts'
-import { RunningInvocations } from './running-invocations.ts'
 import { StreamedResponse } from './streamed-response.ts'
-
-/** API Gateway's own limit. */
-const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
 /** Smaller responses are not counted, because a connection has only one at a time. */
 const SMALL_ANSWER_BYTES = 16 * 1024
@@ -44,7 +34,7 @@ type RouteTable = (method: string, path: string) => RoutedRequest
 /** API Gateway in front of the functions of one host. */
 export class ApiFront {
   readonly #route: RouteTable
-  readonly #running = new RunningInvocations()
+  readonly #running = new RunningWork()
   readonly #bodies: BodiesBeingRead
   readonly #unread: UnreadResponses
 
@@ -84,13 +74,6 @@ export class ApiFront {
   async invocationsEnded(millisecondsMax: number): Promise<void> {
     await this.#running.settled(millisecondsMax)
   }
-}
-
-function refusalOf(error: unknown): GatewayError {
-  if (error instanceof BodyTooLargeError) {
-    return REQUEST_TOO_LARGE
-  }
-  return error instanceof BodyTooSlowError ? BODY_TOO_SLOW : INTERNAL_ERROR
 }
 
 async function answerWhole(exchange: Exchange, target: LocalFunction, event: unknown): Promise<void> {

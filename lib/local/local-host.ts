@@ -23,6 +23,7 @@ import { engineCredentials, giveSimulatorKey, signWith } from './engine-credenti
 import { setEnvironment } from './host-environment.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
+import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
 import { startSimulators } from './start-simulators.ts'
 import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-machine.ts'
@@ -34,10 +35,10 @@ const BUCKET_NAME = 'reelgate-videos'
 const RECONCILE_MILLISECONDS = 60_000
 
 /**
- * How long a shutdown waits for functions whose clients have left: longer than they read on to the upstream's usage, after which they
+ * How long a shutdown waits for requests whose clients have left: longer than an upstream is read on to the upstream's usage, after which they
  * settle. Anything longer is left to the next start, as after a crash.
  */
-const INVOCATIONS_END_MILLISECONDS_MAX = 40_000
+const REQUESTS_END_MILLISECONDS_MAX = 40_000
 
 /** The options of `npm start`. */
 export type LocalHostOptions = {
@@ -135,12 +136,18 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   })
   await createTable(TABLE_NAME)
   const apiFront = new ApiFront()
-  const server = await serve({ port: options.port, cdnKey, apiFront, corsOrigins: config.cors.origins })
-  const invocationsEnded = () => apiFront.invocationsEnded(INVOCATIONS_END_MILLISECONDS_MAX)
-  closers.push(() => machine.close(), invocationsEnded, server.close)
+  const relayFront = new RelayFront((request, response) => apiFront.answer(request, response))
+  const server = await serve({ port: options.port, cdnKey, relayFront, corsOrigins: config.cors.origins })
+  const requestsSettled = async () => {
+    await Promise.all([
+      apiFront.invocationsEnded(REQUESTS_END_MILLISECONDS_MAX),
+      relayFront.settled(REQUESTS_END_MILLISECONDS_MAX),
+    ])
+  }
+  closers.push(() => machine.close(), requestsSettled, server.close)
   const { openTable } = await import('#adapters/store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
-  await Promise.all([loadApiHandlers(), loadPipelineHandlers()])
+  await Promise.all([relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   describeChannels = await watchChannels()
   closers.push(startReconciling())
   const url = `http://127.0.0.1:${server.port}`
@@ -163,12 +170,12 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
 type ServeOptions = {
   readonly port: number
   readonly cdnKey: CdnKey
-  readonly apiFront: ApiFront
+  readonly relayFront: RelayFront
   readonly corsOrigins: AllowedOrigins
 }
 
 /** One port for the API, the CDN and the console. Handlers are loaded after this, because they read the CDN's address when they sign. */
-async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
+async function serve({ port, cdnKey, relayFront, corsOrigins }: ServeOptions): Promise<HttpServer> {
   const cdnUrl = () => process.env.CDN_BASE_URL ?? ''
   const answerCdnRequest = createCdnFront({ bucketName: BUCKET_NAME, key: cdnKey, baseUrl: cdnUrl, corsOrigins })
   // Built at the first request, if nothing has built it before: a host without a browser needs no console.
@@ -179,7 +186,7 @@ async function serve({ port, cdnKey, apiFront, corsOrigins }: ServeOptions): Pro
     }
     return request.url?.startsWith(CDN_PATH_PREFIX) && !request.url.startsWith('/v1/')
       ? answerCdnRequest(request, response)
-      : apiFront.answer(request, response)
+      : relayFront.answer(request, response)
   }
   const server = await listen((request, response) => {
     answer(request, response).catch(() => response.destroy())

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodiesBeingRead } from './bodies-being-read.ts'
+import { BODY_TOO_SLOW, type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from './gateway-error.ts'
 
 /** A request body above the bound; the rest was not read. */
 export class BodyTooLargeError extends Error {
@@ -15,6 +16,9 @@ export class BodyTooSlowError extends Error {
 class BodyCutError extends Error {
   override readonly name = 'BodyCutError'
 }
+
+/** API Gateway's own limit of a request, in bytes. */
+export const REQUEST_BYTES_MAX = 10 * 1024 * 1024
 
 /**
  * Reads a whole request body. Uses events, which are cheaper than iteration for a small body.
@@ -59,4 +63,12 @@ export function readBody(request: IncomingMessage, bytesMax: number, bodies?: Bo
     request.on('error', cut)
     request.once('close', cut)
   })
+}
+
+/** The response to a request whose body was not read, or that failed in any other way. */
+export function refusalOf(error: unknown): GatewayError {
+  if (error instanceof BodyTooLargeError) {
+    return REQUEST_TOO_LARGE
+  }
+  return error instanceof BodyTooSlowError ? BODY_TOO_SLOW : INTERNAL_ERROR
 }

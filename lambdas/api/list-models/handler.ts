@@ -1,8 +1,7 @@
-import { modelView } from '#core/contract/model-view.ts'
+import { modelListView } from '#core/contract/model-view.ts'
 import { catalogueHandler } from '#middleware/catalogue-handler.ts'
 
 /** GET /v1/models */
-export const handler = catalogueHandler('list-models', (_event, catalogue, allowed) => ({
-  object: 'list',
-  data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)),
-}))
+export const handler = catalogueHandler('list-models', (_event, catalogue, allowed) =>
+  modelListView(catalogue, allowed),
+)

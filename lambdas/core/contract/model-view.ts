@@ -1,5 +1,6 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { Model, VideoModel } from '../catalogue/model.ts'
+import { ModelNotFoundError } from '../errors.ts'
 import type { MODALITIES } from '../parameters/modalities.ts'
 import { ROUTES, type Route } from './routes.ts'
 
@@ -16,6 +17,20 @@ export function modelView(model: Model, catalogue: Pick<Catalogue, 'config' | 'v
     endpoints: ENDPOINTS[kind],
     pricing: { unit: catalogue.config.unit, billing: model.billing, prices: model.prices.map(publicPrice) },
   }
+}
+
+/** The models that a key may use, in the order of the configuration. @param allowed `null` for all. */
+export function modelListView(catalogue: Catalogue, allowed: readonly string[] | null) {
+  return { object: 'list' as const, data: catalogue.listModels(allowed).map((model) => modelView(model, catalogue)) }
+}
+
+/** One model that a key may use. @throws ModelNotFoundError for any other id. */
+export function allowedModelView(id: string, catalogue: Catalogue, allowed: readonly string[] | null) {
+  const model = catalogue.listModels(allowed).find((candidate) => candidate.id === id)
+  if (model === undefined) {
+    throw new ModelNotFoundError(id)
+  }
+  return modelView(model, catalogue)
 }
 
 /** The routes that take a model of each kind, in the order of ROUTES. */

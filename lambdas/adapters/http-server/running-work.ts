@@ -1,13 +1,13 @@
-/** Counts running invocations, so that a shutdown lets them finish their work after the response. */
-export class RunningInvocations {
+/** Counts work that goes on after a response, so that a shutdown lets it finish. */
+export class RunningWork {
   #count = 0
   readonly #waiting = new Set<() => void>()
 
-  /** Counts an invocation until it ends in any way. */
-  async track<Result>(invocation: Promise<Result>): Promise<Result> {
+  /** Counts work until it ends in any way. */
+  async track<Result>(work: Promise<Result>): Promise<Result> {
     this.#count += 1
     try {
-      return await invocation
+      return await work
     } finally {
       this.#count -= 1
       if (this.#count === 0) {
@@ -18,7 +18,7 @@ export class RunningInvocations {
     }
   }
 
-  /** Resolves when no invocation runs any more, or after the given time. */
+  /** Resolves when nothing runs any more, or after the given time. */
   async settled(millisecondsMax: number): Promise<void> {
     if (this.#count === 0) {
       return

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { RunningInvocations } from '#local/running-invocations.ts'
+import { RunningWork } from '#adapters/http-server/running-work.ts'
 
 describe('running invocations', () => {
   it('are settled when the last one has ended, however it ended', async () => {
-    const running = new RunningInvocations()
+    const running = new RunningWork()
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const both = [running.track(first.promise), running.track(second.promise)]
     let isSettled = false
@@ -19,11 +19,11 @@ describe('running invocations', () => {
   })
 
   it('are settled at once when there are none', async () => {
-    await new RunningInvocations().settled(60_000)
+    await new RunningWork().settled(60_000)
   })
 
   it('hold a shutdown up no longer than they may', async () => {
-    const running = new RunningInvocations()
+    const running = new RunningWork()
     void running.track(new Promise(() => {}))
     await running.settled(10)
   })

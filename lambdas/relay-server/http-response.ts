@@ -1,0 +1,178 @@
+import type { ServerResponse } from 'node:http'
+import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
+import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
+import { isEventStream } from '#core/relay/event-stream-type.ts'
+import type { ClientResponse, ResponseHead, ResponseHeaders } from '../relay/client-response.ts'
+import { OUT_OF_TIME } from '../relay/event-sender.ts'
+
+type Options = {
+  readonly requestId: string
+  readonly headers: ResponseHeaders
+  /** Counts bytes of the response until the client has received them. */
+  readonly hold: (bytes: number) => HeldResponse
+}
+
+/** Smaller responses are not counted, because a connection has only one at a time. */
+const SMALL_RESPONSE_BYTES = 16 * 1024
+
+/** The response to a relayed request on a connection of this process. */
+export class HttpResponse implements ClientResponse {
+  readonly #response: ServerResponse
+  readonly #options: Options
+  readonly #gone = new AbortController()
+  readonly #closed: Promise<void>
+  #statusCode: number | undefined
+  /** A stream of events can say in an event that it ends early. */
+  #isEventStream = false
+  /** Bytes that the head's content-length still promises; undefined without one. */
+  #promised: number | undefined
+  #held: HeldResponse | undefined
+  /** Resolves when the slices of the last large write are handed over. */
+  #slices: Promise<void> | undefined
+  #hasBody = false
+  #hasEnded = false
+
+  constructor(response: ServerResponse, options: Options) {
+    this.#response = response
+    this.#options = options
+    this.#closed = new Promise((resolve) => {
+      response.once('close', () => {
+        this.#held?.release()
+        if (!response.writableFinished) {
+          this.#gone.abort()
+        }
+        resolve()
+      })
+    })
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  get isOpen(): boolean {
+    return this.#statusCode !== undefined
+  }
+
+  get statusCode(): number | undefined {
+    return this.#statusCode
+  }
+
+  /** Does nothing the second time: the client has its response already, for example one that came too late for the front door. */
+  open({ statusCode, headers }: ResponseHead): void {
+    if (this.isOpen) {
+      return
+    }
+    if (this.#gone.signal.aborted) {
+      this.#statusCode = statusCode
+      return
+    }
+    // Throws for a header that HTTP does not allow; the response can then still be an error.
+    this.#response.writeHead(statusCode, this.#options.headers.complete(headers))
+    this.#statusCode = statusCode
+    this.#isEventStream = isEventStream(headers['content-type'])
+    const length = headers['content-length']
+    if (length !== undefined) {
+      this.#promised = Number(length)
+      this.#held = this.#promised > SMALL_RESPONSE_BYTES ? this.#options.hold(this.#promised) : undefined
+    }
+    // The head leaves with the first bytes of the same turn, in one packet.
+    process.nextTick(() => {
+      if (!(this.#hasBody || this.#hasEnded)) {
+        this.#response.flushHeaders()
+      }
+    })
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (!this.isOpen || this.#hasEnded || this.#gone.signal.aborted) {
+      return true
+    }
+    this.#hasBody = true
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (this.#promised !== undefined) {
+      this.#promised -= bytes.length
+    }
+    if (this.#slices === undefined && bytes.length <= SLICE_BYTES) {
+      return this.#response.write(bytes)
+    }
+    this.#writeSlices(bytes)
+    return false
+  }
+
+  /** A client that reads slowly slows the upstream down; a client that leaves frees the upstream. */
+  async drained(): Promise<void> {
+    const { signal } = this.#gone
+    while (!signal.aborted && (this.#slices !== undefined || this.#response.writableNeedDrain)) {
+      await (this.#slices ?? this.#room())
+    }
+  }
+
+  end(): void {
+    if (this.#slices === undefined) {
+      this.#finish()
+    } else {
+      void this.#slices.then(() => this.end())
+    }
+  }
+
+  /**
+   * Stops sending: neither a client that reads too slowly nor an upstream that takes too long is waited for any longer. A
+   * stream of events ends with an error, so that no client takes the part for the whole; JSON ends before it is complete.
+   */
+  giveUp(): void {
+    if (this.#isEventStream && !(this.#hasEnded || this.#gone.signal.aborted)) {
+      this.#response.write(OUT_OF_TIME)
+    }
+    this.#gone.abort()
+  }
+
+  /** Ends a response that was left without an end, and resolves when the client has every byte, or has left. */
+  async finished(): Promise<void> {
+    if (!(this.#hasEnded || this.#slices !== undefined)) {
+      this.#finish()
+    }
+    await this.#closed
+  }
+
+  /** The slices of a large write follow each other at the pace of the client. */
+  #writeSlices(bytes: Buffer): void {
+    const held = this.#held ?? this.#options.hold(bytes.length)
+    const before = this.#slices ?? Promise.resolve()
+    const slices = before.then(async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      writeInSlices(this.#response, bytes, { onTaken: held.taken, onDone: resolve })
+      await Promise.race([promise, this.#closed])
+      if (held !== this.#held) {
+        held.release()
+      }
+      if (this.#slices === slices) {
+        this.#slices = undefined
+      }
+    })
+    this.#slices = slices
+  }
+
+  #room(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#response.once('drain', resolve)
+    this.#gone.signal.addEventListener('abort', () => resolve(), { once: true })
+    return promise.finally(() => this.#response.off('drain', resolve))
+  }
+
+  /** A response that is shorter than its length is cut with its connection, so that no client waits for the rest. */
+  #finish(): void {
+    if (this.#hasEnded) {
+      return
+    }
+    this.#hasEnded = true
+    if (!this.isOpen) {
+      sendGatewayError(this.#response, this.#options.requestId, BAD_ANSWER)
+    } else if (this.#promised === undefined || this.#promised <= 0) {
+      this.#response.end()
+    } else {
+      this.#response.socket?.destroySoon()
+    }
+  }
+}

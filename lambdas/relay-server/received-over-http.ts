@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http'
+import type { ReceivedRequest } from '#middleware/received-request.ts'
+
+/** Lambda Web Functions name each request in this header; a client's own is removed by the platform. */
+const PLATFORM_REQUEST_ID = 'lambda-web-request-id'
+
+/** The path of a request target, and the names of its query parameters. */
+export type RequestTarget = Pick<ReceivedRequest, 'path' | 'queryNames'>
+
+/** @param url a path with its query, such as `/v1/models?a=1`. */
+export function readTarget(url = '/'): RequestTarget {
+  const end = url.indexOf('?')
+  return end < 0
+    ? { path: url, queryNames: [] }
+    : { path: url.slice(0, end), queryNames: [...new Set(new URLSearchParams(url.slice(end)).keys())] }
+}
+
+/** A request of Node's HTTP server, after its body was read. */
+export function receivedOverHttp(
+  { headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>,
+  { path, queryNames }: RequestTarget,
+  body: Buffer,
+): ReceivedRequest {
+  return {
+    path,
+    queryNames,
+    headerLines: (name) => headersDistinct[name] ?? [],
+    body,
+    platformRequestId: headersDistinct[PLATFORM_REQUEST_ID]?.at(-1),
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
+import { sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
+import { RunningWork } from '#adapters/http-server/running-work.ts'
+import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
+import { timeOrderedId } from '#core/time-ordered-id.ts'
+import { allowedOrigins } from '#middleware/cross-origin.ts'
+import { ResponseHeaders } from '../relay/client-response.ts'
+import { boundSilence } from '../relay/front-door-limit.ts'
+import { RelayExchange } from '../relay/relay-exchange.ts'
+import { serveRelay } from '../relay/serve-relay.ts'
+import { HttpResponse } from './http-response.ts'
+import { type RequestTarget, receivedOverHttp } from './received-over-http.ts'
+import type { RelayRoute } from './relay-routes.ts'
+
+/**
+ * How long a response may take. An upstream is read on for its usage for 30 s after that, and a ledger that is out of reach is tried for a
+ * minute: both end before a Lambda function would, and before Reconcile gives the reservation back.
+ */
+const RESPONSE_MILLISECONDS_MAX = 805_000
+
+/** What the requests of a process share. */
+type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadResponses }
+
+/** Serves the relayed routes of one process over HTTP. Nothing of one request is visible to another. */
+export class RelayServer {
+  readonly #allowedOrigins = allowedOrigins()
+  readonly #running = new RunningWork()
+  readonly #bodies: BodiesBeingRead
+  readonly #unread: UnreadResponses
+
+  constructor({ bodies = new BodiesBeingRead(), unread = new UnreadResponses() }: Shared = {}) {
+    this.#bodies = bodies
+    this.#unread = unread
+  }
+
+  /** Reads a request to its end, and responds. Resolves after the settlement and the last byte; never rejects. */
+  async answer(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
+    await this.#running.track(this.#serve(route, target, pair))
+  }
+
+  /** Resolves when every request is settled, or after the given time. */
+  async settled(millisecondsMax: number): Promise<void> {
+    await this.#running.settled(millisecondsMax)
+  }
+
+  async #serve(
+    { operation, relay, takesBody }: RelayRoute,
+    target: RequestTarget,
+    { request, response }: HttpPair,
+  ): Promise<void> {
+    const requestId = timeOrderedId(randomUUID(), Date.now())
+    let body: Buffer
+    try {
+      body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
+    } catch (error) {
+      sendGatewayError(response, requestId, refusalOf(error))
+      return
+    }
+    const headers = new ResponseHeaders(requestId)
+    const received = receivedOverHttp(request, target, body)
+    const hold = (bytes: number) => this.#hold({ request, response }, bytes)
+    const answer = new HttpResponse(response, { requestId, headers, hold })
+    const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: answer })
+    const timeUp = setTimeout(() => answer.giveUp(), RESPONSE_MILLISECONDS_MAX)
+    const endBound = boundSilence(exchange, answer)
+    await serveRelay(exchange, { relay, takesBody, allowedOrigins: this.#allowedOrigins })
+    endBound()
+    await answer.finished()
+    clearTimeout(timeUp)
+  }
+
+  #hold({ request, response }: HttpPair, bytes: number): HeldResponse {
+    return this.#unread.hold(request.headers.authorization ?? '', bytes, () => response.destroy())
+  }
+}
+
+/** A request of Node's HTTP server, and its response. */
+type HttpPair = { readonly request: IncomingMessage; readonly response: ServerResponse }

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { RelayFront } from '#local/relay-front.ts'
+import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
+
+let rig: RelayRig
+let server: HttpServer
+let front: RelayFront
+
+beforeAll(async () => {
+  rig = await startRelayRig()
+  front = new RelayFront(async (_request, response) => void response.end('others'))
+  server = await listen((request, response) => void front.answer(request, response), 0)
+})
+afterAll(async () => {
+  await server.close()
+  await rig.close()
+})
+
+const url = (path: string) => `http://127.0.0.1:${server.port}${path}`
+
+describe('RelayFront', () => {
+  it.each([
+    ['GET', '/v1/video/generations'],
+    ['GET', '/v1/chat/completions'],
+    ['POST', '/v1/models?limit=1'],
+  ])('leaves %s %s to the other routes', async (method, path) => {
+    expect(await (await fetch(url(path), { method })).text()).toBe('others')
+  })
+
+  it('serves a relayed route, whatever its query', async () => {
+    const response = await fetch(url('/v1/chat/completions?a=1'), { method: 'POST', body: '{}' })
+    expect([response.status, Object(await response.json()).error.code]).toEqual([401, 'invalid_api_key'])
+    await front.settled(5_000)
+  })
+})

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals'
+import { readTarget, receivedOverHttp } from '#lambdas/relay-server/received-over-http.ts'
+
+describe('readTarget', () => {
+  it.each([
+    ['/v1/models', '/v1/models', []],
+    ['/v1/models?', '/v1/models', []],
+    ['/v1/models?a=1&b&a=2', '/v1/models', ['a', 'b']],
+    ['/v1/models?%61=1?', '/v1/models', ['a']],
+    [undefined, '/', []],
+  ])('splits %j', (url, path, queryNames) => {
+    expect(readTarget(url)).toEqual({ path, queryNames })
+  })
+})
+
+describe('receivedOverHttp', () => {
+  it('has every line of a header, the body, and the id of the platform', () => {
+    const headersDistinct = { prefer: ['a', 'b'], 'lambda-web-request-id': ['id-1'] }
+    const target = { path: '/v1/models', queryNames: ['a'] }
+    const received = receivedOverHttp({ headersDistinct }, target, Buffer.from('{}'))
+    expect(received).toMatchObject({ ...target, body: Buffer.from('{}'), platformRequestId: 'id-1' })
+    expect([received.headerLines('prefer'), received.headerLines('origin')]).toEqual([['a', 'b'], []])
+  })
+})

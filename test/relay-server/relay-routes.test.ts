@@ -1,0 +1,30 @@
+import { describe, expect, it } from '@jest/globals'
+import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
+import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
+
+describe('relayRouteOf', () => {
+  it('serves every route that is relayed to an upstream, and the models', () => {
+    const served = ROUTES.filter(({ method, path }: Route) => relayRouteOf(method, path) !== undefined)
+    const expected = ROUTES.filter((route: Route) => isRelayed(route) || route.path.startsWith('/v1/models'))
+    expect(served).toEqual(expected)
+  })
+
+  it.each([
+    ['POST', '/v1/chat/completions', 'create-chat-completion', true],
+    ['GET', '/v1/models', 'list-models', false],
+    ['GET', '/v1/models/a%2Fb', 'get-model', false],
+  ])('%s %s is %s', (method, path, operation, takesBody) => {
+    expect(relayRouteOf(method, path)).toMatchObject({ operation, takesBody })
+  })
+
+  it.each([
+    ['GET', '/v1/chat/completions'],
+    ['OPTIONS', '/v1/chat/completions'],
+    ['POST', '/v1/chat/completions/'],
+    ['GET', '/v1/models/'],
+    ['GET', '/v1/models/a/b'],
+    [undefined, '/v1/models'],
+  ])('leaves %s %s to others', (method, path) => {
+    expect(relayRouteOf(method, path)).toBeUndefined()
+  })
+})
