@@ -168,6 +168,13 @@ function reconcileFactAlarms(metrics: ServiceMetrics, config: GatewayConfig): re
       threshold: 1,
     },
     {
+      name: 'SummaryNotWritten',
+      meaning: 'Reconcile could not write the summary of all tenants, so pages of the console are old.',
+      metric: metrics.sum('summary_not_written', 5),
+      threshold: 3,
+      periods: 2,
+    },
+    {
       name: 'ExecutionsRestarted',
       meaning: 'Reconcile restarted executions that were missing or broken.',
       metric: metrics.sum('execution_restarted', 15),

@@ -32,6 +32,7 @@ const WHEN: Readonly<Record<string, readonly [string, string]>> = {
   OldestRequest: ['Maximum from 1800, 1 x 15 min', 'is 30 minutes old'],
   ReconcileItems: ['Sum from 1, 3 x 5 min', 'in three periods of five minutes in a row'],
   AlertsUndelivered: ['Sum from 1, 1 x 5 min', 'one in five minutes'],
+  SummaryNotWritten: ['Sum from 3, 2 x 5 min', 'three in each of two periods of five minutes'],
   ExecutionsRestarted: ['Sum from 3, 1 x 15 min', 'three in a quarter of an hour'],
   ChannelRecounted: ['Sum from 1, 1 x 60 min', 'one in an hour'],
   ApiErrors: ['Sum from 1, 1 x 5 min, of at least 5', 'five 5xx in five minutes that are at least one in a hundred'],

@@ -10,6 +10,7 @@ import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
+import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
 import { resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
 import { openRelayingTenant } from '../adapters/store/accounts/relaying-tenant.ts'
@@ -133,6 +134,14 @@ const spoilCount: Before = async (pipeline, made, { executions }) => {
   await spoil(pipeline, tableKeys.channel('main'), 'open', 7)
 }
 
+const refuseSummary: Fault = async (stage) => {
+  const { context } = await open(stage)
+  const table = { ...context.table, updateItem: () => Promise.reject(new Error('no table')) }
+  process.env.CONSOLE_SUMMARY = 'stored'
+  await summarize({ ...context, table }, { near: undefined, hasTime: () => true })
+  delete process.env.CONSOLE_SUMMARY
+}
+
 const resolveTwice: Fault = async (stage) => {
   const pipeline = await open(stage)
   const { table } = pipeline.context
@@ -224,6 +233,7 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   OldestRequest: abandonedRequest(HOUR),
   ReconcileItems: reconcileAfter(MINUTE, spoilRecord),
   AlertsUndelivered: refuseAlert,
+  SummaryNotWritten: refuseSummary,
   ExecutionsRestarted: reconcileAfter(MINUTE),
   ChannelRecounted: reconcileAfter(0, spoilCount),
 }

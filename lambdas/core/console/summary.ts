@@ -23,6 +23,8 @@ export type SummarizedTenant = {
   readonly lowBalance: Microcredits | null
   /** What the tenant had spent when its usage was read; null before the first complete reading, and with too many counters to read. */
   readonly countedSpent: Microcredits | null
+  /** When its usage was last read, in Unix milliseconds; left out before, and in a summary of an earlier version. */
+  readonly countedAt?: number
   /** Left out where none failed. */
   readonly failedJobs?: FailedJobs
   /** Budgets of its keys; left out where all have room. */

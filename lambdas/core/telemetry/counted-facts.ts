@@ -21,6 +21,7 @@ export const COUNTED_FACTS = [
   'reconcile_failed',
   'alert_raised',
   'alert_undelivered',
+  'summary_not_written',
   'store_failed',
   'reference_refused',
   'reference_unread',

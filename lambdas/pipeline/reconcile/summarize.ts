@@ -1,6 +1,7 @@
 import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
+import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { NearBudget } from '#core/console/attention.ts'
 import type { StepContext } from '../step-context.ts'
@@ -19,7 +20,11 @@ type SummarizeOptions = {
  */
 export async function summarize(context: Context, { near, hasTime }: SummarizeOptions): Promise<void> {
   const mode = process.env.CONSOLE_SUMMARY
-  if (mode === undefined || !hasTime()) {
+  if (mode === undefined) {
+    return
+  }
+  if (!hasTime()) {
+    report('the run has no time left')
     return
   }
   try {
@@ -30,7 +35,7 @@ export async function summarize(context: Context, { near, hasTime }: SummarizeOp
       await storeSummary(context, hasTime)
     }
   } catch (error) {
-    logger.error('summary not written', { error: error instanceof Error ? error : undefined })
+    report(error)
   }
 }
 
@@ -38,4 +43,10 @@ async function storeSummary({ table, nowMilliseconds }: Context, hasTime: () => 
   const previous = await readSummary(table)
   const next = await buildSummary(table, { previous, nowMilliseconds: nowMilliseconds(), hasTime })
   await writeSummary(table, next, previous)
+}
+
+function report(cause: unknown): void {
+  const facts = cause instanceof Error ? { error: cause } : { reason: String(cause) }
+  logger.error('summary not written', facts)
+  count('summary_not_written')
 }

@@ -2,15 +2,18 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
 import { readSummary } from '#adapters/store/console/summary-store.ts'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
+import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { openTenant } from '../../engines/video-jobs.ts'
 
+const telemetry = captureTelemetry()
 let engine: TestTable
 beforeAll(async () => {
   engine = await startTestTable()
 })
 afterAll(() => engine.close())
 afterEach(() => {
+  telemetry.reset()
   delete process.env.CONSOLE_SUMMARY
 })
 
@@ -23,6 +26,7 @@ describe('summarize', () => {
     process.env.CONSOLE_SUMMARY = 'stored'
     await summarize(context, { near: [], hasTime: () => false })
     expect(await readSummary(engine.table)).toBeUndefined()
+    expect(telemetry.counted()).toEqual(['summary_not_written'])
   })
 
   it('writes the summary of all tenants', async () => {
@@ -42,9 +46,10 @@ describe('summarize', () => {
     expect(await readSummary(table)).toBeUndefined()
   })
 
-  it('never fails a run', async () => {
+  it('never fails a run, and counts that the summary was not written', async () => {
     process.env.CONSOLE_SUMMARY = 'stored'
     const table = { ...engine.table, queryPage: () => Promise.reject(new Error('no table')) }
     await expect(summarize({ table, nowMilliseconds: Date.now }, { near: [], hasTime })).resolves.toBeUndefined()
+    expect(telemetry.counted()).toEqual(['summary_not_written'])
   })
 })

@@ -9,6 +9,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   healthy: 'good',
   enabled: 'good',
   'breaker open': 'bad',
+  'breakers opened': 'bad',
   recovering: 'warn',
   queued: 'idle',
   pending: 'idle',

@@ -6,7 +6,7 @@ import {
   type SummarizedTenant,
   type Summary,
 } from '#core/console/summary.ts'
-import { type Microcredits, microcredits } from '#core/money/money.ts'
+import { microcredits } from '#core/money/money.ts'
 import { daysBefore } from '#core/parameters/calendar-day.ts'
 import { dayOf, type UsageCounter } from '#core/quota/usage-counter.ts'
 import { readBalance, readTenantRecord } from '../accounts/tenant-store.ts'
@@ -22,8 +22,11 @@ type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
 /** DynamoDB's bound of one read of several items. */
 const BALANCES_PER_READ = 100
 
-/** Tenants whose usage one summary reads; the next summary goes on with the others. */
+/** Tenants whose usage one summary reads, those first that have waited longest; the next summary goes on with the others. */
 const COUNTED_TENANTS_MAX = 200
+
+/** Eight queries of a megabyte each found that a tenant has too many counters: they are not asked again each minute. */
+const TOO_MANY_MILLISECONDS = 60 * 60 * 1000
 
 /** Pages of tenants, each of some 3,000. */
 const TENANT_PAGES_MAX = 10
@@ -43,7 +46,8 @@ type BuildOptions = {
 
 /**
  * Reads what the pages over all tenants show: every tenant and its balance, and the usage of those tenants alone that have spent
- * something since the previous summary. The first summary reads the usage of all days, of at most {@link COUNTED_TENANTS_MAX} tenants.
+ * something since their usage was last read, from the day of that reading on. The first summary reads all days, of at most
+ * {@link COUNTED_TENANTS_MAX} tenants.
  */
 export async function buildSummary(
   table: ReadableTable,
@@ -57,31 +61,37 @@ export async function buildSummary(
   const days = new Map(
     [...(previous?.days ?? [])].filter(([day]) => day >= first).map(([day, usage]) => [day, new Map(usage)]),
   )
-  const changed = tenants.filter(({ countedSpent, balance }) => countedSpent !== balance.spent && balance.spent !== 0n)
+  const changed = tenants
+    .filter((tenant) => isDue(tenant, nowMilliseconds))
+    .toSorted((left, right) => (left.countedAt ?? 0) - (right.countedAt ?? 0))
   const rowsMax = Math.max(TENANT_ROWS.min, Math.min(TENANT_ROWS.max, Math.trunc(DAY_ROWS_MAX / tenants.length)))
-  const counted = new Map<string, Microcredits | null>()
-  for (const { id, balance, countedSpent } of changed.slice(0, COUNTED_TENANTS_MAX)) {
+  const counted = new Map<string, Counted>()
+  for (const { id, balance, countedSpent, countedAt } of changed.slice(0, COUNTED_TENANTS_MAX)) {
     if (!hasTime()) {
       break
     }
     // A settlement may count on the day before, by a clock that is behind.
-    const since = previous === undefined ? today : dayOf(previous.asOf)
-    const from = countedSpent === null ? first : daysBefore(since, 1)
+    const from = countedSpent === null || countedAt === undefined ? first : daysBefore(dayOf(countedAt), 1)
     const counters = await readUsageCounters(table, id, { from, to: today })
     if (counters !== undefined) {
       replaceCounters(days, { tenantId: id, from, counters, rowsMax })
     }
     // A tenant with too many counters keeps the rows it has and counts as never read, so that `leftOutOf` names it.
-    counted.set(id, counters === undefined ? null : balance.spent)
+    counted.set(id, { countedSpent: counters === undefined ? null : balance.spent, countedAt: nowMilliseconds })
   }
   return {
     asOf: nowMilliseconds,
-    tenants: tenants.map((tenant) => {
-      const read = counted.get(tenant.id)
-      return read === undefined ? tenant : { ...tenant, countedSpent: read }
-    }),
+    tenants: tenants.map((tenant) => ({ ...tenant, ...counted.get(tenant.id) })),
     days,
   }
+}
+
+type Counted = Required<Pick<SummarizedTenant, 'countedSpent' | 'countedAt'>>
+
+/** Whether a tenant has spent something that the summary does not hold, and is to be read now. */
+function isDue({ balance, countedSpent, countedAt = 0 }: SummarizedTenant, nowMilliseconds: number): boolean {
+  const hasMoved = countedSpent !== balance.spent && balance.spent !== 0n
+  return hasMoved && (countedSpent !== null || nowMilliseconds - countedAt >= TOO_MANY_MILLISECONDS)
 }
 
 /** What may need a person, of each tenant that has some. */
@@ -154,6 +164,7 @@ const mark = z.object({
 
 function summarized(item: Item, balance: Item, known: ReadonlyMap<string, SummarizedTenant>): SummarizedTenant {
   const { id, name, suspension, createdAt = null } = readTenantRecord(item)
+  const countedAt = known.get(id)?.countedAt
   return {
     id,
     name,
@@ -162,6 +173,7 @@ function summarized(item: Item, balance: Item, known: ReadonlyMap<string, Summar
     ...readBalance(balance),
     lowBalance: mark.parse(balance).lowBalance ?? null,
     countedSpent: known.get(id)?.countedSpent ?? null,
+    ...(countedAt === undefined ? {} : { countedAt }),
   }
 }
 

@@ -87,7 +87,8 @@ describe('buildSummary', () => {
     const tooMany = await build(before, { ...engine.table, queryPage })
     expect([costOf(tooMany, tenant.tenantId), changedDays(before, tooMany)]).toEqual([['0.1'], []])
     expect(leftOutOf(tooMany)).toContain(tenant.tenantId)
-    const after = await build(tooMany)
+    const nowMilliseconds = Date.now() + 60 * 60 * 1000
+    const after = await buildSummary(engine.table, { previous: tooMany, nowMilliseconds })
     expect([costOf(after, tenant.tenantId), leftOutOf(after)]).toEqual([['0.3'], null])
   })
 })
@@ -100,4 +101,24 @@ describe('writeSummary', () => {
     await writeSummary(engine.table, summary, undefined)
     expect(await readSummary(engine.table)).toEqual(summary)
   })
+
+  it.each([0, 1, 2])(
+    'that breaks off after %i of its writes is made good by the next run, to the last digit',
+    async (done) => {
+      const [tenant] = tenants as [TestTenant]
+      await settledJob(engine.table, tenant, { bill: '0.1' })
+      const before = await build(await readSummary(engine.table))
+      await writeSummary(engine.table, before, undefined)
+      await settledJob(engine.table, tenant, { bill: '0.000021' })
+      let left = done
+      const updateItem: TestTable['table']['updateItem'] = (update) =>
+        left-- > 0 ? engine.table.updateItem(update) : Promise.reject(new Error('the run was killed'))
+      const killed = writeSummary({ updateItem }, await build(before), before)
+      await expect(killed).rejects.toThrow('killed')
+      const previous = await readSummary(engine.table)
+      await writeSummary(engine.table, await build(previous), previous)
+      const read = await readSummary(engine.table)
+      expect([costOf(read, tenant.tenantId), read && leftOutOf(read)]).toEqual([['0.100021'], null])
+    },
+  )
 })

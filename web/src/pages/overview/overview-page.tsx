@@ -3,6 +3,7 @@ import type { Overview } from '../../api/admin-types.ts'
 import { Failure, Skeleton } from '../../components/feedback.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
+import { StaleNotice } from '../../components/stale-notice.tsx'
 import { Time } from '../../components/time.tsx'
 import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
@@ -31,9 +32,15 @@ export default function OverviewPage() {
     >
       {overview.isError ? <Failure error={overview.error} onRetry={() => void overview.refetch()} /> : null}
       {overview.isPending ? <Skeleton rows={8} label="Loading the overview" /> : null}
+      <StaleNotice asOf={asOfSummary(overview.data)} onReload={() => void overview.refetch()} />
       {overview.data === undefined ? null : <Content overview={overview.data} />}
     </Page>
   )
+}
+
+/** The overview of one tenant is read when it is asked for, and not summed before. */
+function asOfSummary(overview: Overview | undefined): number | null {
+  return overview?.tenant === null ? overview.as_of : null
 }
 
 function Lead({ overview }: { readonly overview: Overview }) {

@@ -8,16 +8,20 @@ import { Id } from '../../components/copy.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { Page } from '../../components/page.tsx'
+import { StaleNotice } from '../../components/stale-notice.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
 import { tenantUrl } from '../../core/console-url.ts'
 import { CreateTenant } from './create-tenant.tsx'
 
+/** The summary of all tenants is written each minute. */
+const REFRESH_MILLISECONDS = 60_000
+
 /** Every tenant with its balance. */
 export default function TenantsPage() {
   const [isCreating, setCreating] = useState(false)
   const mayWrite = useMay('owner')
-  const list = useAdminList('/tenants')
+  const list = useAdminList('/tenants', { everyMilliseconds: REFRESH_MILLISECONDS })
   const create = (
     <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
       New tenant
@@ -29,6 +33,7 @@ export default function TenantsPage() {
       lead="Each tenant has one balance. The list is as old as its time below."
       actions={mayWrite ? create : undefined}
     >
+      <StaleNotice asOf={list.asOf} onReload={list.reload} />
       <DataTable
         caption="Tenants"
         columns={COLUMNS}

@@ -1,8 +1,10 @@
 import { useAdminList } from '../../api/admin-query.ts'
+import { useMay } from '../../api/session.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter, TextFilter } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
+import { StaleNotice } from '../../components/stale-notice.tsx'
 import { lastDays } from '../../core/time.ts'
 import { usageGroup, usageGroups } from '../../core/usage-group.ts'
 import { TenantFilter, useTenantScope } from '../../shell/tenant-scope.tsx'
@@ -13,6 +15,9 @@ import { usageColumns } from './usage-columns.tsx'
 
 const DAYS_SHOWN = 30
 
+/** The summary of all tenants is written each minute. */
+const REFRESH_MILLISECONDS = 60_000
+
 /** What was used, by day and by model, key or operation. */
 export default function UsagePage() {
   const asked = useUrlFilters(['tenant', 'from', 'to', 'by'])
@@ -22,8 +27,9 @@ export default function UsagePage() {
   const days = lastDays(DAYS_SHOWN, unixSeconds())
   const from = url.filters.from ?? days[0] ?? ''
   const to = url.filters.to ?? days.at(-1) ?? ''
+  const isOfAll = useMay('viewer') && tenant === undefined
   const query = { tenant, from, to }
-  const list = useAdminList('/usage', { query: { ...query, group_by: by } })
+  const list = useAdminList('/usage', { query: { ...query, group_by: by }, everyMilliseconds: REFRESH_MILLISECONDS })
   return (
     <Page title="Usage" lead="Settled requests and jobs, by the UTC day of their settlement.">
       <FilterBar url={url}>
@@ -32,6 +38,7 @@ export default function UsagePage() {
         <TextFilter url={url} name="from" label="From (UTC)" type="date" />
         <TextFilter url={url} name="to" label="To (UTC)" type="date" />
       </FilterBar>
+      {isOfAll ? <StaleNotice asOf={list.asOf} onReload={list.reload} /> : null}
       <UsageByDay query={query} by={by} from={from} to={to} />
       <DataTable
         caption={`Usage by ${by}`}
