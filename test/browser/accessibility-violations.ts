@@ -4,7 +4,11 @@ import type { Page } from 'playwright-core'
 /** WCAG 2.2 AA and all that it includes. */
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-type Violation = { readonly id: string; readonly help: string; readonly nodes: readonly { readonly html: string }[] }
+type Violation = {
+  readonly id: string
+  readonly help: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
 
 /** Resolves when every transition has ended and the page is drawn. */
 const SETTLED = `(async () => {
@@ -14,7 +18,7 @@ const SETTLED = `(async () => {
 })()`
 
 /**
- * One sentence for each rule of WCAG 2.2 AA that the page breaks, with the elements. axe cannot judge canvases, the order of focus, or a
+ * One sentence for each rule of WCAG 2.2 AA that the page breaks, with the elements and the reasons. axe cannot judge canvases, the order of focus, or a
  * colour as the only sign.
  */
 export async function accessibilityViolations(page: Page): Promise<string[]> {
@@ -24,6 +28,7 @@ export async function accessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(`${axe.source}; undefined`)
   const run = `axe.run(document, ${JSON.stringify({ runOnly: STANDARDS, resultTypes: ['violations'] })})`
   const violations: readonly Violation[] = await page.evaluate(`${run}.then(({ violations }) =>
-    violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => ({ html })) })))`)
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`)
+    violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html, failureSummary }) => ({ html, failureSummary })) })))`)
+  const where = (nodes: Violation['nodes']) => nodes.map(({ html, failureSummary }) => `${html} (${failureSummary})`)
+  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${where(nodes).join(' ')}`)
 }

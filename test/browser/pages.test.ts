@@ -1,34 +1,28 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
-import type { Table } from '#adapters/store/table/table.ts'
-import { parseCredits } from '#core/money/money.ts'
-import { type PastRequest, PastTraffic } from '../engines/past-traffic.ts'
-import { TESTER } from '../engines/tester.ts'
+import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, signedIn, startConsoleHost } from './console-host.ts'
-import { show } from './page-steps.ts'
+import { type ConsoleHost, startConsoleHost } from './console-host.ts'
+import { loaded, show } from './page-steps.ts'
+import { writePastDays } from './past-days.ts'
 
-const PAGES = [
-  '',
-  '/usage',
-  '/videos',
-  '/playground',
-  '/webhooks',
-  '/ledger',
-  '/keys',
-  '/tenants',
-  '/channels',
-  '/audit',
-  '/sessions',
+/** Pages without a job of their own; `query` besides the tenant. */
+const PAGES: readonly (readonly [path: string, query?: string])[] = [
+  [''],
+  ['/usage'],
+  ['/videos'],
+  ['/playground'],
+  ['/playground', '&kind=chat'],
+  ['/playground', '&kind=image'],
+  ['/webhooks'],
+  ['/ledger'],
+  ['/keys'],
+  ['/tenants'],
+  ['/tenants/demo'],
+  ['/channels'],
+  ['/audit'],
+  ['/sessions'],
+  ['/no-such-page'],
 ]
-
-const CHAT: PastRequest = {
-  operation: 'create-chat-completion',
-  model: 'chat-default',
-  channel: 'openai-main',
-  amount: parseCredits('0.25'),
-  usage: { inputTokens: 200, outputTokens: 500 },
-}
 
 const LOOKS = [
   { colorScheme: 'light', size: { width: 1280, height: 800 } },
@@ -39,65 +33,109 @@ const LOOKS = [
 /** Some ten seconds; a machine that does other work takes longer. */
 const LOADED_MACHINE_MILLISECONDS = 180_000
 
-async function writePast(table: Table): Promise<void> {
-  await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
-  const traffic = new PastTraffic(table)
-  const day = 24 * 60 * 60
-  const now = Math.trunc(Date.now() / 1000)
-  const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * day })
-  for (let before = 8; before >= 0; before -= 1) {
-    const requests = Array.from({ length: 8 }, () => CHAT)
-    await traffic.requests(key, (now - before * day - 60) * 1000, requests)
-  }
-}
-
 let host: ConsoleHost
 beforeAll(async () => {
-  host = await startConsoleHost({ writePast })
+  host = await startConsoleHost({ writePast: writePastDays })
 })
 afterAll(() => host.close())
 afterEach(() => host.browser.endTest())
 
-const tenantPath = (path: string) => `/console${path}?tenant=demo`
+const tenantPath = (path: string, query = '') => `/console${path}?tenant=demo${query}`
+
+/** A script that resolves when the page has taken a look over. */
+const taken = ({ colorScheme, size }: (typeof LOOKS)[number]) => `new Promise((resolve) => {
+  const isTaken = () => innerWidth === ${size.width} && matchMedia('(prefers-color-scheme: ${colorScheme})').matches
+  const look = () => (isTaken() ? resolve() : requestAnimationFrame(look))
+  look()
+})`
+
+/** Checks the present page in every look. */
+async function checkLooks(page: Page, path: string): Promise<void> {
+  expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1])
+  for (const look of LOOKS) {
+    await page.emulateMedia({ colorScheme: look.colorScheme })
+    await page.setViewportSize(look.size)
+    await page.evaluate(taken(look))
+    expect([path, look, await accessibilityViolations(page)]).toEqual([path, look, []])
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    expect([path, look, Number(width) <= look.size.width]).toEqual([path, look, true])
+  }
+}
+
+/** Filters of pages: what a person chooses, and what then stands in the url. */
+const FILTERS: readonly {
+  readonly path: string
+  readonly choose: (page: Page) => Promise<unknown>
+  readonly inUrl: RegExp
+  /** How many rows the filter leaves. */
+  readonly rows: number
+}[] = [
+  {
+    path: '/ledger',
+    choose: (page) => page.getByLabel('Kind').selectOption('grant'),
+    inUrl: /[?&]kind=grant/,
+    rows: 1,
+  },
+  {
+    path: '/videos',
+    choose: (page) => page.getByLabel('Status').selectOption('failed'),
+    inUrl: /[?&]status=failed/,
+    rows: 1,
+  },
+  {
+    path: '/usage',
+    choose: (page) => page.getByLabel('Group by').selectOption('operation'),
+    inUrl: /[?&]by=operation/,
+    rows: 2,
+  },
+  {
+    path: '/audit',
+    choose: async (page) => {
+      await page.getByLabel('Action').fill('tenant create')
+      await page.keyboard.press('Enter')
+    },
+    inUrl: /[?&]action=tenant(\+|%20)create/,
+    rows: 1,
+  },
+]
 
 describe('every page of the console', () => {
   it(
     'loads without a problem, meets WCAG 2.2 AA in both themes and on a phone, where only tables scroll sideways',
     async () => {
+      const job = host.gateway.api.create({ model: 'famB-1.1-t2v', prompt: 'a paper city' })
       // A change of the theme would fade, and a colour in between may lack contrast.
       const page = await host.owner({ reducedMotion: 'reduce' })
       const titles = new Set<string>()
-      for (const path of PAGES) {
-        await show(page, tenantPath(path))
-        expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+      for (const [path, query] of PAGES) {
+        await show(page, tenantPath(path, query))
+        await checkLooks(page, tenantPath(path, query))
         titles.add(await page.title())
-        for (const look of LOOKS) {
-          await page.emulateMedia({ colorScheme: look.colorScheme })
-          await page.setViewportSize(look.size)
-          expect([path, look, await accessibilityViolations(page)]).toEqual([path, look, []])
-          const width = await page.evaluate('document.documentElement.scrollWidth')
-          expect([path, look, Number(width) <= look.size.width]).toEqual([path, look, true])
-        }
       }
-      expect(titles.size).toBe(PAGES.length)
+      expect(titles.size).toBe(new Set(PAGES.map(([path]) => path)).size)
+      const { id } = (await job).json
+      await host.gateway.api.until(String(id), 'succeeded')
+      await show(page, tenantPath(`/videos/${id}`))
+      await page.locator('video').waitFor()
+      await page.locator('main details > summary').evaluateAll((summaries) => summaries.map((each) => each.click()))
+      await checkLooks(page, '/videos/{job_id}')
     },
     LOADED_MACHINE_MILLISECONDS,
   )
 
-  it('keeps its filters over a reload and in a link', async () => {
+  it.each(FILTERS)('keeps the filter of $path over a reload and in a link', async ({ path, choose, inUrl, rows }) => {
     const page = await host.owner()
-    await show(page, tenantPath('/ledger'))
-    const rows = page.locator('tbody tr')
-    await rows.first().waitFor()
-    await page.getByLabel('Kind').selectOption('grant')
-    await page.waitForURL(/kind=grant/)
+    await show(page, tenantPath(path))
+    await choose(page)
+    await page.waitForURL(inUrl)
+    const link = page.url()
     await page.reload()
-    await signedIn(page)
-    expect(await page.getByLabel('Kind').inputValue()).toBe('grant')
-    await rows.first().waitFor()
-    expect(await rows.count()).toBe(1)
+    expect(page.url()).toBe(link)
+    await loaded(page)
+    await page.locator('table').last().locator('tbody tr').first().waitFor()
+    expect(await page.locator('table').last().locator('tbody tr').count()).toBe(rows)
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.waitForURL((url) => !url.search.includes('kind'))
+    await page.waitForURL((url) => !inUrl.test(url.search))
   })
 
   it('says that the gateway does not respond, and what failed with its request id, and goes on by itself', async () => {

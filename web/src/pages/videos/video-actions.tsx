@@ -21,7 +21,9 @@ export function VideoActions({ job }: { readonly job: VideoDetail }) {
   const confirm = async (chosen: Action) => {
     const tenant = encodeURIComponent(job.tenant.id)
     const path = `/videos/${encodeURIComponent(job.id)}${words[chosen].path}?tenant=${tenant}`
-    await (chosen === 'delete' ? adminWrite('DELETE', path) : adminWrite('POST', path, {}))
+    await (chosen === 'delete'
+      ? adminWrite('DELETE', path, undefined, { deletes: '/videos/{job_id}' })
+      : adminWrite('POST', path, {}))
     notify(words[chosen].done)
     setAction(null)
     if (chosen === 'delete') {
