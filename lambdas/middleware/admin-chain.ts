@@ -13,7 +13,7 @@ import { requireSession } from './admin-session.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
 import { errorResponse } from './error-response.ts'
 import { neverStored } from './never-stored.ts'
-import { requestLog } from './request-log.ts'
+import { requestIdOf, requestLog } from './request-log.ts'
 
 /** Serves one operation of the admin API. */
 export type AdminOperation = (event: ApiEvent, context: Context) => Promise<AdminResponse>
@@ -30,7 +30,7 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * The handler of one function of the admin API, which finds the operation of each request in ADMIN_ROUTES. What wraps every
  * operation, from the outside in:
  *
- * 1. `neverStored` keeps the response out of every cache;
+ * 1. `neverStored` keeps the response out of every cache, and browsers from guessing its type;
  * 2. `requestLog` writes the one log line;
  * 3. `errorResponse` turns whatever is thrown into a status and a body;
  * 4. requests that did not come through the front door get a 404;
@@ -60,7 +60,7 @@ export function adminHandler<Name extends AdminFunction>(
     const handle = routed === undefined ? undefined : chains.get(routed.route.operation)
     return handle === undefined
       ? await nowhere(event, context)
-      : await handle({ ...event, pathParameters: { ...routed?.parameters } }, context)
+      : await handle({ ...withSafeId(event, context), pathParameters: { ...routed?.parameters } }, context)
   }
 
   function served(route: AdminRoute, operation: AdminOperation): Handler {
@@ -75,6 +75,11 @@ export function adminHandler<Name extends AdminFunction>(
       return resultOf(await operation(event, context), route)
     }
   }
+}
+
+/** What is recorded of a request has the id that the client sees; one that the client chose may be no token. */
+function withSafeId(event: ApiEvent, context: Context): ApiEvent {
+  return { ...event, requestContext: { ...event.requestContext, requestId: requestIdOf(event, context) } }
 }
 
 function chain(operation: string) {

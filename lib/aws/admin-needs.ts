@@ -68,7 +68,7 @@ export const ADMIN_NEEDS: Readonly<Record<AdminFunction, FunctionNeeds>> = {
         actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
         partitions: ['AUDIT', 'BAL#*', 'BUDGET#*', 'CH#*', 'K#*', 'KEYS', 'L#*', 'SWITCHES', 'T#*', 'TENANTS', 'U#*'],
       },
-      { actions: ['UpdateItem'], partitions: ['FAILURES'] },
+      { actions: ['UpdateItem'], partitions: ['FAILURES', 'SIGNIN#*'] },
     ],
     objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['DeleteObject'] },
     readsConfiguration: true,

@@ -5,6 +5,7 @@ import type { Session } from '#core/console/session.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
+import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { writeOperations } from '#lambdas/admin-api/write/write-operations.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { useSecretsManager } from '../adapters/secrets/fake-secrets-manager.ts'
@@ -74,6 +75,7 @@ function handlerOf(route: AdminRoute, { fault, session }: { fault: Error; sessio
     config: () => testCatalogue().config,
     figures: async () => undefined,
     summary: summarySource({ table: () => table, now: Date.now, isLive: false }),
+    verifications: new VerificationRate(),
     openBucket: fail,
     openSigner: fail,
     now: Date.now,

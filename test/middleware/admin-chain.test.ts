@@ -29,12 +29,25 @@ describe('adminHandler', () => {
     const response = await handler(adminEvent('POST', KEYS, { body: '{"tenant":"acme"}' }), context)
     expect(response).toMatchObject({
       statusCode: 201,
-      headers: { 'content-type': 'application/json', 'cache-control': 'no-store', 'x-request-id': REQUEST_ID },
+      headers: {
+        ...{ 'content-type': 'application/json', 'x-content-type-options': 'nosniff' },
+        ...{ 'cache-control': 'no-store', 'x-request-id': REQUEST_ID },
+      },
       body: '{"object":"key"}',
     })
     expect(serve.mock.calls[0]?.[0]).toMatchObject({ session: { actor: 'ada@host' }, json: { tenant: 'acme' } })
     expect(log.entries()).toEqual([expect.objectContaining({ operation: 'create-key', statusCode: 201 })])
   })
+
+  it.each(['two\nlines', 'x'.repeat(500), ''])(
+    'gives operations no request id that a client chose as %j',
+    async (requestId) => {
+      const event = adminEvent('POST', KEYS)
+      const response = await handler({ ...event, requestContext: { ...event.requestContext, requestId } }, context)
+      const seen = serve.mock.calls[0]?.[0].requestContext.requestId
+      expect([seen, response.headers?.['x-request-id']]).toEqual([context.awsRequestId, context.awsRequestId])
+    },
+  )
 
   it('passes decoded parameters of the path, and an empty object for no body', async () => {
     serve.mockResolvedValue({ cookies: ['a=1', 'b=2'] })
@@ -50,7 +63,8 @@ describe('adminHandler', () => {
     ['an unknown path', 'POST', '/admin/v1/nothing', 404],
   ])('refuses %s', async (_, method, path, statusCode) => {
     const response = await handler(adminEvent(method, path), context)
-    expect(response).toMatchObject({ statusCode, headers: { 'cache-control': 'no-store' } })
+    const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+    expect(response).toMatchObject({ statusCode, headers })
   })
 
   it.each<[string, Record<string, string | undefined>]>([

@@ -7,6 +7,7 @@ import { readCurrentFigures } from '#adapters/telemetry/current-figures.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import { readOperations } from './read-operations.ts'
 import { summarySource } from './summary-source.ts'
+import { VerificationRate } from './verification-rate.ts'
 
 const table = once(openTable)
 const now = Date.now
@@ -21,6 +22,7 @@ export const handler = adminHandler(
     summary,
     config,
     figures: readCurrentFigures,
+    verifications: new VerificationRate(),
     openBucket: once(openBucket),
     openSigner: openVideoUrlSigner,
     now,

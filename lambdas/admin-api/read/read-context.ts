@@ -4,6 +4,7 @@ import type { Table } from '#adapters/store/table/table.ts'
 import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Summary } from '#core/console/summary.ts'
+import type { VerificationRate } from './verification-rate.ts'
 
 /** The reads of the table, without its writes. */
 export type ReadableTable = Pick<Table, 'readItem' | 'readItems' | 'queryPage'>
@@ -19,6 +20,8 @@ export type ReadContext = {
   readonly config: () => GatewayConfig
   /** Errors and latency of channels; undefined if they cannot be read. */
   readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
+  /** The verifications of this instance. */
+  readonly verifications: VerificationRate
   readonly openBucket: OpenBucket
   readonly openSigner: OpenUrlSigner
   /** Unix milliseconds. */

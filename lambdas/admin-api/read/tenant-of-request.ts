@@ -51,9 +51,15 @@ export async function namedTenant(event: ApiEvent, table: ReadableTable, tenantI
   return { id: named.id, name: named.name }
 }
 
-/** A row as a session may see it: what served a request is for operators, so an API key sees no channel. */
-export function visibleRow<Row extends { readonly channel: string | null }>({ role }: Session, row: Row): Row {
-  return role === 'tenant' ? { ...row, channel: null } : row
+/** What of a row is for operators alone: what served a request, and why an operator moved credits. */
+type OperatorFields = { readonly channel: string | null; readonly reason?: string | null }
+
+/** A row as a session may see it: an API key sees no channel and no note of an operator (docs/decisions/0150). */
+export function visibleRow<Row extends OperatorFields>({ role }: Session, row: Row): Row {
+  if (role !== 'tenant') {
+    return row
+  }
+  return { ...row, channel: null, ...(row.reason === undefined ? {} : { reason: null }) }
 }
 
 /** No tenant has this id. */

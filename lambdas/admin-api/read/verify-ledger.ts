@@ -1,13 +1,24 @@
 import { InvalidRequestError } from '#core/errors.ts'
 import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/ledger/verify-bounded.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
 import { namedTenant, tenantIdOf } from './tenant-of-request.ts'
 
 /** GET /admin/v1/ledger/verification: reads the whole tenant, up to a bound, because somebody asked for it. */
-export async function verifyTenantLedger(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
-  const { id: tenant } = await namedTenant(event, table(), tenantIdOf(event))
+export async function verifyTenantLedger(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
+  const { table, now, verifications } = context
+  const end = verifications.begin(sessionOf(event).id, now())
+  try {
+    const { id: tenant } = await namedTenant(event, table(), tenantIdOf(event))
+    return await verify(tenant, context)
+  } finally {
+    end()
+  }
+}
+
+/** @throws InvalidRequestError for a tenant that is too large. */
+async function verify(tenant: string, { table, now }: ReadContext): Promise<AdminResponse> {
   try {
     const { broken, rows } = await verifyBounded(table(), tenant)
     return {

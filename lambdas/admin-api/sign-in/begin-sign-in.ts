@@ -1,8 +1,8 @@
 import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
-import { takeSignInPlace } from '#adapters/store/console/sign-in-throttle.ts'
+import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { addressOfSignIn } from '#core/console/client-address.ts'
-import { TooManySignInsError } from '#core/console/session-errors.ts'
+import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
 
 /** What the front door says of its viewer. Requests that did not come through it are refused before. */
@@ -35,6 +35,26 @@ export async function beginSignIn(
     throw new TooManySignInsError(retryAfterSeconds)
   }
   return { succeed: giveBack, recordRefusal }
+}
+
+/**
+ * Counts a sign-in whose key, link or user is right, before its session is opened.
+ * @throws HolderRateExceededError for one too many of this holder in a minute. It is no failure of the address.
+ */
+export async function countSignIn(
+  table: Pick<Table, 'updateItem'>,
+  { succeed, recordRefusal }: SignInAttempt,
+  user: { readonly holder: string; readonly nowMilliseconds: number },
+): Promise<void> {
+  try {
+    await countForHolder(table, 'sign-in', user)
+  } catch (error) {
+    if (error instanceof HolderRateExceededError) {
+      await recordRefusal('too many sign-ins of one key or user')
+      await succeed()
+    }
+    throw error
+  }
 }
 
 function addressOf(event: ApiEvent): string {

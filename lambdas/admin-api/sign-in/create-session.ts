@@ -10,7 +10,7 @@ import { sessionView } from '#core/console/session-view.ts'
 import { parseBody } from '#core/contract/request-issues.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import { currentSite } from '#middleware/admin-gate.ts'
-import { beginSignIn } from './begin-sign-in.ts'
+import { beginSignIn, countSignIn } from './begin-sign-in.ts'
 import { sessionCookie } from './session-cookie.ts'
 import type { SignInContext } from './sign-in-context.ts'
 
@@ -24,6 +24,9 @@ export function createSession({ table: openTable, environment }: SignInContext):
     const [table, site, now] = [openTable(), currentSite(environment), Date.now()]
     const attempt = await beginSignIn(table, event, now)
     const admitted = 'key' in shown ? await admitKey(shown.key) : await admitLink(shown.link)
+    if (admitted !== undefined) {
+      await countSignIn(table, attempt, { holder: admitted.user.holder, nowMilliseconds: now })
+    }
     const opened = admitted && (await open(admitted))
     if (opened === undefined) {
       await attempt.recordRefusal('key' in shown ? 'this key does not sign in' : 'this link does not sign in')

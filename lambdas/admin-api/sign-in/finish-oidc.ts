@@ -4,18 +4,17 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { openSession, type SignedInUser } from '#adapters/store/console/open-session.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { OidcSettings } from '#core/catalogue/console-settings.ts'
-import { consolePath } from '#core/console/console-pages.ts'
 import type { ConsoleSite } from '#core/console/console-site.ts'
 import { OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/console/oidc-page.ts'
 import { actorOfClaims, type OidcClaims, roleOfClaims } from '#core/console/oidc-role.ts'
 import { SESSION_MILLISECONDS } from '#core/console/session.ts'
-import { TooManySignInsError } from '#core/console/session-errors.ts'
+import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import { currentSite } from '#middleware/admin-gate.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { beginSignIn } from './begin-sign-in.ts'
+import { beginSignIn, countSignIn } from './begin-sign-in.ts'
 import { describeOidcFailure, OidcClient, oidcSettings } from './oidc-client.ts'
 import { noPendingCookie, type PendingSignIn, readPendingSignIn } from './oidc-cookie.ts'
 import { sessionCookie } from './session-cookie.ts'
@@ -55,7 +54,7 @@ export function finishOidc(context: SignInContext): AdminOperation {
         throw error
       }
       const { status, lines } = refusal
-      const wait = error instanceof TooManySignInsError ? { 'retry-after': String(error.retryAfterSeconds) } : {}
+      const wait = isTooOften(error) ? { 'retry-after': String(error.retryAfterSeconds) } : {}
       const headers = { ...OIDC_PAGE_HEADERS, ...wait }
       return { status, headers, cookies: [noPendingCookie(site)], body: refusedPage(lines) }
     }
@@ -78,6 +77,7 @@ async function signIn(event: ApiEvent, { table: open, settings, site }: Provider
     await attempt.recordRefusal('refused after the OpenID provider')
     throw error
   })
+  await countSignIn(table, attempt, { holder: user.holder, nowMilliseconds: now })
   const { requestId } = event.requestContext
   const opened = await openSession(table, user, { hasPageSecret: site.isLoopback, requestId, nowMilliseconds: now })
   await attempt.succeed()
@@ -87,7 +87,7 @@ async function signIn(event: ApiEvent, { table: open, settings, site }: Provider
   return {
     headers: OIDC_PAGE_HEADERS,
     cookies: [sessionCookie(event, site, { token, maxAgeSeconds }), noPendingCookie(site)],
-    body: signedInPage(`${consolePath(pending.page)}${fragment}`),
+    body: signedInPage(`${pending.target}${fragment}`),
   }
 }
 
@@ -139,12 +139,16 @@ const PROVIDER_ERROR_NAMES: readonly string[] = [
   'MissingSecretError',
 ]
 
+function isTooOften(error: unknown): error is TooManySignInsError | HolderRateExceededError {
+  return error instanceof TooManySignInsError || error instanceof HolderRateExceededError
+}
+
 /** Undefined for a fault of the gateway, which is no fault of the sign-in. */
 function refusalOf(error: unknown): OidcRefusedError | undefined {
   if (error instanceof OidcRefusedError) {
     return error
   }
-  if (error instanceof TooManySignInsError) {
+  if (isTooOften(error)) {
     return new OidcRefusedError(429, [error.message])
   }
   if (error instanceof AuthorizationResponseError) {

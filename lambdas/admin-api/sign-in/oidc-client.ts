@@ -37,7 +37,7 @@ export class OidcClient {
   }
 
   /** Where a sign-in begins. @throws errors of the network and of a discovery document that is not the issuer's. */
-  async authorizationUrl({ state, nonce, verifier, redirectUri }: Omit<PendingSignIn, 'page'>): Promise<string> {
+  async authorizationUrl({ state, nonce, verifier, redirectUri }: Omit<PendingSignIn, 'target'>): Promise<string> {
     const { authorization_endpoint: endpoint = '' } = await this.#server()
     const url = new URL(endpoint)
     const parameters = {

@@ -15,7 +15,8 @@ const pending = z.object({
   nonce: z.string(),
   verifier: z.string(),
   redirectUri: z.string(),
-  page: z.number(),
+  /** The page to come back to. */
+  target: z.string(),
   /** Unix seconds. */
   endsAt: z.number(),
 })
@@ -35,14 +36,14 @@ export function noPendingCookie(site: ConsoleSite): string {
   return cookie(site, '', 0)
 }
 
-/** The sign-in that this browser began; undefined without one, after ten minutes, and for a cookie that was changed. */
+/** The sign-in that this browser began; undefined without one, after ten minutes, and for a cookie that was changed or that another version wrote. */
 export async function readPendingSignIn(event: ApiEvent, site: ConsoleSite): Promise<PendingSignIn | undefined> {
   const [value, ...others] = cookieValues(headerLinesOf(event, 'cookie'), cookieName(site))
   if (value === undefined || others.length > 0) {
     return undefined
   }
   const text = openSealedValue(value, { secrets: await sealingSecrets(), purpose: PURPOSE })
-  const signIn = text === undefined ? undefined : pending.parse(JSON.parse(text))
+  const signIn = text === undefined ? undefined : pending.safeParse(JSON.parse(text)).data
   return signIn !== undefined && signIn.endsAt > nowSeconds() ? signIn : undefined
 }
 

@@ -1,7 +1,7 @@
 import { randomSecret } from '#adapters/store/console/open-session.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
-import { CONSOLE_PAGES } from '#core/console/console-pages.ts'
 import { originOf } from '#core/console/console-site.ts'
+import { isConsoleTarget } from '#core/console/console-target.ts'
 import { OIDC_PAGE_HEADERS, refusedPage } from '#core/console/oidc-page.ts'
 import { InvalidRequestError, RouteNotFoundError } from '#core/errors.ts'
 import type { AdminOperation } from '#middleware/admin-chain.ts'
@@ -22,9 +22,9 @@ export function startOidc({ environment }: SignInContext): AdminOperation {
     if (settings === undefined || origin === undefined) {
       throw new RouteNotFoundError()
     }
-    const page = readPage(event.queryStringParameters?.to)
+    const target = readTarget(event.queryStringParameters?.to)
     const redirectUri = `${origin}${CALLBACK_PATH}`
-    const signIn = { state: randomSecret(), nonce: randomSecret(), verifier: randomSecret(), redirectUri, page }
+    const signIn = { state: randomSecret(), nonce: randomSecret(), verifier: randomSecret(), redirectUri, target }
     try {
       const location = await new OidcClient(settings).authorizationUrl(signIn)
       return { headers: { location }, cookies: [await pendingCookie(signIn, site)] }
@@ -36,11 +36,11 @@ export function startOidc({ environment }: SignInContext): AdminOperation {
   }
 }
 
-/** @throws InvalidRequestError for a name that is no page. */
-function readPage(name: string = CONSOLE_PAGES[0]): number {
-  const index = CONSOLE_PAGES.findIndex((page): boolean => page === name)
-  if (index < 0) {
-    throw new InvalidRequestError([{ path: 'to', message: `to must be one of ${CONSOLE_PAGES.join(', ')}` }])
+/** @throws InvalidRequestError for anything but a page of the console. */
+function readTarget(target = '/console'): string {
+  if (!isConsoleTarget(target)) {
+    const message = '`to` must be a page of the console, such as /console/videos?status=failed'
+    throw new InvalidRequestError([{ path: 'to', message }])
   }
-  return index
+  return target
 }

@@ -1,4 +1,5 @@
 import { createPlaygroundKey as create } from '#adapters/store/accounts/create-playground-key.ts'
+import { countForHolder } from '#adapters/store/console/console-rates.ts'
 import { playgroundKeyRequest } from '#core/console/key-request.ts'
 import { parseRequest } from '#core/console/parse-request.ts'
 import type { Session } from '#core/console/session.ts'
@@ -14,8 +15,11 @@ import type { WriteOperation } from './write-context.ts'
 export const createPlaygroundKey: WriteOperation = async (event, { table, nowMilliseconds }) => {
   const { tenant } = parseRequest(playgroundKeyRequest, event.json)
   const session = sessionOf(event)
-  const wish = { sessionId: session.id, actor: actorOf(event), nowMilliseconds: nowMilliseconds() }
-  const { key, expiresAt, tenantId } = await create(table, { ...parentOf(session, tenant), ...wish })
+  const parent = parentOf(session, tenant)
+  const now = nowMilliseconds()
+  await countForHolder(table, 'playground-key', { holder: session.holder, nowMilliseconds: now })
+  const wish = { sessionId: session.id, actor: actorOf(event), nowMilliseconds: now }
+  const { key, expiresAt, tenantId } = await create(table, { ...parent, ...wish })
   return { body: { object: 'playground.key', key, expires_at: expiresAt, tenant: tenantId } }
 }
 

@@ -17,7 +17,7 @@ const ledgerRow = z.strictObject({
   channel: z.string().nullable().describe('Where the row names one; null for tenants.'),
   usage: usageCounts.nullable(),
   reference: z.string().nullable().describe('The id of a grant or a correction, as the operator gave it.'),
-  reason: z.string().nullable(),
+  reason: z.string().nullable().describe('Why an operator moved credits; null for tenants.'),
 })
 
 /** Rows of the ledger of a tenant, newest first. */

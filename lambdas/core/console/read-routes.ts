@@ -81,7 +81,7 @@ export const READ_ROUTES = [
     path: '/admin/v1/ledger/verification',
     access: 'viewer',
     successStatus: 200,
-    errorStatuses: ERRORS,
+    errorStatuses: [...ERRORS, 429],
     query: ['tenant'],
   },
   {

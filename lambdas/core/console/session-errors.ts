@@ -31,6 +31,18 @@ export class TooManySignInsError extends HttpError {
   }
 }
 
+/** One key or user of the console did something too often. */
+export class HolderRateExceededError extends HttpError {
+  override readonly name = 'HolderRateExceededError'
+  readonly statusCode = 429
+  override readonly retryAfterSeconds: number
+  /** @param what in the plural, such as `sign-ins`. */
+  constructor(what: string, retryAfterSeconds: number) {
+    super(`too many ${what} of this key or user: wait ${retryAfterSeconds} s`)
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
 /** No session that this user may end has this id. */
 export class SessionNotFoundError extends HttpError {
   override readonly name = 'SessionNotFoundError'

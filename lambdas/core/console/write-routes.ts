@@ -169,6 +169,6 @@ export const WRITE_ROUTES = [
     path: '/admin/v1/playground/key',
     access: 'tenant',
     successStatus: 201,
-    errorStatuses: ERRORS,
+    errorStatuses: [...ERRORS, 429],
   },
 ] as const satisfies readonly AdminRow[]

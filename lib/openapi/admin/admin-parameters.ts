@@ -53,7 +53,9 @@ const QUERY: Readonly<Record<string, Described>> = {
 
 /** Where a name of the list means something else. */
 const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, Described>>>> = {
-  'start-oidc': { to: text('Page of the console to go to after the sign-in.') },
+  'start-oidc': {
+    to: text('Page of the console to come back to, with its query, such as `/console/videos?status=failed`.'),
+  },
   'get-usage': {
     from: { description: 'First day, UTC; default: 29 days before `to`.', schema: { type: 'string', format: 'date' } },
     to: { description: 'Last day, UTC; default: today.', schema: { type: 'string', format: 'date' } },

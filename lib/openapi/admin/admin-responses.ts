@@ -11,7 +11,10 @@ const ERRORS: Readonly<Record<number, readonly [name: string, description: strin
   404: ['NotFound', 'There is no such thing; or the request did not come through the front door.'],
   409: ['Conflict', 'The state of the target refuses the change. `code` says why.'],
   413: ['ContentTooLarge', 'The body is larger than 64 KiB.'],
-  429: ['TooManyRequests', 'Too many failed sign-ins of this address. Retry after `Retry-After`.'],
+  429: [
+    'TooManyRequests',
+    'Too often: failed sign-ins of an address, or sign-ins, playground keys or verifications of a key or user. Retry after `Retry-After`.',
+  ],
   500: ['InternalError', 'A fault of the gateway.'],
   502: ['BadGateway', 'The OpenID provider failed.'],
   503: ['ServiceUnavailable', 'Contention or an outage. Retry after `Retry-After`.'],

@@ -9,6 +9,7 @@ import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/le
 import { tenantDetailResponse } from '#core/console/tenant-response.ts'
 import { callbackAttemptListResponse, videoDetailResponse, videoListResponse } from '#core/console/video-response.ts'
 import { microcredits } from '#core/money/money.ts'
+import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
@@ -165,6 +166,15 @@ describe('verify-ledger', () => {
     const { status, body } = await read('/ledger/verification', { tenant: tenantId })
     expect([status, ledgerVerificationResponse.safeParse(body).error]).toEqual([200, undefined])
     expect(body).toMatchObject({ ok: true, broken: [], rows: 1 })
+  })
+
+  it('verify-ledger 429: the seventh within a minute, which reads nothing', async () => {
+    const { tenantId } = await openTenant(engine.table)
+    const asked = readRig(engine.table, { verifications: new VerificationRate() })
+    for (let count = 0; count < 6; count += 1) {
+      expect((await asked('/ledger/verification', { tenant: tenantId })).status).toBe(200)
+    }
+    expect(await asked('/ledger/verification', { tenant: tenantId })).toMatchObject({ status: 429, requests: 1 })
   })
 
   it('verify-ledger 403: not for API keys', async () => {

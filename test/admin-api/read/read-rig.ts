@@ -2,6 +2,7 @@ import type { Session } from '#core/console/session.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { readOperations } from '#lambdas/admin-api/read/read-operations.ts'
 import { summarySource } from '#lambdas/admin-api/read/summary-source.ts'
+import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { adminHandler } from '#middleware/admin-chain.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
@@ -47,6 +48,7 @@ export function readRig(table: TableWithClient, changes: Partial<ReadContext> = 
       config: () => testCatalogue().config,
       figures: async () => undefined,
       summary: summarySource({ table: () => table, now: Date.now, isLive: true }),
+      verifications: new VerificationRate(),
       openBucket: () => Promise.reject(new Error('no bucket')),
       openSigner: async () => (job) => `https://videos.example.com/${job.videoKey}?until=${job.expiresAt}`,
       now: Date.now,

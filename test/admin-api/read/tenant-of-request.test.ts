@@ -48,4 +48,10 @@ describe('visibleRow', () => {
     expect([visibleRow(session({}), row), visibleRow(session({ role: 'owner' }), row)]).toEqual([row, row])
     expect(visibleRow(key, row)).toEqual({ id: 'j', channel: null })
   })
+
+  it('has the notes of operators for operators alone', () => {
+    const row = { id: 'g', channel: null, reason: 'disputes every bill' }
+    expect(visibleRow(session({ role: 'viewer' }), row)).toEqual(row)
+    expect(visibleRow(key, row)).toEqual({ ...row, reason: null })
+  })
 })

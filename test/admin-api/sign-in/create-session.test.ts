@@ -182,11 +182,19 @@ describe('create-session', () => {
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(15)
   })
 
-  it('counts no sign-in that succeeds', async () => {
+  it('create-session 429: the 21st sign-in of a key within a minute, from wherever, and none of it is a failure', async () => {
     const key = await adminKey()
-    for (let success = 0; success < 12; success += 1) {
+    for (let success = 0; success < 20; success += 1) {
       expect(await browser().signIn({ key })).toMatchObject({ status: 200 })
     }
+    const refused = await browser().signIn({ key }, { from: '10.0.0.2' })
+    expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': expect.stringMatching(/^\d+$/) } })
+    for (let other = 0; other < 11; other += 1) {
+      expect(await browser().signIn({ key }, { from: '10.0.0.2' })).toMatchObject({ status: 429, cookies: [] })
+    }
+    expect(await browser().signIn({ key: await adminKey() }, { from: '10.0.0.2' })).toMatchObject({ status: 200 })
+    pass(60_001)
+    expect(await browser().signIn({ key })).toMatchObject({ status: 200 })
   })
 
   it('records a sign-in, and refusals once for an address and minute, with no key in the entry', async () => {

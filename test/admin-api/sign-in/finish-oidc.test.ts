@@ -50,7 +50,7 @@ function takePageSecret(page: Browser, text: string): void {
 
 describe('finish-oidc', () => {
   it('finish-oidc 200: a page that leads to the console, with the session and without the cookie of the sign-in', async () => {
-    const { page, received } = await signIn({}, {}, { to: 'videos' })
+    const { page, received } = await signIn({}, {}, { to: '/console/videos?tenant=acme&status=failed' })
     expect(received).toMatchObject({
       status: 200,
       headers: { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' },
@@ -59,7 +59,9 @@ describe('finish-oidc', () => {
         'rg_oidc=; Path=/admin/v1/oidc; Max-Age=0; HttpOnly; SameSite=Lax',
       ],
     })
-    expect(html(received)).toContain('<meta http-equiv="refresh" content="0;url=/console/videos#page=')
+    expect(html(received)).toContain(
+      '<meta http-equiv="refresh" content="0;url=/console/videos?tenant=acme&amp;status=failed#page=',
+    )
     takePageSecret(page, html(received))
     expect(await page.send('GET', '/admin/v1/session')).toMatchObject({
       status: 200,

@@ -16,7 +16,13 @@ afterAll(() => {
   process.env.FRONT_DOOR_SECRET_ARN = arn
 })
 
-const SIGN_IN: PendingSignIn = { state: 's', nonce: 'n', verifier: 'v', redirectUri: 'https://a.example/x', page: 2 }
+const SIGN_IN: PendingSignIn = {
+  state: 's',
+  nonce: 'n',
+  verifier: 'v',
+  redirectUri: 'https://a.example/x',
+  target: '/console',
+}
 const AWS = consoleSite('https://a.example')
 
 async function readBack(cookie: string) {

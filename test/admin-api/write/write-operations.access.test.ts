@@ -114,4 +114,15 @@ describe('create-playground-key', () => {
     const refused = await call('POST', PLAYGROUND, { body: { tenant: tenantId } })
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'tenant_suspended' } } })
   })
+
+  it('create-playground-key 429: the 21st of a key or user within a minute', async () => {
+    const { tenantId } = await openTenant(rig.table)
+    const session = { holder: 'oidc:busy' }
+    const make = () => call('POST', PLAYGROUND, { body: { tenant: tenantId }, session })
+    for (let made = 0; made < 20; made += 1) {
+      expect(await make()).toMatchObject({ status: 201 })
+    }
+    expect(await make()).toMatchObject({ status: 429, body: { error: { type: 'rate_limit_error' } } })
+    expect(await call('POST', PLAYGROUND, { body: { tenant: tenantId } })).toMatchObject({ status: 201 })
+  })
 })

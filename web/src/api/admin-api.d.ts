@@ -1354,6 +1354,7 @@ export interface components {
                 } | null;
                 /** @description The id of a grant or a correction, as the operator gave it. */
                 reference: string | null;
+                /** @description Why an operator moved credits; null for tenants. */
                 reason: string | null;
             }[];
             /** @description Whether another page follows. A filtered page may be short. */
@@ -1851,7 +1852,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too many failed sign-ins of this address. Retry after `Retry-After`. */
+        /** @description Too often: failed sign-ins of an address, or sign-ins, playground keys or verifications of a key or user. Retry after `Retry-After`. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -2103,7 +2104,7 @@ export interface operations {
     startOidc: {
         parameters: {
             query?: {
-                /** @description Page of the console to go to after the sign-in. */
+                /** @description Page of the console to come back to, with its query, such as `/console/videos?status=failed`. */
                 to?: string;
             };
             header?: never;
@@ -2606,6 +2607,7 @@ export interface operations {
             401: components["responses"]["NotSignedIn"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };
@@ -3292,6 +3294,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             413: components["responses"]["ContentTooLarge"];
+            429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

@@ -95,7 +95,8 @@ function KeyForm() {
 function explain(failure: unknown): string {
   if (failure instanceof ApiError && failure.status === 429) {
     const wait = failure.retryAfterSeconds === null ? 'a minute' : counted(failure.retryAfterSeconds, 'second')
-    return `Too many failed sign-ins from this address. Try again in ${wait}.`
+    const what = failure.message.includes('address') ? 'failed sign-ins from this address' : 'sign-ins'
+    return `Too many ${what}. Try again in ${wait}.`
   }
   if (failure instanceof ApiError && failure.status === 401) {
     return 'This key does not sign in: it is unknown, expired or revoked.'
@@ -103,17 +104,19 @@ function explain(failure: unknown): string {
   return describeFailure(failure)
 }
 
-/** Pages to which a sign-in elsewhere can lead back. */
-const RETURNS = new Set(['usage', 'videos', 'playground', 'keys', 'tenants', 'ledger', 'channels', 'audit', 'webhooks'])
-
 /** A link and not a form, because the policy of the page forbids forms that end at another origin. */
 function OidcLink({ issuer }: { readonly issuer: string }) {
-  const page = location.pathname.split('/')[2] ?? ''
   return (
-    <a class="button button-plain" href={`/admin/v1/oidc/start?to=${RETURNS.has(page) ? page : 'overview'}`}>
+    <a class="button button-plain" href={`/admin/v1/oidc/start?to=${encodeURIComponent(hereWithFilters())}`}>
       Sign in with {hostOf(issuer)}
     </a>
   )
+}
+
+/** The page and its filters, written as the gateway takes them back. */
+function hereWithFilters(): string {
+  const query = new URLSearchParams(location.search).toString()
+  return location.pathname + (query === '' ? '' : `?${query}`)
 }
 
 function hostOf(issuer: string): string {

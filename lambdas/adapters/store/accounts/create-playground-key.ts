@@ -31,8 +31,13 @@ const PARENT_KEYS_MAX = 20
 /** The table may delete an expired key a day later; until then it is refused like any expired key. */
 const KEPT_SECONDS = 24 * 60 * 60
 
-/** The public id under which requests of owners' keys are counted and billed: they have no API key as their parent. */
-export const OWNERS_KEY_ID = 'playground'
+/**
+ * The public id under which the requests of an owner's keys are counted and billed: they have no API key as their parent. Each session has
+ * its own, with its own event streams, and the audit log says whose session it is.
+ */
+export function ownersKeyId(sessionId: string): string {
+  return `playground-${sessionId}`
+}
 
 /** Other sessions make keys with the same parent all the time. */
 class PlaygroundKeyContendedError extends Error {
@@ -115,7 +120,7 @@ function limitsOf({ keyId, models, ratePerMinute, budget }: ApiKeyListing): Item
   return { keyId, models, ratePerMinute: ratePerMinute ?? undefined, ...counted }
 }
 
-async function tenantParent(table: Table, { tenantId }: Wish): Promise<Parent> {
+async function tenantParent(table: Table, { tenantId, sessionId }: Wish): Promise<Parent> {
   const tenant = await table.readItem(tableKeys.tenant(tenantId))
   if (tenant === undefined) {
     throw new TenantNotFoundError(`no tenant ${tenantId}`)
@@ -123,7 +128,7 @@ async function tenantParent(table: Table, { tenantId }: Wish): Promise<Parent> {
   return {
     item: tableKeys.tenant(tenantId),
     playground: readPlaygroundKeys(tenant),
-    limits: { keyId: OWNERS_KEY_ID, models: null },
+    limits: { keyId: ownersKeyId(sessionId), models: null },
     expiresAt: null,
     check: {},
   }

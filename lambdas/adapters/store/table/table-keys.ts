@@ -66,6 +66,8 @@ export const tableKeys = {
   signInLink: (digest: string): TableKey => ({ PK: `LINK#${digest}`, SK: '0' }),
   /** Failed sign-ins of an address. */
   signInFailures: (address: string): TableKey => ({ PK: `SIGNIN#${address}`, SK: '0' }),
+  /** What one key or one user of the console did in a minute. No address has a `#`. */
+  holderRate: (action: string, holder: string): TableKey => ({ PK: `SIGNIN#${action}#${holder}`, SK: '0' }),
   /** What was last alerted about a budget or a balance. */
   alertMark: (tenantId: string, subject: string): TableKey => ({ PK: `AL#${tenantId}`, SK: `MARK#${subject}` }),
   /** What the pages of the console over all tenants show, in packed parts. */

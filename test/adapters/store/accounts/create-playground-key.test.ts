@@ -3,7 +3,7 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
-import { createPlaygroundKey, OWNERS_KEY_ID } from '#adapters/store/accounts/create-playground-key.ts'
+import { createPlaygroundKey, ownersKeyId } from '#adapters/store/accounts/create-playground-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
@@ -158,7 +158,11 @@ describe('create-playground-key: a key made by an owner', () => {
   it('belongs to the tenant, may use every model, and ends when the tenant is suspended', async () => {
     const tenant = await openTenant(table)
     const { key } = await make({ tenant })
-    expect(await callerOf(key)).toMatchObject({ tenantId: tenant.tenantId, keyId: OWNERS_KEY_ID, models: null })
+    expect(await callerOf(key)).toMatchObject({
+      tenantId: tenant.tenantId,
+      keyId: ownersKeyId('session'),
+      models: null,
+    })
     await suspendTenant(table, tenant.tenantId, { actor: TESTER })
     expect(await callerOf(key)).toBeUndefined()
     await expect(make({ tenant })).rejects.toThrow('is suspended')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { takeSignInPlace } from '#adapters/store/console/sign-in-throttle.ts'
+import { takeMinutePlace } from '#adapters/store/console/minute-count.ts'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 
 let engine: TestTable
@@ -9,26 +10,27 @@ beforeAll(async () => {
 afterAll(() => engine.close())
 
 const NOW = 1_800_000_000_000
-const take = (address: string, at = NOW) => takeSignInPlace(engine.table, address, at)
+const take = (name: string, at = NOW) =>
+  takeMinutePlace(engine.table, { key: tableKeys.signInFailures(name), max: 10 }, at)
 
-async function takeMany(address: string, count: number) {
-  return await Promise.all(Array.from({ length: count }, () => take(address)))
+async function takeMany(name: string, count: number) {
+  return await Promise.all(Array.from({ length: count }, () => take(name)))
 }
 
-describe('takeSignInPlace', () => {
-  it('gives ten places in a minute that begins with the first, however many ask at once', async () => {
+describe('takeMinutePlace', () => {
+  it('gives its places in a minute that begins with the first, however many ask at once', async () => {
     const places = await takeMany('10.0.0.1', 30)
     expect(places.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined)).toHaveLength(10)
     expect(await take('10.0.0.1', NOW + 30_500)).toEqual({ retryAfterSeconds: 30 })
     expect(await take('10.0.0.1', NOW + 60_000)).toHaveProperty('giveBack')
   })
 
-  it('counts each address by itself', async () => {
+  it('counts each item by itself', async () => {
     await takeMany('10.0.0.2', 10)
     expect(await take('10.0.0.3')).toHaveProperty('giveBack')
   })
 
-  it('frees the place of a sign-in that succeeds, in its own minute alone', async () => {
+  it('frees a place that is given back, in its own minute alone', async () => {
     const [first] = await takeMany('10.0.0.4', 10)
     await first?.giveBack?.()
     const next = await take('10.0.0.4')
