@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { BAD_ANSWER, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
@@ -21,6 +21,7 @@ export class HttpResponse implements ClientResponse {
   readonly #response: ServerResponse
   readonly #options: Options
   readonly #gone = new AbortController()
+  readonly #ending = new AbortController()
   readonly #closed: Promise<void>
   #statusCode: number | undefined
   /** A stream of events can say in an event that it ends early. */
@@ -49,6 +50,10 @@ export class HttpResponse implements ClientResponse {
 
   get gone(): AbortSignal {
     return this.#gone.signal
+  }
+
+  get ending(): AbortSignal {
+    return this.#ending.signal
   }
 
   get isOpen(): boolean {
@@ -128,6 +133,12 @@ export class HttpResponse implements ClientResponse {
     this.#gone.abort()
   }
 
+  /** The process ends: as {@link giveUp}, and no upstream is waited for. A response that has not begun becomes a 503. */
+  endNow(): void {
+    this.giveUp()
+    this.#ending.abort()
+  }
+
   /** Ends a response that was left without an end, and resolves when the client has every byte, or has left. */
   async finished(): Promise<void> {
     if (!(this.#hasEnded || this.#slices !== undefined)) {
@@ -167,8 +178,9 @@ export class HttpResponse implements ClientResponse {
       return
     }
     this.#hasEnded = true
-    if (!this.isOpen) {
-      sendGatewayError(this.#response, this.#options.requestId, BAD_ANSWER)
+    if (!this.#response.headersSent) {
+      const refusal = this.#ending.signal.aborted ? SHUTTING_DOWN : BAD_ANSWER
+      sendGatewayError(this.#response, this.#options.requestId, refusal)
     } else if (this.#promised === undefined || this.#promised <= 0) {
       this.#response.end()
     } else {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
-import { sendGatewayError } from '#adapters/http-server/gateway-error.ts'
+import { SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
@@ -28,6 +28,8 @@ type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadRespo
 export class RelayServer {
   readonly #allowedOrigins = allowedOrigins()
   readonly #running = new RunningWork()
+  readonly #open = new Set<HttpResponse>()
+  #isEnding = false
   readonly #bodies: BodiesBeingRead
   readonly #unread: UnreadResponses
 
@@ -39,6 +41,18 @@ export class RelayServer {
   /** Reads a request to its end, and responds. Resolves after the settlement and the last byte; never rejects. */
   async answer(route: RelayRoute, target: RequestTarget, pair: HttpPair): Promise<void> {
     await this.#running.track(this.#serve(route, target, pair))
+  }
+
+  /**
+   * Takes no more requests, ends the open ones, and settles them by what was delivered: all at once, so that the ledger writes them in
+   * groups. Resolves when every request is settled, or after the given time; Reconcile gives back what is open then.
+   */
+  async end(millisecondsMax: number): Promise<void> {
+    this.#isEnding = true
+    for (const answer of this.#open) {
+      answer.endNow()
+    }
+    await this.settled(millisecondsMax)
   }
 
   /** Resolves when every request is settled, or after the given time. */
@@ -59,17 +73,23 @@ export class RelayServer {
       sendGatewayError(response, requestId, refusalOf(error))
       return
     }
+    if (this.#isEnding) {
+      sendGatewayError(response, requestId, SHUTTING_DOWN)
+      return
+    }
     const headers = new ResponseHeaders(requestId)
     const received = receivedOverHttp(request, target, body)
     const hold = (bytes: number) => this.#hold({ request, response }, bytes)
     const answer = new HttpResponse(response, { requestId, headers, hold })
     const exchange = new RelayExchange({ operation, request: received, requestId, headers, response: answer })
+    this.#open.add(answer)
     const timeUp = setTimeout(() => answer.giveUp(), RESPONSE_MILLISECONDS_MAX)
     const endBound = boundSilence(exchange, answer)
     await serveRelay(exchange, { relay, takesBody, allowedOrigins: this.#allowedOrigins })
     endBound()
     await answer.finished()
     clearTimeout(timeUp)
+    this.#open.delete(answer)
   }
 
   #hold({ request, response }: HttpPair, bytes: number): HeldResponse {

@@ -39,7 +39,7 @@ export type ChannelCall = {
    * Fires when no reply is wanted any more. The upstream is then left at any stage of the call, and neither its breaker
    * nor the log hears of a failure. The reader of a reply that was handed out destroys the reply.
    */
-  readonly givenUp?: AbortSignal
+  readonly givenUp?: AbortSignal | undefined
 }
 
 /** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */

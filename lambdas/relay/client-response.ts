@@ -16,6 +16,16 @@ export interface ClientResponse {
   readonly isBuffered?: boolean
   /** Fires when the client has left, or when the function's time is nearly up: nothing more is sent, and the request is settled soon. */
   readonly gone: AbortSignal
+  /**
+   * Fires after {@link gone} when the process ends: no upstream is waited for, and what the client got is billed at once. Undefined for a
+   * function, which its platform lets finish.
+   */
+  readonly ending?: AbortSignal
+}
+
+/** Whether the client has left a process that goes on: what an upstream is at work on is owed then. */
+export function hasLeft({ gone, ending }: Pick<ClientResponse, 'gone' | 'ending'>): boolean {
+  return gone.aborted && ending?.aborted !== true
 }
 
 /** The client left while no upstream was working on its request: the request was never sent, or every channel refused it. */

@@ -1,5 +1,6 @@
 import { count } from '#adapters/telemetry/count.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
+import type { ClientResponse } from './client-response.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
 
 /** How long a reply is read on for its usage after the client has left. */
@@ -11,14 +12,20 @@ const LAST_BYTES_MILLISECONDS_MAX = 1_000
 type Destroyable = Pick<UpstreamReply['body'], 'destroy'>
 
 /**
- * Destroys a reply that is read for its usage alone, {@link ABANDONED_MILLISECONDS_MAX} after the client has left.
+ * Destroys a reply that is read for its usage alone: {@link ABANDONED_MILLISECONDS_MAX} after the client has left, or as soon as the
+ * process ends.
  * @returns a function to call when the reply was read.
  */
-export function boundWhenGone(body: Destroyable, gone: AbortSignal): () => void {
+export function boundWhenGone(
+  body: Destroyable,
+  { gone, ending }: Pick<ClientResponse, 'gone' | 'ending'>,
+): () => void {
   let timer: NodeJS.Timeout | undefined
+  const leave = () => body.destroy()
   const start = () => {
-    timer = setTimeout(() => body.destroy(), ABANDONED_MILLISECONDS_MAX)
+    timer = setTimeout(leave, ABANDONED_MILLISECONDS_MAX)
   }
+  ending?.addEventListener('abort', leave, { once: true })
   if (gone.aborted) {
     start()
   } else {
@@ -27,6 +34,7 @@ export function boundWhenGone(body: Destroyable, gone: AbortSignal): () => void 
   return () => {
     clearTimeout(timer)
     gone.removeEventListener('abort', start)
+    ending?.removeEventListener('abort', leave)
   }
 }
 

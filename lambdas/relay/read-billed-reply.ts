@@ -1,6 +1,6 @@
 import type { PassingForm } from '#core/relay/passing-reply.ts'
 import type { Bill } from './bill-request.ts'
-import type { ClientResponse } from './client-response.ts'
+import { type ClientResponse, hasLeft } from './client-response.ts'
 import { cutReply, type LargeReply, passOn, type Unfinished } from './large-reply.ts'
 import { boundWhenGone } from './leave-reply.ts'
 import { type Bounds, readSuccessUpTo } from './read-reply.ts'
@@ -25,10 +25,10 @@ type Reading = Omit<Bounds, 'gone'> & {
 export async function readBilledReply(reply: UpstreamReply, reading: Reading): Promise<Buffer | undefined> {
   const { response, bill, bytesMax, deadline } = reading
   const { gone } = response
-  const stopWaiting = boundWhenGone(reply.body, gone)
+  const stopWaiting = boundWhenGone(reply.body, response)
   try {
     const whole = await readSuccessUpTo(reply, { bytesMax, deadline, gone }).catch((error: unknown) => {
-      if (gone.aborted) {
+      if (hasLeft(response)) {
         bill.settleByEstimate(bill.estimate)
       }
       throw error

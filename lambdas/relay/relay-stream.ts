@@ -1,7 +1,7 @@
 import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import type { ChatStream } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
-import type { ClientResponse } from './client-response.ts'
+import { type ClientResponse, hasLeft } from './client-response.ts'
 import { EventSender, UPSTREAM_BROKE_OFF } from './event-sender.ts'
 import { boundWhenGone, type CutReply, readLastBytes, reportCutReply } from './leave-reply.ts'
 import type { UpstreamReply } from './upstream-reply.ts'
@@ -28,7 +28,7 @@ export async function relayStream(
 ): Promise<StreamEnd> {
   const sender = new EventSender(response)
   sender.keepAlive()
-  const stopWaiting = boundWhenGone(reply.body, response.gone)
+  const stopWaiting = boundWhenGone(reply.body, response)
   const client = { sender, response, held: '' }
   try {
     return finish(await pump(reply, stream, client), stream, client)
@@ -100,7 +100,7 @@ async function pump(
  * this upstream was at work on it.
  */
 function isBound(stream: ChatStream, response: ClientResponse): boolean {
-  return response.isOpen || stream.hasBegun || (response.gone.aborted && stream.hasChoices)
+  return response.isOpen || stream.hasBegun || (hasLeft(response) && stream.hasChoices)
 }
 
 /** An upstream may reply 200 and report a failure before anything was generated. The client then gets a status. */

@@ -57,9 +57,9 @@ type Failed = {
   readonly cost?: Microcredits | undefined
 }
 
-/** Tells the client what went wrong, unless the client has left or already has a part of its response. */
+/** Tells the client what went wrong, unless the client has left, has a part of its response, or is told that the process ends. */
 export function sendError(response: ClientResponse, error: unknown, { path, requestId, isBilled, cost }: Failed): void {
-  if (error instanceof ClientGoneError) {
+  if (error instanceof ClientGoneError || response.ending?.aborted === true) {
     return
   }
   if (response.isOpen) {

@@ -12,6 +12,7 @@ import { TESTER } from '../engines/tester.ts'
 let rig: RelayRig
 let http: HttpServer
 let settled: (millisecondsMax: number) => Promise<void>
+let endServer: () => Promise<void>
 
 beforeAll(async () => {
   rig = await startRelayRig()
@@ -19,6 +20,7 @@ beforeAll(async () => {
   const { relayRouteOf } = await import('#lambdas/relay-server/relay-routes.ts')
   const server = new RelayServer()
   settled = (millisecondsMax) => server.settled(millisecondsMax)
+  endServer = () => server.end(500)
   http = await listen((request, response) => {
     const target = readTarget(request.url)
     const route = relayRouteOf(request.method, target.path)
@@ -98,4 +100,41 @@ describe('RelayServer', () => {
     expect(await rig.balance(id)).toMatchObject({ held: '0' })
     expect((await rig.rows(id))[0]).toMatchObject({ kind: 'settle' })
   })
+
+  // The last test: the server takes no request after it.
+  it('settles open requests by what was delivered when the process ends', async () => {
+    const [streaming, silent, waiting] = await Promise.all([rig.tenant(), rig.tenant(), rig.tenant()])
+    const chat = (key: string, body: object = {}) => send('/v1/chat/completions', key, { ...CHAT_BODY, ...body })
+    const began = Promise.withResolvers<void>()
+    let asked = 0
+    rig.upstreams[0]?.answerWith((response, { body }) => {
+      asked += 1
+      if (asked === 3) {
+        began.resolve()
+      }
+      if (body.stream === true) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(asked === 1 ? eventOf('four') : ': nothing yet\n\n')
+      }
+    })
+    const stream = await chat(streaming.key, { stream: true })
+    const others = [chat(silent.key, { stream: true }), chat(waiting.key)]
+    await began.promise
+    await endServer()
+    expect(await stream.text()).toMatch(/"four"[\s\S]*"answer_timeout"/)
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual([503, 503])
+    expect((await rig.rows(streaming.id))[0]).toMatchObject({ kind: 'settle', isEstimated: true })
+    for (const { id } of [silent, waiting]) {
+      expect((await rig.rows(id))[0]).toMatchObject({ kind: 'release' })
+    }
+    for (const { id } of [streaming, silent, waiting]) {
+      expect(await rig.balance(id)).toMatchObject({ held: '0' })
+    }
+    expect((await chat(waiting.key)).status).toBe(503)
+  })
 })
+
+function eventOf(content: string): string {
+  const choices = [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }]
+  return `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices })}\n\n`
+}

@@ -21,7 +21,7 @@ describe('boundWhenGone', () => {
     if (isGone) {
       client.abort()
     }
-    boundWhenGone(body, client.signal)
+    boundWhenGone(body, { gone: client.signal })
     client.abort()
     jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
     expect(body.isDestroyed).toBe(false)
@@ -32,7 +32,7 @@ describe('boundWhenGone', () => {
   it('leaves a reply alone whose client stays, or that was read before the bound', () => {
     const client = new AbortController()
     const body = new FakeBody()
-    const stop = boundWhenGone(body, client.signal)
+    const stop = boundWhenGone(body, { gone: client.signal })
     jest.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
     client.abort()
     stop()
@@ -42,9 +42,20 @@ describe('boundWhenGone', () => {
 
   it('starts no timer for a client that leaves after the reply was read', () => {
     const client = new AbortController()
-    boundWhenGone(new FakeBody(), client.signal)()
+    boundWhenGone(new FakeBody(), { gone: client.signal })()
     client.abort()
     expect(jest.getTimerCount()).toBe(0)
+  })
+
+  it('destroys the reply at once when the process ends', () => {
+    const [client, ending] = [new AbortController(), new AbortController()]
+    const [body, other] = [new FakeBody(), new FakeBody()]
+    boundWhenGone(body, { gone: client.signal, ending: ending.signal })
+    boundWhenGone(other, { gone: client.signal, ending: ending.signal })()
+    client.abort()
+    ending.abort()
+    expect([body.isDestroyed, other.isDestroyed]).toEqual([true, false])
+    jest.runAllTimers()
   })
 })
 

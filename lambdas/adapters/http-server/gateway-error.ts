@@ -41,6 +41,13 @@ export const INTERNAL_ERROR: GatewayError = { status: 500, message: 'internal er
 /** A function returned a malformed response. */
 export const BAD_ANSWER: GatewayError = { ...INTERNAL_ERROR, status: 502 }
 
+/** The process ends. Nothing was done for the request, or nothing of its response was sent. */
+export const SHUTTING_DOWN: GatewayError = {
+  status: 503,
+  message: 'the server is shutting down: send the request again',
+  code: 'service_unavailable',
+}
+
 /** Sends an error in the OpenAI shape with the request's id. The rest of a refused body is not read. */
 export function sendGatewayError(response: ServerResponse, requestId: string, error: GatewayError): void {
   const { headers, body } = answerOf(requestId, error)

@@ -57,6 +57,7 @@ export async function createChatCompletion(exchange: RelayExchange, context: Rel
       const reply = await callUpstream(context, {
         exchange,
         signal: exchange.response.gone,
+        givenUp: exchange.response.ending,
         modelId: model.id,
         path: '/chat/completions',
         failedChannels,

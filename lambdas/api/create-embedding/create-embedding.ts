@@ -37,6 +37,7 @@ export async function createEmbedding(exchange: RelayExchange, context: RelayCon
     const reply = await callUpstream(context, {
       exchange,
       signal: response.gone,
+      givenUp: response.ending,
       modelId: model.id,
       path: '/embeddings',
       deadline,

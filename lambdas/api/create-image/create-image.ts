@@ -33,6 +33,7 @@ export async function createImage(exchange: RelayExchange, context: RelayContext
     const reply = await callUpstream(context, {
       exchange,
       signal: response.gone,
+      givenUp: response.ending,
       modelId: model.id,
       path: '/images/generations',
       deadline,

@@ -49,7 +49,8 @@ export class PromptCalls {
 
   constructor(run: CompletionRun) {
     this.#run = run
-    const { gone } = run.exchange.response
+    const { gone, ending } = run.exchange.response
+    ending?.addEventListener('abort', this.#onEnding, { once: true })
     if (gone.aborted) {
       this.#onGone()
     } else {
@@ -137,7 +138,9 @@ export class PromptCalls {
   /** Releases timers and listeners. To be called when every call has ended. */
   stopWaiting(): void {
     clearTimeout(this.#patience)
-    this.#run.exchange.response.gone.removeEventListener('abort', this.#onGone)
+    const { gone, ending } = this.#run.exchange.response
+    gone.removeEventListener('abort', this.#onGone)
+    ending?.removeEventListener('abort', this.#onEnding)
   }
 
   #send({ promptIndex }: PromptRun, { n, ...call }: Call): Promise<UpstreamReply> {
@@ -177,6 +180,8 @@ export class PromptCalls {
     this.#leaving.abort()
     this.#over.resolve()
   }
+
+  readonly #onEnding = (): void => this.end()
 
   readonly #onGone = (): void => {
     this.#leave()
