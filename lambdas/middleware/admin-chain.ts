@@ -11,6 +11,7 @@ import { currentSite, requireFrontDoor, requireSameSite } from './admin-gate.ts'
 import { checkQuery, readAdminBody } from './admin-input.ts'
 import { requireSession } from './admin-session.ts'
 import type { ApiEvent, ApiResult } from './api-event.ts'
+import { countedFailures } from './counted-failures.ts'
 import { errorResponse } from './error-response.ts'
 import { neverStored } from './never-stored.ts'
 import { requestIdOf, requestLog } from './request-log.ts'
@@ -30,14 +31,15 @@ type Handler = (event: ApiEvent, context: Context) => Promise<ApiResult>
  * The handler of one function of the admin API, which finds the operation of each request in ADMIN_ROUTES. What wraps every
  * operation, from the outside in:
  *
- * 1. `neverStored` keeps the response out of every cache, and browsers from guessing its type;
- * 2. `requestLog` writes the one log line;
- * 3. `errorResponse` turns whatever is thrown into a status and a body;
- * 4. requests that did not come through the front door get a 404;
- * 5. requests that a page of another site may have sent get a 403, before a cookie is looked at;
- * 6. the session is read, unless the operation is public, and its role compared with the operation's;
- * 7. unknown query parameters are refused, and the body is parsed;
- * 8. the operation responds.
+ * 1. `countedFailures` counts internal errors, for the alarm of the console;
+ * 2. `neverStored` keeps the response out of every cache, and browsers from guessing its type;
+ * 3. `requestLog` writes the one log line;
+ * 4. `errorResponse` turns whatever is thrown into a status and a body;
+ * 5. requests that did not come through the front door get a 404;
+ * 6. requests that a page of another site may have sent get a 403, before a cookie is looked at;
+ * 7. the session is read, unless the operation is public, and its role compared with the operation's;
+ * 8. unknown query parameters are refused, and the body is parsed;
+ * 9. the operation responds.
  */
 export function adminHandler<Name extends AdminFunction>(
   name: Name,
@@ -83,7 +85,11 @@ function withSafeId(event: ApiEvent, context: Context): ApiEvent {
 }
 
 function chain(operation: string) {
-  return middy<ApiEvent, ApiResult>().use(neverStored()).use(requestLog(operation)).use(errorResponse())
+  return middy<ApiEvent, ApiResult>()
+    .use(countedFailures('console_failed'))
+    .use(neverStored())
+    .use(requestLog(operation))
+    .use(errorResponse())
 }
 
 /** @throws RouteNotFoundError, MethodNotAllowedError. */

@@ -155,3 +155,8 @@ function writeSourceMaps(deployed: LambdaFunction, { folder, files }: MappedFunc
     writeFileSync(join(directory, `${name}.map`), sourceMap ?? '')
   }
 }
+
+/** Every function below a construct. */
+export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
+  return scope.node.findAll().filter((each) => each instanceof GatewayFunction)
+}

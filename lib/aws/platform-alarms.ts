@@ -1,11 +1,11 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
-import type { Construct } from 'constructs'
 import { isRelayed, ROUTES } from '#core/contract/routes.ts'
+import type { AdminApi } from './admin-api.ts'
 import type { AlarmDefinition } from './alarm-definition.ts'
 import { alarmsOnSum } from './alarms-on-sum.ts'
 import { type GatewayApi, MEASURED_OPERATION } from './gateway-api.ts'
-import { GatewayFunction } from './gateway-function.ts'
+import { functionsBelow, type GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
 import type { ReconcileSchedule } from './reconcile-schedule.ts'
 import { sumOfMetrics } from './sum-of-metrics.ts'
@@ -25,6 +25,8 @@ export type WatchedService = {
   readonly pipeline: VideoPipeline
   readonly reconcile: ReconcileSchedule
   readonly table: JobTable
+  /** Undefined without the console. */
+  readonly adminApi?: AdminApi | undefined
 }
 
 /** Alarms on metrics of AWS. The runbook explains each threshold. */
@@ -175,11 +177,6 @@ function tableAlarms({ name }: JobTable): readonly AlarmDefinition[] {
       threshold: 5,
     },
   ]
-}
-
-/** Every function below a construct. */
-export function functionsBelow(scope: Construct): readonly GatewayFunction[] {
-  return scope.node.findAll().filter((each) => each instanceof GatewayFunction)
 }
 
 function isRelaying(each: GatewayFunction): boolean {

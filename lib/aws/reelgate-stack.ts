@@ -59,8 +59,9 @@ export class ReelgateStack extends Stack {
     const pipeline = new VideoPipeline(this, 'VideoPipeline', { resources, reservedConcurrency })
     const api = new GatewayApi(this, 'GatewayApi', { resources, pipeline, settings, corsOrigins })
     const { frontDoor } = resources
+    const { oidc } = props.config.console
+    const adminApi = frontDoor && new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc })
     if (frontDoor !== undefined) {
-      new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc: props.config.console.oidc })
       new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, settings })
     }
     if (settings.waf !== undefined) {
@@ -78,7 +79,7 @@ export class ReelgateStack extends Stack {
       pipeline,
       reservedConcurrency: settings.concurrency.reconcileReserved,
     })
-    const service = { api, pipeline, reconcile, table: resources.table }
+    const service = { api, pipeline, reconcile, table: resources.table, adminApi }
     const alarms = settings.alarms
       ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config })
       : undefined

@@ -5,6 +5,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { createAlarm } from './alarm-definition.ts'
+import { consoleAlarms } from './console-alarms.ts'
 import { factAlarms } from './fact-alarms.ts'
 import { platformAlarms, type WatchedService } from './platform-alarms.ts'
 import { ServiceMetrics } from './service-metrics.ts'
@@ -23,7 +24,9 @@ export class ServiceAlarms extends Construct {
     this.topic = new Topic(this, 'Topic', { displayName: 'Reelgate alarms', enforceSSL: true })
     this.#letAlarmsPublish()
     const action = new SnsAction(this.topic)
-    for (const definition of [...factAlarms(new ServiceMetrics(this), config), ...platformAlarms(service)]) {
+    const metrics = new ServiceMetrics(this)
+    const ofConsole = service.adminApi === undefined ? [] : consoleAlarms(service.adminApi, metrics)
+    for (const definition of [...factAlarms(metrics, config), ...platformAlarms(service), ...ofConsole]) {
       const alarm = createAlarm(this, definition)
       alarm.addAlarmAction(action)
       alarm.addOkAction(action)

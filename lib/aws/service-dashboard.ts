@@ -26,6 +26,7 @@ export class ServiceDashboard extends Construct {
         this.#upstreams(),
         this.#relay(),
         this.#pipeline(service),
+        ...(service.adminApi === undefined ? [] : [this.#console()]),
         platformGraphs(service),
       ],
     })
@@ -124,6 +125,11 @@ export class ServiceDashboard extends Construct {
         metrics.each('output_tokens', { by: ['model', 'channel'], statistic: 'Sum', minutes: MINUTES }),
       ]),
     ]
+  }
+
+  #console(): IWidget[] {
+    const metrics = this.#metrics
+    return [graph('Console', [metrics.sum('sign_in_refused', MINUTES), metrics.sum('console_failed', MINUTES)])]
   }
 
   #pipeline({ pipeline: { stateMachine }, reconcile }: WatchedService): IWidget[] {

@@ -4,9 +4,9 @@ import { describe, expect, it } from '@jest/globals'
 import { Match } from 'aws-cdk-lib/assertions'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { alarmsOf, type WatchedMetric, type WatchingAlarm } from '../observability/watched-metrics.ts'
-import { folderOf, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'
+import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
-const template = synthesizeStack()
+const template = synthesizeStack({ settings: stageSettings({ console: 'on' }) })
 const alarms = resourcesOf(template, 'AWS::CloudWatch::Alarm').map(({ properties }) => properties)
 const [topic] = resourcesOf(template, 'AWS::SNS::Topic')
 const STACK = 'Reelgate-test'
@@ -14,7 +14,7 @@ const STACK_PREFIX = `${STACK}-`
 const watching = alarmsOf(template, STACK)
 const folders = resourcesOf(template, 'AWS::Lambda::Function')
   .map(({ properties }) => folderOf(properties))
-  .filter((folder) => /^(api|pipeline)\/|^cdn-signing-key$/.test(folder))
+  .filter((folder) => /^(admin-api|api|pipeline)\/|^cdn-signing-key$/.test(folder))
 const RELAYED = ['create-chat-completion', 'create-completion', 'create-embedding', 'create-image'].map(
   (name) => `api/${name}`,
 )
@@ -44,7 +44,7 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
   RelayThrottled: { metrics: FUNCTIONS, subjects: folders.filter((folder) => RELAYED.includes(folder)) },
   ApiThrottled: {
     metrics: FUNCTIONS,
-    subjects: folders.filter((folder) => folder.startsWith('api/') && !RELAYED.includes(folder)),
+    subjects: folders.filter((folder) => /^(admin-)?api\//.test(folder) && !RELAYED.includes(folder)),
   },
   ExecutionsEndedBadly: {
     metrics: ['AWS/States ExecutionsFailed', 'AWS/States ExecutionsTimedOut', 'AWS/States ExecutionsAborted'],

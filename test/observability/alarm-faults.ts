@@ -8,11 +8,13 @@ import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'
 import { resolveVideoJob } from '#lambdas/pipeline/resolve-video-job.ts'
 import { submitVideoJob } from '#lambdas/pipeline/submit-video-job/submit-video-job.ts'
+import { adminHandler } from '#middleware/admin-chain.ts'
 import { openRelayingTenant } from '../adapters/store/accounts/relaying-tenant.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { CHAT, type RelayRig } from '../engines/relay-rig.ts'
@@ -21,6 +23,8 @@ import { createVideoMachine, type VideoMachine } from '../engines/run-video-mach
 import { inTurn, running, succeeded } from '../engines/scripted-upstream.ts'
 import type { Engines } from '../engines/start-engines.ts'
 import { settle } from '../engines/video-jobs.ts'
+import { adminEvent, servingAll, tableWithSession } from '../middleware/admin-exchange.ts'
+import { context } from '../middleware/api-exchange.ts'
 
 /** What faults happen to. */
 export type FaultStage = {
@@ -185,6 +189,20 @@ function relayed(answer: object, { status = 200, stream = false } = {}): Fault {
   }
 }
 
+/** An operation of the admin API that throws what nobody expects. */
+const brokenConsole: Fault = async () => {
+  process.env.CONSOLE_ORIGIN = 'loopback'
+  const broken = () => Promise.reject(new TypeError('broken'))
+  const handle = adminHandler('write', servingAll(broken), { openTable: tableWithSession() })
+  await handle(adminEvent('POST', '/admin/v1/keys', { body: '{}' }), context)
+}
+
+const refusedSignIn: Fault = async (stage) => {
+  const { context: pipeline } = await open(stage)
+  const event = adminEvent('POST', '/admin/v1/session')
+  await (await beginSignIn(pipeline.table, event, Date.now())).recordRefusal('wrong key')
+}
+
 const unknownStatus: PollOutcome = { kind: 'running', text: '{"task_status":"DREAMING"}', isKnownStatus: false }
 
 /** For each alarm on what the functions count, a fault that sets it off, through the code that runs in production. */
@@ -236,4 +254,6 @@ export const ALARM_FAULTS: Readonly<Record<string, Fault>> = {
   SummaryNotWritten: refuseSummary,
   ExecutionsRestarted: reconcileAfter(MINUTE),
   ChannelRecounted: reconcileAfter(0, spoilCount),
+  ConsoleErrors: brokenConsole,
+  SignInsRefused: refusedSignIn,
 }

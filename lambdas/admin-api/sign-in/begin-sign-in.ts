@@ -1,6 +1,7 @@
 import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import { count } from '#adapters/telemetry/count.ts'
 import { addressOfSignIn } from '#core/console/client-address.ts'
 import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
@@ -69,11 +70,12 @@ type Refusal = {
   readonly nowMilliseconds: number
 }
 
-/** One entry of the audit log for an address and minute, so that nobody can fill the log. */
+/** Counts every refusal. One entry of the audit log for an address and minute, so that nobody can fill the log. */
 async function recordRefusedSignIn(
   table: Pick<Table, 'transact'>,
   { event, address, reason, nowMilliseconds }: Refusal,
 ): Promise<void> {
+  count('sign_in_refused')
   await recordAudit(table, {
     actor: { name: address, role: 'anonymous', requestId: event.requestContext.requestId },
     action: 'session refuse',

@@ -25,6 +25,8 @@ export const COUNTED_FACTS = [
   'store_failed',
   'reference_refused',
   'reference_unread',
+  'sign_in_refused',
+  'console_failed',
 ] as const
 
 /** Name of a counted fact. */

@@ -3,6 +3,7 @@ import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { TooManySignInsError } from '#core/console/session-errors.ts'
 import { beginSignIn } from '#lambdas/admin-api/sign-in/begin-sign-in.ts'
+import { captureTelemetry } from '../../engines/counted-facts.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { adminEvent } from '../../middleware/admin-exchange.ts'
 
@@ -43,10 +44,12 @@ describe('beginSignIn', () => {
     await expect(beginSignIn(table, event('203.0.113.2'), NOW)).resolves.toBeDefined()
   })
 
-  it('records refusals at the begin of their minute, once for an address', async () => {
+  it('counts every refusal, and records one for an address and minute', async () => {
     const attempts = await Promise.all([1, 2].map(() => beginSignIn(table, event('x'), NOW)))
+    const telemetry = captureTelemetry()
     await Promise.all(attempts.map(({ recordRefusal }) => recordRefusal('wrong')))
     await (await beginSignIn(table, event('x'), NOW + 60_000)).recordRefusal('wrong')
+    expect(telemetry.counted()).toEqual(Array.from({ length: 3 }, () => 'sign_in_refused'))
     expect(await actors()).toEqual([
       { actor: '127.0.0.1', at: 1_800_000_060_000 },
       { actor: '127.0.0.1', at: 1_800_000_000_000 },
