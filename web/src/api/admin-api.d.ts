@@ -715,7 +715,7 @@ export interface components {
              * @description Video jobs that may be open at a time; null for no limit.
              * @default 10
              */
-            open_jobs_max: number | null;
+            open_jobs_max?: number | null;
             /** @description Null for no budget. */
             budget?: {
                 /** @description What may be spent in one period, as a decimal string of credits. */
@@ -762,7 +762,7 @@ export interface components {
              * @description Whether the available balance may fall below zero; otherwise that is a 409.
              * @default false
              */
-            allow_debt: boolean;
+            allow_debt?: boolean;
         };
         SuspensionRequest: {
             /** @description Why, for the audit log. */
@@ -773,14 +773,14 @@ export interface components {
              * @description Makes a new secret; otherwise the current one is shown.
              * @default false
              */
-            rotate: boolean;
+            rotate?: boolean;
             /** @description How long the old one keeps working, in seconds. Default: a day. */
             overlap_seconds?: number;
             /**
              * @description Permits a second rotation while the first one is under way; without it that is a 409.
              * @default false
              */
-            again: boolean;
+            again?: boolean;
         };
         CreateKeyRequest: {
             /** @description The id of the tenant. */
@@ -789,17 +789,17 @@ export interface components {
              * @description For people.
              * @default null
              */
-            name: string | null;
+            name?: string | null;
             /**
              * @description Models that the key may use; null for all.
              * @default null
              */
-            models: string[] | null;
+            models?: string[] | null;
             /**
              * @description Requests per minute; null for no limit.
              * @default 60
              */
-            rate_per_minute: number | null;
+            rate_per_minute?: number | null;
             /** @description Null for no budget. */
             budget?: {
                 /** @description What may be spent in one period, as a decimal string of credits. */
@@ -814,7 +814,7 @@ export interface components {
              * @description Unix seconds in the future; null for a key that does not expire.
              * @default null
              */
-            expires_at: number | null;
+            expires_at?: number | null;
         };
         ChangeKeyRequest: {
             /** @description For people. */
@@ -845,7 +845,7 @@ export interface components {
              * @description Permits a second rotation while the first one is under way; without it that is a 409.
              * @default false
              */
-            again: boolean;
+            again?: boolean;
         };
         PlaygroundKeyRequest: {
             /** @description For owners: the id of the tenant. An API key has its own. */

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/preact-query'
+import { fillPath } from '../core/fill-path.ts'
 import { type ListPage, leftOutOf } from '../core/list-pages.ts'
 import { adminPages } from './admin-pages.ts'
 import { adminRequest, type Query } from './admin-request.ts'
@@ -42,15 +43,11 @@ export function useAdmin<Path extends AdminPath>(
 ) {
   return useQuery<AdminReads[Path], ApiError>({
     queryKey: [path, parameters, query],
-    queryFn: async ({ signal }) => (await adminRequest(fill(path, parameters), { query, signal })) as AdminReads[Path],
+    queryFn: async ({ signal }) =>
+      (await adminRequest(fillPath(path, parameters), { query, signal })) as AdminReads[Path],
     enabled: isEnabled,
     ...(everyMilliseconds === undefined ? {} : { refetchInterval: everyMilliseconds }),
   })
-}
-
-/** `/videos/{job_id}` with its id. */
-function fill(path: string, parameters: Readonly<Record<string, string>>): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''))
 }
 
 /** Reads a list of the admin API, page by page. */

@@ -1,6 +1,5 @@
 import { adminRequest } from './admin-request.ts'
-
-type PlaygroundKey = { readonly key: string; readonly expires_at: number }
+import type { PlaygroundKey } from './admin-types.ts'
 
 /** A key that ends sooner is replaced before a request; a video job needs the key for a minute or two. */
 const LEFT_SECONDS_MIN = 180

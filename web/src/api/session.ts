@@ -1,21 +1,14 @@
 import { useQuery } from '@tanstack/preact-query'
 import { type Role, reaches } from '../core/console-page.ts'
 import { adminRequest, whenSignedOut } from './admin-request.ts'
+import type { SignedInSession } from './admin-types.ts'
 import { ApiError } from './api-error.ts'
 import { keepPageSecret } from './page-secret.ts'
 import { forgetPlaygroundKeys } from './playground-key.ts'
 import { queryClient } from './query-client.ts'
 
 /** Who is signed in. Times are Unix seconds. */
-export type Session = {
-  readonly id: string
-  readonly kind: 'admin_key' | 'api_key' | 'oidc' | 'local'
-  readonly actor: string
-  readonly role: Role
-  readonly tenant: { readonly id: string; readonly name: string } | null
-  readonly created_at: number
-  readonly expires_at: number
-}
+export type Session = Omit<SignedInSession, 'page_secret'>
 
 /** What a person may give to sign in. */
 export type Credential = { readonly key: string } | { readonly link: string }
@@ -59,7 +52,7 @@ export async function signIn(credential: Credential): Promise<void> {
   const { page_secret, ...session } = (await adminRequest('/session', {
     method: 'POST',
     body: credential,
-  })) as Session & { readonly page_secret?: string }
+  })) as SignedInSession
   keepPageSecret(page_secret)
   await queryClient.cancelQueries()
   forgetPages()

@@ -1,9 +1,7 @@
 import { parseAmount } from '../core/amount.ts'
+import type { BudgetDraft } from '../core/budget-draft.ts'
 import { SelectField } from './select-field.tsx'
 import { TextField } from './text-field.tsx'
-
-/** A budget as a form holds it; an empty amount means none. */
-export type BudgetDraft = { readonly amount: string; readonly period: string }
 
 const PERIODS = [
   ['day', 'a day (UTC)'],
@@ -40,7 +38,7 @@ export function isBudgetReadable({ amount }: BudgetDraft): boolean {
 }
 
 /** The budget of a request body. */
-export function budgetBody({ amount, period }: BudgetDraft): { amount: string; period: string } | null {
+export function budgetBody({ amount, period }: BudgetDraft): BudgetDraft | null {
   return amount.trim() === '' ? null : { amount: amount.trim(), period }
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import type { UrlFilters } from '../state/url-filters.ts'
 import { Button } from './button.tsx'
 
@@ -53,6 +53,7 @@ export function SelectFilter(
 export function TextFilter(props: FilterProps & { readonly placeholder?: string; readonly type?: 'search' | 'date' }) {
   const { url, name, label, placeholder, type = 'search' } = props
   const id = useId()
+  const [draft, setDraft] = useDraft(url.filters[name] ?? '')
   return (
     <div class="filter">
       <label for={id}>{label}</label>
@@ -63,9 +64,17 @@ export function TextFilter(props: FilterProps & { readonly placeholder?: string;
         placeholder={placeholder}
         autocomplete="off"
         spellcheck={false}
-        value={url.filters[name] ?? ''}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
         onChange={(event) => url.change({ [name]: event.currentTarget.value.trim() })}
       />
     </div>
   )
+}
+
+/** What somebody types, which follows the url. A page that draws itself again in between does not take it away. */
+export function useDraft(value: string) {
+  const [draft, setDraft] = useState(value)
+  useEffect(() => setDraft(value), [value])
+  return [draft, setDraft] as const
 }

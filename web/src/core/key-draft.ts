@@ -1,24 +1,24 @@
+import type { BudgetDraft } from './budget-draft.ts'
+
 /** A key as a form holds it: what was typed. */
 export type KeyDraft = {
   readonly name: string
   readonly models: readonly string[] | null
   readonly rate: string
-  readonly budget: BudgetText
+  readonly budget: BudgetDraft
   /** `keep`, `never`, or seconds from now. */
   readonly expiry: string
 }
-
-type BudgetText = { readonly amount: string; readonly period: string }
 
 /** What of an existing key a form begins with. */
 export type KeyFacts = {
   readonly name: string | null
   readonly models: readonly string[] | null
   readonly rate_per_minute: number | null
-  readonly budget: BudgetText | null
+  readonly budget: BudgetDraft | null
 }
 
-type Context = { readonly now: number; readonly budget: BudgetText | null }
+type Context = { readonly now: number; readonly budget: BudgetDraft | null }
 
 /** The choices of an end; the values are seconds. */
 export const EXPIRIES: readonly (readonly [value: string, title: string])[] = [
@@ -54,7 +54,7 @@ export function newKeyBody(draft: KeyDraft, { tenant, now, budget }: Context & {
   return {
     tenant,
     name: draft.name.trim() === '' ? null : draft.name.trim(),
-    models: draft.models,
+    models: modelsOf(draft),
     rate_per_minute: rateOf(draft),
     budget,
     expires_at: endOf(draft, now) ?? null,
@@ -62,16 +62,20 @@ export function newKeyBody(draft: KeyDraft, { tenant, now, budget }: Context & {
 }
 
 /** The fields of an existing key that the form has changed; empty if there are none. */
-export function keyChanges(draft: KeyDraft, row: KeyFacts | null, { now, budget }: Context): Record<string, unknown> {
+export function keyChanges(draft: KeyDraft, row: KeyFacts | null, { now, budget }: Context) {
   const before = keyDraft(row)
   const end = endOf(draft, now)
   return {
     ...(draft.name.trim() === before.name ? {} : { name: draft.name.trim() === '' ? null : draft.name.trim() }),
-    ...(JSON.stringify(draft.models) === JSON.stringify(before.models) ? {} : { models: draft.models }),
+    ...(JSON.stringify(draft.models) === JSON.stringify(before.models) ? {} : { models: modelsOf(draft) }),
     ...(draft.rate.trim() === before.rate ? {} : { rate_per_minute: rateOf(draft) }),
     ...(isSameBudget(draft.budget, before.budget) ? {} : { budget }),
     ...(end === undefined ? {} : { expires_at: end }),
   }
+}
+
+function modelsOf({ models }: KeyDraft): string[] | null {
+  return models === null ? null : [...models]
 }
 
 function rateOf({ rate }: KeyDraft): number | null {
@@ -85,6 +89,6 @@ function endOf({ expiry }: KeyDraft, now: number): number | null | undefined {
   return expiry === 'never' ? null : now + Number(expiry)
 }
 
-function isSameBudget(left: BudgetText, right: BudgetText): boolean {
+function isSameBudget(left: BudgetDraft, right: BudgetDraft): boolean {
   return left.amount.trim() === right.amount && (left.amount.trim() === '' || left.period === right.period)
 }

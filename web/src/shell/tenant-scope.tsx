@@ -4,7 +4,7 @@ import { adminPages } from '../api/admin-pages.ts'
 import { useAdmin } from '../api/admin-query.ts'
 import type { TenantRow } from '../api/admin-types.ts'
 import { useMay, useSession } from '../api/session.ts'
-import { SelectFilter } from '../components/filter-bar.tsx'
+import { SelectFilter, useDraft } from '../components/filter-bar.tsx'
 import type { UrlFilters } from '../state/url-filters.ts'
 
 /** As many as a list to choose from can hold, which is one page of the API. */
@@ -50,6 +50,7 @@ export function TenantFilter({ url, any = ALL }: { readonly url: UrlFilters; rea
 /** A field that suggests tenants by id and by name, and takes the id of any. The suggestions are read when the field first has the focus. */
 function TenantSearch({ url, any }: { readonly url: UrlFilters; readonly any: string }) {
   const [isUsed, setUsed] = useState(false)
+  const [draft, setDraft] = useDraft(url.filters.tenant ?? '')
   const id = useId()
   const tenants = useQuery({
     queryKey: ['tenants to choose from'],
@@ -71,7 +72,8 @@ function TenantSearch({ url, any }: { readonly url: UrlFilters; readonly any: st
         placeholder={any}
         autocomplete="off"
         spellcheck={false}
-        value={url.filters.tenant ?? ''}
+        value={draft}
+        onInput={(event) => setDraft(event.currentTarget.value)}
         onFocus={() => setUsed(true)}
         onChange={(event) => url.change({ tenant: event.currentTarget.value.trim() })}
       />

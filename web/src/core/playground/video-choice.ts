@@ -62,7 +62,10 @@ export function referenceLimits(models: readonly VideoModel[], kind: ReferenceKi
   return {
     min: Math.max(0, ...ranges.map((range) => range.min)),
     max,
-    refusal: max > 0 ? undefined : `${refusing.map(({ id }) => id).join(' and ')} takes no ${kind}`,
+    refusal:
+      max > 0
+        ? undefined
+        : `${refusing.map(({ id }) => id).join(' and ')} ${refusing.length === 1 ? 'takes' : 'take'} no ${kind}`,
   }
 }
 

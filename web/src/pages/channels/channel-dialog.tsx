@@ -29,10 +29,12 @@ export function ChannelDialog({ action, onClose }: { readonly action: SwitchActi
 
 function ChangeState({ action, onClose }: DialogProps<'channel-state' | 'model-state'>) {
   const { id, isDisabled, kind } = action
-  const folder = kind === 'channel-state' ? 'channels' : 'models'
   const verb = isDisabled ? 'Enable' : 'Disable'
   const confirm = async () => {
-    await adminWrite('PATCH', `/${folder}/${encodeURIComponent(id)}`, { disabled: !isDisabled })
+    const body = { disabled: !isDisabled }
+    await (kind === 'channel-state'
+      ? adminWrite('PATCH', '/channels/{channel_id}', { path: { channel_id: id }, body })
+      : adminWrite('PATCH', '/models/{model}', { path: { model: id }, body }))
     notify(`${verb}d ${id}`)
     onClose()
   }
@@ -67,7 +69,7 @@ function ChangeShare({ action, onClose }: DialogProps<'channel-share'>) {
   }
   const isReadable = /^\d+(\.\d+)?$/.test(weight) && Number(weight) > 0 && /^\d+$/.test(priority)
   const confirm = async () => {
-    await adminWrite('PATCH', `/channels/${encodeURIComponent(row.id)}`, body)
+    await adminWrite('PATCH', '/channels/{channel_id}', { path: { channel_id: row.id }, body })
     notify(`Changed ${row.id}`)
     onClose()
   }
@@ -106,7 +108,9 @@ function ChangeShare({ action, onClose }: DialogProps<'channel-share'>) {
 function ClearSwitches({ action: { id, kind }, onClose }: DialogProps<'channel-clear' | 'model-clear'>) {
   const isChannel = kind === 'channel-clear'
   const confirm = async () => {
-    await adminWrite('DELETE', `/${isChannel ? 'channels' : 'models'}/${encodeURIComponent(id)}/switches`)
+    await (isChannel
+      ? adminWrite('DELETE', '/channels/{channel_id}/switches', { path: { channel_id: id } })
+      : adminWrite('DELETE', '/models/{model}/switches', { path: { model: id } }))
     notify(`${id} follows its configuration again`)
     onClose()
   }

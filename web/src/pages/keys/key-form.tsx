@@ -27,11 +27,11 @@ export function KeyForm({ tenant, row, onClose, onCreated }: KeyFormProps) {
   const confirm = async () => {
     if (row === null) {
       const body = newKeyBody(draft, { tenant, now, budget: budgetBody(draft.budget) })
-      const { key } = (await adminWrite('POST', '/keys', body)) as { readonly key: string }
+      const { key } = await adminWrite('POST', '/keys', { body })
       onCreated(key)
       return
     }
-    await adminWrite('PATCH', `/keys/${encodeURIComponent(row.id)}`, changes)
+    await adminWrite('PATCH', '/keys/{key_id}', { path: { key_id: row.id }, body: changes })
     notify(`Changed ${row.name ?? row.id}`)
     onClose()
   }

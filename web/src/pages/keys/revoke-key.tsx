@@ -6,7 +6,7 @@ import { notify } from '../../state/notices.ts'
 /** Ends a key for good. */
 export function RevokeKey({ row, onClose }: { readonly row: KeyRow; readonly onClose: () => void }) {
   const confirm = async () => {
-    await adminWrite('POST', `/keys/${encodeURIComponent(row.id)}/revocation`, {})
+    await adminWrite('POST', '/keys/{key_id}/revocation', { path: { key_id: row.id } })
     notify(`Revoked ${row.name ?? row.id}`)
     onClose()
   }

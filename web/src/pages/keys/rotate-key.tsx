@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { KeyRow } from '../../api/admin-types.ts'
 import { adminWrite } from '../../api/admin-write.ts'
-import { ApiError } from '../../api/api-error.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { SelectField } from '../../components/select-field.tsx'
+import { useRotation } from '../../components/use-rotation.ts'
 
 type RotateKeyProps = {
   readonly row: KeyRow
@@ -20,27 +20,19 @@ const OVERLAPS = [
 
 /** Creates the successor of a key, and lets the old one end after a while. */
 export function RotateKey({ row, onClose, onCreated }: RotateKeyProps) {
-  const [overlap, setOverlap] = useState('86400')
-  const [isAgain, setAgain] = useState(false)
-  const confirm = async () => {
-    const body = { overlap_seconds: Number(overlap), ...(isAgain ? { again: true } : {}) }
-    try {
-      const { key } = (await adminWrite('POST', `/keys/${encodeURIComponent(row.id)}/rotation`, body)) as {
-        key: string
-      }
-      onCreated(key)
-    } catch (failure) {
-      setAgain(failure instanceof ApiError && failure.code === 'rotated_already')
-      throw failure
-    }
-  }
+  const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number][0]>('86400')
+  const { isAgain, run } = useRotation(async (again) => {
+    const body = { overlap_seconds: Number(overlap), ...(again ? { again } : {}) }
+    const { key } = await adminWrite('POST', '/keys/{key_id}/rotation', { path: { key_id: row.id }, body })
+    onCreated(key)
+  })
   return (
     <ActionDialog
       title={`Rotate ${row.name ?? row.id}`}
       verb={isAgain ? 'Rotate once more' : 'Rotate the key'}
       consequence="A new key with the same name, models, rate and budget is created and shown once."
       onClose={onClose}
-      onConfirm={confirm}
+      onConfirm={run}
     >
       <SelectField label="The old key" value={overlap} options={OVERLAPS} onChange={setOverlap} />
     </ActionDialog>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { CopyButton } from '../../components/copy.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import {
   type CodeTool,
@@ -72,11 +72,7 @@ function Code({ title, label, code }: CodeProps) {
   return (
     <section aria-label={title}>
       {title === undefined ? null : <h3>{title}</h3>}
-      <div class="code">
-        <CopyButton value={code} label={title === undefined ? label : `${label} of ${title}`} />
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the code scrolls, and the keyboard must reach it */}
-        <pre tabIndex={0}>{code}</pre>
-      </div>
+      <CodeBlock code={code} label={title === undefined ? label : `${label} of ${title}`} />
     </section>
   )
 }

@@ -1,11 +1,14 @@
-import type { GatewayModel } from '../../api/gateway-models.ts'
+import type { GatewayModel } from '../../api/gateway-types.ts'
 import { REFERENCE_KINDS } from '../../core/playground/video-choice.ts'
+import { priceWords } from '../../core/price-words.ts'
 
 /** What each model takes and costs. */
 export function ModelFacts({ models }: { readonly models: readonly GatewayModel[] }) {
   return (
     <details class="model-facts">
-      <summary>What {models.map(({ id }) => id).join(' and ')} takes and costs</summary>
+      <summary>
+        What {models.map(({ id }) => id).join(' and ')} {models.length === 1 ? 'takes and costs' : 'take and cost'}
+      </summary>
       {models.map((model) => (
         <div key={model.id}>
           <h3>{model.id}</h3>
@@ -16,14 +19,10 @@ export function ModelFacts({ models }: { readonly models: readonly GatewayModel[
                 <dd>{value}</dd>
               </div>
             ))}
-            {model.pricing.prices.map((price, index) => (
-              <div key={index}>
-                <dt>{index === 0 ? `Price (${model.pricing.billing.replaceAll('_', ' ')})` : ''}</dt>
-                <dd>
-                  {Object.entries(price)
-                    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)
-                    .join(', ')}
-                </dd>
+            {priceWords(model.pricing).map((words, index) => (
+              <div key={words}>
+                <dt>{index === 0 ? 'Price in credits' : ''}</dt>
+                <dd>{words}</dd>
               </div>
             ))}
           </dl>

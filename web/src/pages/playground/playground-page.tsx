@@ -1,4 +1,5 @@
-import { type GatewayModel, useGatewayModels } from '../../api/gateway-models.ts'
+import { useGatewayModels } from '../../api/gateway-models.ts'
+import type { GatewayModel } from '../../api/gateway-types.ts'
 import { useSession } from '../../api/session.ts'
 import { Empty, Failure, Skeleton } from '../../components/feedback.tsx'
 import { FilterBar, SelectFilter } from '../../components/filter-bar.tsx'

@@ -1,4 +1,4 @@
-import type { GatewayModel } from '../../api/gateway-models.ts'
+import type { GatewayModel } from '../../api/gateway-types.ts'
 
 /** What every kind of playground gets. */
 export type PlaygroundProps = {

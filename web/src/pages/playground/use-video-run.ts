@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { gatewayRequest } from '../../api/gateway-request.ts'
 import { eventsOf } from '../../api/gateway-stream.ts'
+import type { CreatedVideoJob, VideoEvent, VideoJob } from '../../api/gateway-types.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { describeFailure } from '../../components/action-dialog.tsx'
-import { afterEvent, FIRST_RUN_STATE, hasEnded, type JobEvent, type RunState } from '../../core/playground/run-state.ts'
+import { afterEvent, FIRST_RUN_STATE, hasEnded, type RunState } from '../../core/playground/run-state.ts'
 
 type VideoRun = {
   readonly tenant: string | undefined
@@ -60,7 +61,7 @@ async function follow(run: VideoRun, following: Following): Promise<void> {
     headers,
     signal,
   })
-  const { id } = (await created.json()) as { readonly id: string }
+  const { id } = (await created.json()) as CreatedVideoJob
   update({ ...state(), jobId: id, status: 'queued' })
   while (!hasEnded(state()) && !signal.aborted) {
     await readEvents(id, run, following)
@@ -71,7 +72,7 @@ async function follow(run: VideoRun, following: Following): Promise<void> {
   void queryClient.invalidateQueries()
   if (state().status === 'succeeded') {
     const job = await gatewayRequest(`/video/generations/${id}`, { tenant: run.tenant, signal })
-    const { url } = (await job.json()) as { readonly url?: string }
+    const { url } = (await job.json()) as VideoJob
     update({ ...state(), url })
   }
 }
@@ -81,7 +82,7 @@ async function readEvents(id: string, { tenant }: VideoRun, { signal, state, upd
   const response = await gatewayRequest(`/video/generations/${id}/events`, { tenant, headers, signal })
   try {
     for await (const { data } of eventsOf(response)) {
-      update(afterEvent(state(), JSON.parse(data) as JobEvent))
+      update(afterEvent(state(), JSON.parse(data) as VideoEvent))
       if (hasEnded(state())) {
         return
       }

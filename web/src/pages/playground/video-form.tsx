@@ -1,4 +1,4 @@
-import type { GatewayModel } from '../../api/gateway-models.ts'
+import type { GatewayModel } from '../../api/gateway-types.ts'
 import { Field } from '../../components/field.tsx'
 import {
   ASPECT_RATIOS,

@@ -1,11 +1,9 @@
 import { useQueries } from '@tanstack/preact-query'
 import type { ApiError } from '../../api/api-error.ts'
-import type { GatewayModel } from '../../api/gateway-models.ts'
 import { gatewayRequest } from '../../api/gateway-request.ts'
+import type { GatewayModel, VideoQuote } from '../../api/gateway-types.ts'
 import { Amount } from '../../components/amount.tsx'
 import { useSettled } from './use-settled.ts'
-
-type Quote = { readonly estimate: string; readonly available: string; readonly affordable: boolean }
 
 /** The quotes of these bodies, asked for when somebody has stopped typing. */
 export function useVideoQuotes(tenant: string | undefined, bodies: readonly Readonly<Record<string, unknown>>[]) {
@@ -16,11 +14,11 @@ export function useVideoQuotes(tenant: string | undefined, bodies: readonly Read
       queryKey: ['quote', tenant, JSON.stringify(body)],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
         const response = await gatewayRequest('/video/quotes', { tenant, method: 'POST', body, signal })
-        return (await response.json()) as Quote
+        return (await response.json()) as VideoQuote
       },
       enabled: String(body.prompt).trim() !== '',
     })),
-  }).map(({ data, error }) => ({ data: data as Quote | undefined, error: error as ApiError | null }))
+  }).map(({ data, error }) => ({ data: data as VideoQuote | undefined, error: error as ApiError | null }))
 }
 
 /** What the videos would cost at most. */

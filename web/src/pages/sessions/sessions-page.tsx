@@ -28,7 +28,7 @@ export default function SessionsPage() {
     if (ending === 'all') {
       await signOut({ isEverywhere: true })
     } else if (ending !== null) {
-      await adminWrite('DELETE', `/sessions/${encodeURIComponent(ending.id)}`)
+      await adminWrite('DELETE', '/sessions/{session_id}', { path: { session_id: ending.id } })
       notify('The session has ended')
       setEnding(null)
     }

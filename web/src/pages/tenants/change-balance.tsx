@@ -24,11 +24,14 @@ export function ChangeBalance({ tenant, isGrant, onClose }: ChangeBalanceProps) 
   const after = sumAmounts([tenant.balance.available, amount])
   const isDebt = (parseAmount(after) ?? 0n) < 0n
   const confirm = async () => {
-    const path = `/tenants/${encodeURIComponent(tenant.id)}/${isGrant ? 'grants' : 'adjustments'}`
+    const path = { tenant_id: tenant.id }
     const exact = amount.trim().replace(/^\+/, '')
     const words = note.trim()
     const grant = { id, credits: exact, ...(words === '' ? {} : { note: words }) }
-    await adminWrite('POST', path, isGrant ? grant : { id, amount: exact, reason: words, allow_debt: allowsDebt })
+    const adjustment = { id, amount: exact, reason: words, allow_debt: allowsDebt }
+    await (isGrant
+      ? adminWrite('POST', '/tenants/{tenant_id}/grants', { path, body: grant })
+      : adminWrite('POST', '/tenants/{tenant_id}/adjustments', { path, body: adjustment }))
     notify(`${isGrant ? 'Granted' : 'Adjusted by'} ${creditWords(exact)}`)
     onClose()
   }

@@ -21,7 +21,7 @@ export function ChangeLimits({ tenant, onClose }: ChangeLimitsProps) {
     ...(isBudgetChanged ? { budget: budgetBody(budget) } : {}),
   }
   const confirm = async () => {
-    await adminWrite('PATCH', `/tenants/${encodeURIComponent(tenant.id)}`, body)
+    await adminWrite('PATCH', '/tenants/{tenant_id}', { path: { tenant_id: tenant.id }, body })
     notify(`Changed ${tenant.name}`)
     onClose()
   }

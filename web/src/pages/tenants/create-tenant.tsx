@@ -14,7 +14,7 @@ export function CreateTenant({ onClose }: { readonly onClose: () => void }) {
   const [budget, setBudget] = useState(budgetDraft(null))
   const confirm = async () => {
     const body = { name: name.trim(), budget: budgetBody(budget) }
-    const tenant = (await adminWrite('POST', '/tenants', body)) as { readonly id: string }
+    const tenant = await adminWrite('POST', '/tenants', { body })
     notify(`Created the tenant ${body.name}`)
     onClose()
     route(tenantUrl(tenant.id))

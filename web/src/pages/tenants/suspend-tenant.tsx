@@ -13,7 +13,7 @@ export function SuspendTenant({ tenant, onClose }: SuspendTenantProps) {
   const [reason, setReason] = useState('')
   const confirm = async () => {
     const body = reason.trim() === '' ? {} : { reason: reason.trim() }
-    await adminWrite('POST', `/tenants/${encodeURIComponent(tenant.id)}/suspension`, body)
+    await adminWrite('POST', '/tenants/{tenant_id}/suspension', { path: { tenant_id: tenant.id }, body })
     notify(`${tenant.name} is suspended`)
     onClose()
   }

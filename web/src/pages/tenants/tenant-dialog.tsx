@@ -34,7 +34,7 @@ export function TenantDialog({ tenant, action, onClose }: TenantDialogProps) {
 
 function ResumeTenant({ tenant, onClose }: Omit<TenantDialogProps, 'action'>) {
   const confirm = async () => {
-    await adminWrite('DELETE', `/tenants/${encodeURIComponent(tenant.id)}/suspension`)
+    await adminWrite('DELETE', '/tenants/{tenant_id}/suspension', { path: { tenant_id: tenant.id } })
     notify(`${tenant.name} may make requests again`)
     onClose()
   }

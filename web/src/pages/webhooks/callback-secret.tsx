@@ -1,26 +1,20 @@
 import { useState } from 'preact/hooks'
 import { adminWrite } from '../../api/admin-write.ts'
-import { ApiError } from '../../api/api-error.ts'
 import { ActionDialog } from '../../components/action-dialog.tsx'
 import { Button } from '../../components/button.tsx'
 import { CopyButton } from '../../components/copy.tsx'
+import { useRotation } from '../../components/use-rotation.ts'
 
 /** Shows the secret of a tenant's callbacks on request, and rotates it. Both stand in the audit log. */
 export function CallbackSecret({ tenant }: { readonly tenant: string }) {
   const [secret, setSecret] = useState<string | null>(null)
   const [asked, setAsked] = useState<'show' | 'rotate' | null>(null)
-  const [isAgain, setAgain] = useState(false)
-  const confirm = async () => {
-    const body = asked === 'rotate' ? { rotate: true, ...(isAgain ? { again: true } : {}) } : {}
-    try {
-      const path = `/tenants/${encodeURIComponent(tenant)}/callback-secret`
-      setSecret(((await adminWrite('POST', path, body)) as { readonly secret: string }).secret)
-      setAsked(null)
-    } catch (failure) {
-      setAgain(failure instanceof ApiError && failure.status === 409)
-      throw failure
-    }
-  }
+  const { isAgain, run } = useRotation(async (again) => {
+    const body = asked === 'rotate' ? { rotate: true, ...(again ? { again } : {}) } : {}
+    const path = { tenant_id: tenant }
+    setSecret((await adminWrite('POST', '/tenants/{tenant_id}/callback-secret', { path, body })).secret)
+    setAsked(null)
+  })
   return (
     <section class="card" aria-label="Secret of the callbacks">
       <div class="card-head">
@@ -48,7 +42,7 @@ export function CallbackSecret({ tenant }: { readonly tenant: string }) {
               : 'Callbacks are signed with both secrets for a day. Receivers need the new one by then.'
           }
           onClose={() => setAsked(null)}
-          onConfirm={confirm}
+          onConfirm={run}
         />
       )}
     </section>

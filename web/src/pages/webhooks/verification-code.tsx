@@ -1,4 +1,4 @@
-import { CopyButton } from '../../components/copy.tsx'
+import { CodeBlock } from '../../components/code-block.tsx'
 
 /** Works with the official `openai` package, which knows Standard Webhooks. */
 const CODE = `import OpenAI from 'openai'
@@ -14,12 +14,8 @@ export function VerificationCode() {
     <section class="card" aria-label="Verify a callback">
       <div class="card-head">
         <h2>Verify a callback</h2>
-        <CopyButton value={CODE} label="code" />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll box must be reachable by the keyboard */}
-      <pre class="code" tabIndex={0}>
-        {CODE}
-      </pre>
+      <CodeBlock code={CODE} label="code" />
     </section>
   )
 }
