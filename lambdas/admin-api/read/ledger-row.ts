@@ -1,6 +1,6 @@
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { usageView } from '#core/quota/usage-view.ts'
-import type { PlacedRow } from '#lambdas/admin/ledger/ledger-page.ts'
+import type { PlacedRow } from '#lambdas/admin/ledger/placed-row.ts'
 import type { LedgerRow } from '#lambdas/admin/ledger/read-ledger.ts'
 
 /** A row of the ledger as a list shows it. Times in Unix seconds. */

@@ -1,12 +1,8 @@
 import * as z from 'zod/mini'
 import { readCursor, writeCursor } from '#core/console/cursor.ts'
 import { readPageLimit, readQueryChoice, readQueryText, readQueryTime } from '#core/console/page-query.ts'
-import {
-  type LedgerPage,
-  type LedgerPosition,
-  readLedgerPage,
-  readLedgerRowsOf,
-} from '#lambdas/admin/ledger/ledger-page.ts'
+import { type LedgerPage, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
+import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { ledgerRow } from './ledger-row.ts'

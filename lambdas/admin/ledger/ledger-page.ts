@@ -2,13 +2,8 @@ import type { Item } from '#adapters/store/table/item-codec.ts'
 import type { Table, TableQuery } from '#adapters/store/table/table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { firstIdAt, timeOfId } from '#core/time-ordered-id.ts'
+import type { LedgerPosition, PlacedRow } from './placed-row.ts'
 import { type LedgerRow, readLedgerItem } from './read-ledger.ts'
-
-/** Where a page ended: when its last row began, and the sort key of that row. */
-export type LedgerPosition = { readonly beganAt: number; readonly key: string }
-
-/** A row of the ledger with its position. A relayed request has one row, that of its end. */
-export type PlacedRow = LedgerPosition & { readonly row: LedgerRow }
 
 /** Which rows to read. Times in Unix milliseconds. */
 export type LedgerWish = {

@@ -2,12 +2,8 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { timeOrderedId } from '#core/time-ordered-id.ts'
-import {
-  type LedgerPosition,
-  type LedgerWish,
-  readLedgerPage,
-  readLedgerRowsOf,
-} from '#lambdas/admin/ledger/ledger-page.ts'
+import { type LedgerWish, readLedgerPage, readLedgerRowsOf } from '#lambdas/admin/ledger/ledger-page.ts'
+import type { LedgerPosition } from '#lambdas/admin/ledger/placed-row.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import type { TableWithClient } from '../../engines/table-with-client.ts'
 

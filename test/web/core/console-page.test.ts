@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { CONSOLE_PAGES, pagesOf, reaches } from '#web/core/console-page.ts'
+import { CONSOLE_PAGES, pageNameOf, pagePath, pagesOf, reaches } from '#web/core/console-page.ts'
 
 describe('console-page', () => {
   it('shows an API key the pages of its tenant alone', () => {
@@ -22,6 +22,16 @@ describe('console-page', () => {
 
   it('gives each page a letter and a path of its own', () => {
     expect(new Set(CONSOLE_PAGES.map(({ letter }) => letter)).size).toBe(CONSOLE_PAGES.length)
-    expect(new Set(CONSOLE_PAGES.map(({ path }) => path)).size).toBe(CONSOLE_PAGES.length)
+    expect(new Set(CONSOLE_PAGES.map(({ name }) => pagePath(name))).size).toBe(CONSOLE_PAGES.length)
+  })
+
+  it.each([
+    ['/console', 'overview'],
+    ['/console/videos/a-job', 'videos'],
+    ['/console/keys', 'keys'],
+    ['/console/keyscape', undefined],
+    ['/console/nothing', undefined],
+  ])('%s belongs to %s', (path, name) => {
+    expect(pageNameOf(path)).toBe(name)
   })
 })

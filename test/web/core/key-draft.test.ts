@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { isRateReadable, keyChanges, keyDraft, newKeyBody } from '#web/core/key-draft.ts'
+import { isRateReadable, type KeyFacts, keyChanges, keyDraft, newKeyBody } from '#web/core/key-draft.ts'
 
-const row = { name: 'search', models: ['chat-default'], rate_per_minute: 60, budget: { amount: '5', period: 'day' } }
+const row: KeyFacts = {
+  name: 'search',
+  models: ['chat-default'],
+  rate_per_minute: 60,
+  budget: { amount: '5', period: 'day' },
+}
 const NOW = 1_000_000
 
 describe('key-draft', () => {
@@ -28,7 +33,7 @@ describe('key-draft', () => {
       rate_per_minute: null,
       expires_at: null,
     })
-    const budget = { amount: '', period: 'day' }
+    const budget = { amount: '', period: 'day' } as const
     expect(keyChanges({ ...keyDraft(row), budget }, row, { now: NOW, budget: null })).toEqual({ budget: null })
   })
 

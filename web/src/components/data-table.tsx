@@ -40,8 +40,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     <div class="table-section">
       {list.error === null ? null : <Failure error={list.error} onRetry={list.reload} />}
-      {rows.length === 0 && !list.hasMore ? (
-        <NoRows onClearFilters={onClearFilters}>{empty}</NoRows>
+      {rows.length === 0 ? (
+        <NoRows onClearFilters={onClearFilters} list={list}>
+          {empty}
+        </NoRows>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll box must be reachable by the keyboard
         <section class="table-box" tabIndex={0} aria-label={caption}>
@@ -74,9 +76,17 @@ function inOrder<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]
     : orderRows(rows, column.value, { kind: column.order, isDescending: order.isDescending })
 }
 
-type NoRowsProps = { readonly onClearFilters: (() => void) | undefined; readonly children: ComponentChildren }
+type NoRowsProps = {
+  readonly onClearFilters: (() => void) | undefined
+  readonly list: Pick<List<unknown>, 'hasMore'>
+  readonly children: ComponentChildren
+}
 
-function NoRows({ onClearFilters, children }: NoRowsProps) {
+/** Nothing at all, nothing behind the filters, or nothing as far as the gateway has looked. */
+function NoRows({ onClearFilters, list, children }: NoRowsProps) {
+  if (list.hasMore) {
+    return <Empty title="Nothing yet">The gateway has looked through the newest part. Load more to look further.</Empty>
+  }
   return onClearFilters === undefined ? (
     <div>{children}</div>
   ) : (

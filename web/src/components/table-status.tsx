@@ -17,7 +17,9 @@ type TableStatusProps<Row> = {
 /** How many rows are shown, of what time, and their export. */
 export function TableStatus<Row>({ columns, list, exportName }: TableStatusProps<Row>) {
   const { zone } = useStore(settings)
-  const count = list.hasMore ? `${list.rows.length}+ rows` : counted(list.rows.length, 'row')
+  const count = list.hasMore
+    ? `${list.rows.length.toLocaleString('en')} rows and more`
+    : counted(list.rows.length, 'row')
   return (
     <div class="table-status">
       <span>
@@ -34,7 +36,7 @@ export function TableStatus<Row>({ columns, list, exportName }: TableStatusProps
           columns={columns}
           pages={(signal) => (list.hasMore ? list.pages(signal) : inHand(list.rows, list.leftOut))}
           name={exportName}
-          blockedBecause={list.rows.length === 0 ? 'There are no rows to export' : undefined}
+          blockedBecause={list.rows.length === 0 && !list.hasMore ? 'There are no rows to export' : undefined}
         />
       </span>
     </div>

@@ -10,7 +10,8 @@ export function reaches(role: Role, least: Role): boolean {
 
 /** An entry of the navigation. */
 export type ConsolePage = {
-  readonly path: string
+  /** The last part of its path. */
+  readonly name: string
   readonly title: string
   readonly group: 'Monitor' | 'Build' | 'Manage'
   /** Typed after `g`. */
@@ -21,31 +22,41 @@ export type ConsolePage = {
   readonly isScoped: boolean
 }
 
-/** Every page of the navigation, in its order. */
-export const CONSOLE_PAGES: readonly ConsolePage[] = [
-  page('', 'Overview', 'Monitor', { letter: 'o', isScoped: true }),
-  page('/usage', 'Usage', 'Monitor', { letter: 'u', isScoped: true }),
-  page('/videos', 'Videos', 'Monitor', { letter: 'v', isScoped: true }),
-  page('/ledger', 'Ledger', 'Monitor', { letter: 'l', isScoped: true }),
-  page('/playground', 'Playground', 'Build', { letter: 'p', isScoped: true }),
-  page('/webhooks', 'Webhooks', 'Build', { letter: 'w', isScoped: true }),
-  page('/keys', 'Keys', 'Manage', { letter: 'k', isScoped: true, access: 'viewer' }),
-  page('/tenants', 'Tenants', 'Manage', { letter: 't', access: 'viewer' }),
-  page('/channels', 'Channels', 'Manage', { letter: 'c', access: 'viewer' }),
-  page('/audit', 'Audit', 'Manage', { letter: 'a', access: 'viewer' }),
-  page('/sessions', 'Sessions', 'Manage', { letter: 's' }),
-]
+/** Every page of the navigation, in its order. Routes and icons follow it. */
+export const CONSOLE_PAGES = [
+  { name: 'overview', title: 'Overview', group: 'Monitor', letter: 'o', access: 'tenant', isScoped: true },
+  { name: 'usage', title: 'Usage', group: 'Monitor', letter: 'u', access: 'tenant', isScoped: true },
+  { name: 'videos', title: 'Videos', group: 'Monitor', letter: 'v', access: 'tenant', isScoped: true },
+  { name: 'ledger', title: 'Ledger', group: 'Monitor', letter: 'l', access: 'tenant', isScoped: true },
+  { name: 'playground', title: 'Playground', group: 'Build', letter: 'p', access: 'tenant', isScoped: true },
+  { name: 'webhooks', title: 'Webhooks', group: 'Build', letter: 'w', access: 'tenant', isScoped: true },
+  { name: 'keys', title: 'Keys', group: 'Manage', letter: 'k', access: 'viewer', isScoped: true },
+  { name: 'tenants', title: 'Tenants', group: 'Manage', letter: 't', access: 'viewer', isScoped: false },
+  { name: 'channels', title: 'Channels', group: 'Manage', letter: 'c', access: 'viewer', isScoped: false },
+  { name: 'audit', title: 'Audit', group: 'Manage', letter: 'a', access: 'viewer', isScoped: false },
+  { name: 'sessions', title: 'Sessions', group: 'Manage', letter: 's', access: 'tenant', isScoped: false },
+] as const satisfies readonly ConsolePage[]
 
-function page(
-  path: string,
-  title: string,
-  group: ConsolePage['group'],
-  more: { readonly letter: string; readonly isScoped?: boolean; readonly access?: Role },
-): ConsolePage {
-  return { access: 'tenant', isScoped: false, ...more, path: `/console${path}`, title, group }
+/** The name of a page. */
+export type PageName = (typeof CONSOLE_PAGES)[number]['name']
+
+/** A page that the navigation can lead to. */
+export type NamedPage = (typeof CONSOLE_PAGES)[number]
+
+/** The path of a page; the overview is the console itself. */
+export function pagePath(name: PageName): string {
+  return name === 'overview' ? '/console' : `/console/${name}`
+}
+
+/** The page that a path is, or is below; undefined for a path of no page. */
+export function pageNameOf(path: string): PageName | undefined {
+  return CONSOLE_PAGES.find(({ name }) => {
+    const own = pagePath(name)
+    return path === own || (name !== 'overview' && path.startsWith(`${own}/`))
+  })?.name
 }
 
 /** The pages that a role sees. */
-export function pagesOf(role: Role): readonly ConsolePage[] {
+export function pagesOf(role: Role): readonly NamedPage[] {
   return CONSOLE_PAGES.filter(({ access }) => reaches(role, access))
 }

@@ -1,7 +1,7 @@
 import { useLocation } from 'preact-iso/router'
 import { useSession } from '../api/session.ts'
-import { Icon, type IconName } from '../components/icon.tsx'
-import { type ConsolePage, pagesOf } from '../core/console-page.ts'
+import { Icon } from '../components/icon.tsx'
+import { type NamedPage, pageNameOf, pagePath, pagesOf } from '../core/console-page.ts'
 import { urlWithFilters } from '../core/filters.ts'
 
 const GROUPS = ['Monitor', 'Build', 'Manage'] as const
@@ -25,13 +25,13 @@ export function Navigation({ popoverId }: { readonly popoverId: string }) {
             {pages
               .filter((page) => page.group === group)
               .map((page) => (
-                <li key={page.path}>
+                <li key={page.name}>
                   <a
                     href={pageUrl(page, query.tenant)}
-                    aria-current={isCurrent(page, path) ? 'page' : undefined}
+                    aria-current={pageNameOf(path) === page.name ? 'page' : undefined}
                     onClick={close}
                   >
-                    <Icon name={iconOf(page)} />
+                    <Icon name={page.name} />
                     {page.title}
                   </a>
                 </li>
@@ -44,14 +44,6 @@ export function Navigation({ popoverId }: { readonly popoverId: string }) {
 }
 
 /** The url of a page, of the tenant that the present page is about. */
-export function pageUrl({ path, isScoped }: ConsolePage, tenant: string | undefined): string {
-  return isScoped && tenant !== undefined ? urlWithFilters(path, { tenant }) : path
-}
-
-function isCurrent({ path }: ConsolePage, current: string): boolean {
-  return path === '/console' ? current === path : current === path || current.startsWith(`${path}/`)
-}
-
-function iconOf({ title }: ConsolePage): IconName {
-  return title.toLowerCase() as IconName
+export function pageUrl({ name, isScoped }: NamedPage, tenant: string | undefined): string {
+  return isScoped && tenant !== undefined ? urlWithFilters(pagePath(name), { tenant }) : pagePath(name)
 }

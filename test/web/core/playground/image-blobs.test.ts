@@ -11,7 +11,7 @@ describe('imageBlobs', () => {
     })
     expect(blobs.map(({ type }) => type)).toEqual(['image/png'])
     expect(Buffer.from(await (blobs[0] ?? new Blob([])).arrayBuffer()).toString('base64')).toBe(PNG)
-    expect(note).toMatch(/^3 of 4 images/)
+    expect(note).toMatch(/^Not shown.*: 3 of 4 images$/)
   })
 
   it.each([null, {}, { data: 'x' }])('finds nothing in %j', (response) => {

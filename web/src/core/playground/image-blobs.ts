@@ -18,7 +18,7 @@ export function imageBlobs(response: unknown): { readonly blobs: readonly Blob[]
     note:
       missing === 0
         ? undefined
-        : `Not shown, because they are urls or of an unknown format: ${missing} of ${counted(entries.length, 'image')}.`,
+        : `Not shown, because they are urls or of an unknown format: ${missing} of ${counted(entries.length, 'image')}`,
   }
 }
 

@@ -25,7 +25,12 @@ export function modelColumns(onAction: ((action: SwitchAction) => void) | undefi
     },
     { id: 'kind', title: 'Kind', order: 'text', value: ({ kind }) => kind },
     { id: 'state', title: 'State', value: stateOf, cell: (row) => <SwitchedState row={row} state={stateOf(row)} /> },
-    { id: 'channels', title: 'Channels', value: ({ channels }) => channels.join(' ') },
+    {
+      id: 'channels',
+      title: 'Channels',
+      value: ({ channels }) => channels.join(' '),
+      cell: ({ channels }) => channels.join(', '),
+    },
     {
       id: 'prices',
       title: 'Price in credits',

@@ -26,7 +26,12 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       cell: ({ kind }) => <Status state={kind} tone={TONES[kind]} />,
     },
     { id: 'id', title: 'Job or request', value: ({ id }) => id, cell: (row) => <RowId row={row} tenant={tenant} /> },
-    { id: 'model', title: 'Model', value: ({ model }) => model, cell: ({ model }) => model ?? <Nothing /> },
+    {
+      id: 'model',
+      title: 'Model',
+      value: ({ model }) => model,
+      cell: ({ model }) => (model === null ? <Nothing /> : <span class="nowrap">{model}</span>),
+    },
     {
       id: 'key',
       title: 'Key',

@@ -12,6 +12,8 @@ import { Page } from '../../components/page.tsx'
 import { Stat } from '../../components/stat.tsx'
 import { Status } from '../../components/status.tsx'
 import { Time } from '../../components/time.tsx'
+import { CONSOLE_PAGES } from '../../core/console-page.ts'
+import { pageUrl } from '../../shell/navigation.tsx'
 import { type TenantAction, TenantDialog } from './tenant-dialog.tsx'
 
 /** One tenant: its balance, its limits, and what an owner may do with them. */
@@ -60,9 +62,9 @@ function Tenant({ tenant }: { readonly tenant: TenantDetail }) {
         <Limits tenant={tenant} />
       </section>
       <nav class="toolbar" aria-label={`Pages of ${tenant.name}`}>
-        {['videos', 'usage', 'ledger', 'keys', 'webhooks'].map((page) => (
-          <a key={page} class="button button-plain" href={`/console/${page}?tenant=${encodeURIComponent(tenant.id)}`}>
-            {page.charAt(0).toUpperCase() + page.slice(1)}
+        {CONSOLE_PAGES.filter(({ isScoped }) => isScoped).map((page) => (
+          <a key={page.name} class="button button-plain" href={pageUrl(page, tenant.id)}>
+            {page.title}
           </a>
         ))}
       </nav>

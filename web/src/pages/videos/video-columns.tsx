@@ -24,7 +24,13 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       value: ({ status }) => status,
       cell: (row) => <VideoStatus row={row} />,
     },
-    { id: 'model', title: 'Model', order: 'text', value: ({ model }) => model },
+    {
+      id: 'model',
+      title: 'Model',
+      order: 'text',
+      value: ({ model }) => model,
+      cell: ({ model }) => <span class="nowrap">{model}</span>,
+    },
     {
       id: 'shape',
       title: 'Length and size',
