@@ -29,10 +29,7 @@ const VIDEO_MILLISECONDS_MAX = 60_000
 
 async function makeVideo(page: Page): Promise<void> {
   await page.getByLabel('Prompt').fill('a paper boat crosses a flooded street, seen from above')
-  await page
-    .getByRole('button', { name: /^(Create|Make|Generate)/ })
-    .first()
-    .click()
+  await page.getByRole('button', { name: 'Create the video' }).click()
   await page.locator('video').first().waitFor({ timeout: VIDEO_MILLISECONDS_MAX })
   await page
     .locator('video')
@@ -42,12 +39,22 @@ async function makeVideo(page: Page): Promise<void> {
     })
 }
 
+/** The first row of a list, which is that of the video of the playground. */
+async function openNewest(page: Page): Promise<void> {
+  await page.locator('tbody a').first().click()
+  await page.getByRole('region', { name: 'Receipt' }).waitFor()
+  await page.locator('video').evaluate((video: { currentTime: number }) => {
+    video.currentTime = 2
+  })
+}
+
 const SHOTS: readonly Shot[] = [
   { name: 'playground', path: '/playground?tenant=northwind', prepare: makeVideo },
   { name: 'overview-light', path: '' },
   { name: 'overview-dark', path: '', colorScheme: 'dark' },
-  { name: 'usage', path: '/usage?group_by=model' },
+  { name: 'usage', path: '/usage?by=model' },
   { name: 'videos', path: '/videos?tenant=northwind' },
+  { name: 'video', path: '/videos?tenant=northwind', prepare: openNewest },
   { name: 'ledger', path: '/ledger?tenant=northwind' },
 ]
 
