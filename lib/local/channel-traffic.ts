@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { UPSTREAM_ERROR_CLASSES } from '#core/telemetry/upstream-error-class.ts'
 import { type CallSummary, RecentCalls } from './recent-calls.ts'
-import { RecentMinutes } from './recent-minutes.ts'
+import { RecentTraffic } from './recent-traffic.ts'
 
 /** What the host knows of its channels at this moment, by their ids: the last minute, and the breaker of each relay channel. */
 export const channelTrafficSchema = z.object({
@@ -25,22 +25,23 @@ type Breaker = NonNullable<ChannelTraffic['channels'][string]['breaker']>
 /** Watches the channels of this process from now on. @returns what describes them at a moment. */
 export async function watchChannels(): Promise<() => ChannelTraffic> {
   const { provideFigures } = await import('#adapters/telemetry/current-figures.ts')
+  const { observeMeasures } = await import('#adapters/telemetry/measure-observer.ts')
   const { observeUpstreams } = await import('#adapters/telemetry/upstream-observer.ts')
   const { openRelayContext } = await import('#lambdas/relay/relay-context.ts')
   const recent = new Map<string, RecentCalls>()
-  const minutes = new RecentMinutes()
+  const traffic = new RecentTraffic()
   observeUpstreams(({ channelId, ...fact }) => {
     const calls = recent.get(channelId) ?? new RecentCalls()
     recent.set(channelId, calls)
     calls.add(fact, Date.now())
-    minutes.add(fact, Date.now())
   })
+  observeMeasures((values) => traffic.add(values, Date.now()))
   const breakerOf = (id: string) => openRelayContext().breakers.stateOf({ id })?.kind
   provideFigures((nowMilliseconds) => ({
     minuteFrom: nowMilliseconds - MINUTE_MILLISECONDS,
     byChannel: new Map([...recent].map(([id, calls]) => [id, calls.summary(nowMilliseconds)])),
     breakers: new Map([...recent.keys()].flatMap((id) => breakerEntry(id, breakerOf(id)))),
-    minutes: minutes.figures(nowMilliseconds),
+    traffic: traffic.traffic(nowMilliseconds),
   }))
   return () => describeChannels(recent, { breakerOf, nowMilliseconds: Date.now() })
 }

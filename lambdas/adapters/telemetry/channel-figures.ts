@@ -1,3 +1,4 @@
+import type { ClientTraffic } from '#core/telemetry/client-traffic.ts'
 import type { UpstreamErrorClass } from '#core/telemetry/upstream-error-class.ts'
 
 /** What one channel did in one minute. */
@@ -10,10 +11,7 @@ export type ChannelFigures = {
   readonly p95Milliseconds: number | null
 }
 
-/** What all channels did in one minute. `at` is its begin, in Unix milliseconds. */
-export type MinuteFigures = { readonly at: number; readonly calls: number; readonly errors: number }
-
-/** The figures of every channel, and the minute that they describe. */
+/** The figures of every channel and of the clients, and the minutes that they describe. */
 export type AllFigures = {
   /** Begin of the minute, in Unix milliseconds; undefined if there are no figures. */
   readonly minuteFrom: number | undefined
@@ -22,8 +20,8 @@ export type AllFigures = {
   readonly breakers: ReadonlyMap<string, 'closed' | 'open' | 'half_open'> | undefined
   /** How often the breakers of a channel opened in the last ten minutes, over all instances; undefined where `breakers` says more. */
   readonly breakerOpenings?: ReadonlyMap<string, number> | undefined
-  /** Oldest first; undefined where only the last minute is known. */
-  readonly minutes?: readonly MinuteFigures[] | undefined
+  /** Undefined where it is not known. */
+  readonly traffic?: ClientTraffic | undefined
 }
 
 /** A channel without traffic. */

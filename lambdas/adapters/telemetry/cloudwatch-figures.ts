@@ -1,32 +1,36 @@
-import { CloudWatchClient, type MetricDataQuery, paginateGetMetricData } from '@aws-sdk/client-cloudwatch'
-import type { CountedFact } from '#core/telemetry/counted-facts.ts'
+import {
+  type ClientTraffic,
+  FAILURE_MEASURES,
+  FIRST_BYTE_MEASURE,
+  REQUEST_MEASURES,
+} from '#core/telemetry/client-traffic.ts'
 import type { Measure } from '#core/telemetry/measures.ts'
 import {
   UPSTREAM_ERROR_CLASSES,
   type UpstreamErrorClass,
   upstreamErrorMeasure,
 } from '#core/telemetry/upstream-error-class.ts'
-import type { AllFigures, ChannelFigures, MinuteFigures } from './channel-figures.ts'
+import type { AllFigures, ChannelFigures } from './channel-figures.ts'
+import { readSeries, type Series, type SeriesQuery } from './cloudwatch-series.ts'
 
-/** CloudWatch is one to three minutes behind; a channel with traffic has figures within this time. */
-const MINUTES = 10
 const MINUTE_MILLISECONDS = 60_000
 
-/** Figures of the newest minutes are still arriving. */
-const ARRIVING_MINUTES = 2
+/** Minutes that a chart shows; a metric costs the same however many there are. */
+const MINUTES = 30
 
-/** The limit of GetMetricData. */
-const QUERIES_MAX = 500
+/** A channel with traffic has figures within this time, and breakers that opened in it are told. */
+const RECENT_MINUTES = 10
 
-/** The value of the dimension `service` of every metric of the functions (lib/aws/service-metrics.ts). */
-const SERVICE_NAME = 'reelgate'
+/** CloudWatch is one to three minutes behind, so the values of newer minutes are still arriving. */
+const ARRIVING_MINUTES = 3
 
-type Series = { readonly channel: string; readonly name: 'calls' | 'p50' | 'p95' | 'opened' | UpstreamErrorClass }
-type Query = Series & { readonly measure: Measure | CountedFact; readonly stat: string }
+type Values = ReadonlyMap<string, Series>
+type ChannelSeries = 'calls' | 'p50' | 'p95' | 'opened' | UpstreamErrorClass
 
 /**
- * The newest minute of which CloudWatch has all figures and in which a channel was called. Needs `cloudwatch:GetMetricData`, which
- * costs $0.01 for a thousand metrics: eleven for a channel.
+ * Figures of channels in the newest minute that CloudWatch has whole and in which a channel was called, if there is one in the last ten;
+ * and the traffic of clients in the newest whole minute. Needs `cloudwatch:GetMetricData`, which costs $0.01 for a thousand metrics:
+ * eleven for a channel, and seven.
  * @param namespace of the metrics of the stage.
  */
 export async function readCloudWatchFigures(
@@ -34,113 +38,80 @@ export async function readCloudWatchFigures(
   channels: readonly string[],
   nowMilliseconds: number,
 ): Promise<AllFigures> {
-  const values = await readSeries(namespace, channels.flatMap(queriesOf), nowMilliseconds)
-  const minutes = [...values.entries()].flatMap(([name, series]) =>
-    name.startsWith('calls ') ? [...series.keys()] : [],
-  )
-  const complete = minutes.filter((minute) => minute <= nowMilliseconds - ARRIVING_MINUTES * MINUTE_MILLISECONDS)
+  const queries = [...channels.flatMap(channelQueries), ...TRAFFIC_QUERIES]
+  const values = await readSeries(queries, { namespace, minutes: MINUTES, nowMilliseconds })
+  const newest = Math.floor(nowMilliseconds / MINUTE_MILLISECONDS - ARRIVING_MINUTES) * MINUTE_MILLISECONDS
+  const recentFrom = nowMilliseconds - (RECENT_MINUTES + 1) * MINUTE_MILLISECONDS
+  const called = channels.flatMap((channel) => [...(values.get(nameOf(channel, 'calls'))?.keys() ?? [])])
+  const complete = called.filter((minute) => minute <= newest && minute >= recentFrom)
   const minuteFrom = complete.length === 0 ? undefined : Math.max(...complete)
-  const at = (series: Series) => (minuteFrom === undefined ? undefined : values.get(keyOf(series))?.get(minuteFrom))
+  const openings = (channel: string) =>
+    [...(values.get(nameOf(channel, 'opened')) ?? [])].reduce(
+      (sum, [at, count]) => sum + (at < recentFrom ? 0 : count),
+      0,
+    )
   return {
     minuteFrom,
-    byChannel: new Map(channels.map((channel) => [channel, figuresOf(channel, at)])),
+    byChannel: new Map(channels.map((channel) => [channel, figuresOf(channel, values, minuteFrom)])),
     breakers: undefined,
-    breakerOpenings: new Map(
-      channels.map((channel) => [channel, sumOf(values.get(keyOf({ channel, name: 'opened' })))]),
-    ),
-    minutes: minutesOf(values),
+    breakerOpenings: new Map(channels.map((channel) => [channel, openings(channel)])),
+    traffic: trafficOf(values, newest),
   }
 }
 
-function sumOf(series: ReadonlyMap<number, number> = new Map()): number {
-  return [...series.values()].reduce((sum, value) => sum + value, 0)
-}
-
-/** Calls and errors of all channels, minute by minute, oldest first. */
-function minutesOf(values: ReadonlyMap<string, ReadonlyMap<number, number>>): readonly MinuteFigures[] {
-  const minutes = new Map<number, { calls: number; errors: number }>()
-  for (const [name, series] of values) {
-    for (const [at, value] of /^(?:p50|p95|opened) /.test(name) ? [] : series) {
-      const { calls, errors } = minutes.get(at) ?? { calls: 0, errors: 0 }
-      const isCalls = name.startsWith('calls ')
-      minutes.set(at, { calls: calls + (isCalls ? value : 0), errors: errors + (isCalls ? 0 : value) })
-    }
-  }
-  return [...minutes].toSorted(([left], [right]) => left - right).map(([at, figures]) => ({ at, ...figures }))
-}
-
-function figuresOf(channel: string, at: (series: Series) => number | undefined): ChannelFigures {
-  const errors = UPSTREAM_ERROR_CLASSES.map((name) => [name, at({ channel, name }) ?? 0] as const)
+function figuresOf(channel: string, values: Values, minuteFrom: number | undefined): ChannelFigures {
+  const at = (name: ChannelSeries) =>
+    minuteFrom === undefined ? undefined : values.get(nameOf(channel, name))?.get(minuteFrom)
+  const errors = UPSTREAM_ERROR_CLASSES.map((name) => [name, at(name) ?? 0] as const)
   return {
-    calls: at({ channel, name: 'calls' }) ?? 0,
+    calls: at('calls') ?? 0,
     errors: Object.fromEntries(errors.filter(([, count]) => count > 0)),
-    p50Milliseconds: at({ channel, name: 'p50' }) ?? null,
-    p95Milliseconds: at({ channel, name: 'p95' }) ?? null,
+    p50Milliseconds: at('p50') ?? null,
+    p95Milliseconds: at('p95') ?? null,
   }
 }
 
-function queriesOf(channel: string): Query[] {
+/** A minute without a value had no traffic. */
+function trafficOf(values: Values, minuteFrom: number): ClientTraffic {
+  const sumAt = (names: readonly string[], at: number) =>
+    names.reduce((sum, name) => sum + (values.get(name)?.get(at) ?? 0), 0)
+  const countsAt = (at: number) => ({
+    requests: sumAt(REQUEST_MEASURES, at),
+    errors: sumAt(FAILURE_MEASURES, at),
+  })
+  const first = minuteFrom - (MINUTES - ARRIVING_MINUTES - 1) * MINUTE_MILLISECONDS
+  return {
+    minuteFrom,
+    ...countsAt(minuteFrom),
+    p50Milliseconds: values.get('first byte p50')?.get(minuteFrom) ?? null,
+    p95Milliseconds: values.get('first byte p95')?.get(minuteFrom) ?? null,
+    minutes: Array.from({ length: MINUTES - ARRIVING_MINUTES }, (_, index) => {
+      const at = first + index * MINUTE_MILLISECONDS
+      return { at, ...countsAt(at) }
+    }),
+  }
+}
+
+const COUNTED = new Set<Measure>([...REQUEST_MEASURES, ...FAILURE_MEASURES])
+
+const TRAFFIC_QUERIES: readonly SeriesQuery[] = [
+  ...[...COUNTED].map((metric) => ({ name: metric, metric, stat: 'Sum' })),
+  ...['p50', 'p95'].map((stat) => ({ name: `first byte ${stat}`, metric: FIRST_BYTE_MEASURE, stat })),
+]
+
+function channelQueries(channel: string): readonly SeriesQuery[] {
+  const query = (name: ChannelSeries, metric: SeriesQuery['metric'], stat: string) => ({
+    ...{ name: nameOf(channel, name), channel, metric, stat },
+  })
   return [
-    { channel, name: 'calls', measure: 'upstream_milliseconds', stat: 'SampleCount' },
-    { channel, name: 'p50', measure: 'upstream_milliseconds', stat: 'p50' },
-    { channel, name: 'p95', measure: 'upstream_milliseconds', stat: 'p95' },
-    ...UPSTREAM_ERROR_CLASSES.map((name) => ({ channel, name, measure: upstreamErrorMeasure(name), stat: 'Sum' })),
-    { channel, name: 'opened', measure: 'breaker_opened', stat: 'Sum' },
+    query('calls', 'upstream_milliseconds', 'SampleCount'),
+    query('p50', 'upstream_milliseconds', 'p50'),
+    query('p95', 'upstream_milliseconds', 'p95'),
+    ...UPSTREAM_ERROR_CLASSES.map((name) => query(name, upstreamErrorMeasure(name), 'Sum')),
+    query('opened', 'breaker_opened', 'Sum'),
   ]
 }
 
-function keyOf({ channel, name }: Series): string {
+function nameOf(channel: string, name: ChannelSeries): string {
   return `${name} ${channel}`
-}
-
-/** Values by series and minute. */
-async function readSeries(
-  namespace: string,
-  queries: readonly Query[],
-  nowMilliseconds: number,
-): Promise<ReadonlyMap<string, ReadonlyMap<number, number>>> {
-  const client = new CloudWatchClient({})
-  const EndTime = new Date(Math.floor(nowMilliseconds / MINUTE_MILLISECONDS) * MINUTE_MILLISECONDS)
-  const StartTime = new Date(EndTime.getTime() - MINUTES * MINUTE_MILLISECONDS)
-  const values = new Map<string, Map<number, number>>()
-  for (let first = 0; first < queries.length; first += QUERIES_MAX) {
-    const batch = queries.slice(first, first + QUERIES_MAX)
-    const MetricDataQueries = batch.map((query, index) => toDataQuery(query, { namespace, index }))
-    for await (const { MetricDataResults = [] } of paginateGetMetricData(
-      { client },
-      { MetricDataQueries, StartTime, EndTime },
-    )) {
-      for (const { Id = '', Timestamps = [], Values = [] } of MetricDataResults) {
-        const query = batch[Number(Id.slice(1))]
-        if (query !== undefined) {
-          const series = values.get(keyOf(query)) ?? new Map<number, number>()
-          Timestamps.forEach((time, index) => void series.set(time.getTime(), Values[index] ?? 0))
-          values.set(keyOf(query), series)
-        }
-      }
-    }
-  }
-  return values
-}
-
-function toDataQuery(
-  { channel, measure, stat }: Query,
-  { namespace, index }: { readonly namespace: string; readonly index: number },
-): MetricDataQuery {
-  return {
-    // An id begins with a lower-case letter.
-    Id: `q${index}`,
-    MetricStat: {
-      Metric: {
-        Namespace: namespace,
-        MetricName: measure,
-        Dimensions: [
-          { Name: 'service', Value: SERVICE_NAME },
-          { Name: 'channel', Value: channel },
-        ],
-      },
-      Period: MINUTE_MILLISECONDS / 1000,
-      Stat: stat,
-    },
-  }
 }

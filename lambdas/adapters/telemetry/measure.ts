@@ -1,7 +1,8 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { MetricUnit as Unit } from '@aws-lambda-powertools/metrics/types'
-import { MEASURES, type Measure } from '#core/telemetry/measures.ts'
+import { MEASURES } from '#core/telemetry/measures.ts'
 import { once } from '../once.ts'
+import { type Measured, tellMeasured } from './measure-observer.ts'
 
 /** The dimensions of a number. Each has few values, from the configuration or the code, and never a tenant, a key or a job. */
 export type Dimensions = Readonly<Partial<Record<'channel' | 'model' | 'reason', string>>>
@@ -13,10 +14,8 @@ const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRI
  * Writes numbers as one line of the embedded metric format; undefined ones are left out. Each number counts twice: for the
  * whole service, which alarms watch, and for its dimensions, which people read.
  */
-export function measure(
-  values: Readonly<Partial<Record<Measure, number | undefined>>>,
-  dimensions: Dimensions = {},
-): void {
+export function measure(values: Measured, dimensions: Dimensions = {}): void {
+  tellMeasured(values)
   const units: Readonly<Record<string, Unit>> = MEASURES
   emit(
     Object.entries(values).map(([name, value]) => ({ name, value, unit: units[name] ?? 'Count' })),

@@ -57,40 +57,23 @@ function sumOf(errors: Readonly<Record<string, number>>): number {
   return Object.values(errors).reduce((sum, count) => sum + count, 0)
 }
 
-/**
- * The traffic of all channels. The median is that of the channels, weighted by calls; the 95th percentile is that of the slowest
- * channel. Null without figures.
- */
-export function trafficOf({ figures }: ChannelState) {
-  if (figures?.minuteFrom === undefined) {
+/** What clients of all tenants did; null where it is not known. */
+export function trafficOf({ figures }: Pick<ChannelState, 'figures'>) {
+  const traffic = figures?.traffic
+  if (traffic === undefined) {
     return null
   }
-  const channels = [...figures.byChannel.values()]
-  const calls = channels.reduce((sum, channel) => sum + channel.calls, 0)
-  const errors = channels.reduce((sum, channel) => sum + sumOf(channel.errors), 0)
-  const p50 = weightedMedian(
-    channels.flatMap((each) => (each.p50Milliseconds === null ? [] : [[each.p50Milliseconds, each.calls]])),
-  )
-  const p95 = Math.max(...channels.flatMap(({ p95Milliseconds }) => p95Milliseconds ?? []))
-  const minutes = figures.minutes ?? [{ at: figures.minuteFrom, calls, errors }]
+  const { minuteFrom, requests, errors, p50Milliseconds: p50, p95Milliseconds: p95, minutes } = traffic
   return {
-    requests_per_minute: calls,
+    from: Math.trunc(minuteFrom / 1000),
+    requests_per_minute: requests,
     errors_per_minute: errors,
-    first_byte_ms: p50 === undefined ? null : { p50, p95 },
-    minutes: minutes.map(({ at, ...minute }) => ({
-      at: Math.trunc(at / 1000),
-      requests: minute.calls,
-      errors: minute.errors,
-    })),
+    first_byte_ms: p50 === null || p95 === null ? null : { p50, p95 },
+    minutes: minutes.map(({ at, ...minute }) => ({ at: Math.trunc(at / 1000), ...minute })),
   }
 }
 
-function weightedMedian(values: readonly (readonly number[])[]): number | undefined {
-  let left = values.reduce((sum, [, weight = 0]) => sum + weight, 0) / 2
-  return values
-    .toSorted(([one = 0], [other = 0]) => one - other)
-    .find(([, weight = 0]) => {
-      left -= weight
-      return left <= 0
-    })?.[0]
+/** Begin of the minute that the figures of channels describe, in Unix seconds; null without figures. */
+export function figuresFrom({ figures }: Pick<ChannelState, 'figures'>): number | null {
+  return figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000)
 }

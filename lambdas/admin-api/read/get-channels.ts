@@ -8,7 +8,7 @@ import { modelView } from '#core/contract/model-view.ts'
 import { latestSwitch } from '#lambdas/admin/switches/latest-switch.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { type ChannelState, channelHealth, readChannelState } from './channel-state.ts'
+import { type ChannelState, channelHealth, figuresFrom, readChannelState } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 
 /** GET /admin/v1/channels, by two requests to the table after that of the session. */
@@ -32,13 +32,13 @@ async function modelsOfKey(keyId: string, { table, config: open }: ReadContext) 
 
 async function channelsAndModels(context: ReadContext) {
   const state = await readChannelState(context)
-  const { config, switches, figures } = state
+  const { config, switches } = state
   const catalogue = createCatalogue(config, switches)
   const known = new Set(config.channels.map(({ id }) => id))
   const left = Object.keys(switches.channels).filter((id) => !known.has(id))
   const effective = applySwitches(config, switches).models
   return {
-    figures_from: figures?.minuteFrom === undefined ? null : Math.trunc(figures.minuteFrom / 1000),
+    figures_from: figuresFrom(state),
     channels: [
       ...config.channels.map((channel) => channelRow(channel, state)),
       ...left.map((id) => leftRow(id, state)),

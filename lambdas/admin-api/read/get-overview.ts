@@ -11,7 +11,7 @@ import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import type { AdminResponse } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import { channelHealth, readChannelState, trafficOf } from './channel-state.ts'
+import { channelHealth, figuresFrom, readChannelState, trafficOf } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
 import { tenantIdIfGiven, unknownTenant } from './tenant-of-request.ts'
 
@@ -36,6 +36,7 @@ async function overviewOfAll(context: ReadContext) {
     open_jobs: tenants.reduce((sum, { openJobs }) => sum + openJobs.count, 0),
     tenants: tenants.length,
     channels,
+    figures_from: figuresFrom(state),
     attention: [
       ...channels.flatMap(attentionOfChannel),
       ...tenants.flatMap((tenant) => attentionOf(tenant, now())),
@@ -101,6 +102,7 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
     open_jobs: view.open_jobs,
     tenants: null,
     channels: [],
+    figures_from: null,
     attention,
   }
 }

@@ -7,10 +7,17 @@ const switched = {
   switched_at: timeField.nullable(),
 }
 
+/** Which minute the figures of channels describe. */
+export const figuresFromField = timeField
+  .nullable()
+  .describe(
+    'Begin of the minute of all figures: on AWS the newest that CloudWatch has whole and in which a channel was called, three to ten minutes ago; on a local host the last 60 seconds. Null without one.',
+  )
+
 /** How a channel does. */
 export const channelFigures = z.strictObject({
-  requests: z.int().describe('Calls of the upstream in the minute.'),
-  errors: z.int(),
+  requests: z.int().describe('Calls of the upstream in the minute: relayed requests, submits, polls and cancels.'),
+  errors: z.int().describe('Of these calls.'),
   p50_ms: z.number().nullable().describe('Until the head of the reply; null without a call.'),
   p95_ms: z.number().nullable(),
 })
@@ -46,7 +53,7 @@ const channelRow = z.strictObject({
   open_jobs: z.int().nullable().describe('Null for a channel that relays.'),
   open_jobs_max: z.int().nullable(),
   ...breakerFields,
-  figures: channelFigures.nullable().describe('Of the latest complete minute; null if they cannot be read.'),
+  figures: channelFigures.nullable().describe('Of the minute `figures_from`; null if there are none.'),
 })
 
 const modelRow = z.strictObject({
@@ -67,7 +74,7 @@ const modelRow = z.strictObject({
 export const channelsResponse = z.strictObject({
   object: z.literal('channels'),
   as_of: timeField,
-  figures_from: timeField.nullable().describe('Begin of the minute of the figures; null without figures.'),
+  figures_from: figuresFromField,
   channels: z.array(channelRow),
   models: z.array(modelRow),
 })

@@ -1,18 +1,23 @@
 import * as z from 'zod'
-import { breakerFields, channelFigures } from './channels-response.ts'
+import { breakerFields, channelFigures, figuresFromField } from './channels-response.ts'
 import { amountField, budgetResponse, tenantName, timeField } from './response-parts.ts'
 import { tenantResponse } from './tenant-response.ts'
 
 const minute = z.strictObject({ at: timeField, requests: z.int(), errors: z.int() })
 
 const traffic = z.strictObject({
-  requests_per_minute: z.number().describe('In the latest complete minute.'),
-  errors_per_minute: z.number(),
+  from: timeField.describe(
+    'Begin of the minute of these numbers: on AWS the newest that CloudWatch has whole, three to four minutes ago; on a local host the last 60 seconds.',
+  ),
+  requests_per_minute: z.int().describe('Relayed requests, refused ones too, and created video jobs.'),
+  errors_per_minute: z
+    .int()
+    .describe('Relayed requests that failed by the gateway or an upstream, and video jobs that failed. No 4xx.'),
   first_byte_ms: z
     .strictObject({ p50: z.number(), p95: z.number() })
     .nullable()
-    .describe('Until the head of the reply of the upstream; null without a call.'),
-  minutes: z.array(minute).describe('Oldest first. Calls of upstreams: relayed requests, submits and polls of videos.'),
+    .describe('From a relayed request to the first byte of its response; null without one in the minute.'),
+  minutes: z.array(minute).describe('The last half hour, without a gap, oldest first.'),
 })
 
 const attention = z.strictObject({
@@ -48,5 +53,6 @@ export const overviewResponse = z.strictObject({
       figures: channelFigures.nullable(),
     }),
   ),
+  figures_from: figuresFromField,
   attention: z.array(attention),
 })

@@ -1,12 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import type { AllFigures, ChannelFigures } from '#adapters/telemetry/channel-figures.ts'
+import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import { channelHealth, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 
-const figures = (calls: number, p50: number, p95: number, errors = {}): ChannelFigures => ({
-  ...{ calls, errors, p50Milliseconds: p50, p95Milliseconds: p95 },
-})
 const state = (changes: Partial<AllFigures> = {}) => ({
   config: testCatalogue().config,
   switches: NO_SWITCHES,
@@ -15,20 +12,22 @@ const state = (changes: Partial<AllFigures> = {}) => ({
 })
 
 describe('trafficOf', () => {
-  it('weighs medians by calls, and takes the slowest channel for the 95th percentile', () => {
-    const byChannel = new Map([
-      ['a', figures(1, 900, 950)],
-      ['b', figures(9, 100, 300, { timeout: 2 })],
-    ])
-    expect(trafficOf(state({ byChannel }))).toEqual({
-      ...{ requests_per_minute: 10, errors_per_minute: 2, first_byte_ms: { p50: 100, p95: 950 } },
+  const traffic = {
+    ...{ minuteFrom: 60_000, requests: 10, errors: 2, p50Milliseconds: 100, p95Milliseconds: 950 },
+    minutes: [{ at: 60_000, requests: 10, errors: 2 }],
+  }
+
+  it('is what clients did, with the minute that it describes', () => {
+    expect(trafficOf(state({ traffic }))).toEqual({
+      ...{ from: 60, requests_per_minute: 10, errors_per_minute: 2, first_byte_ms: { p50: 100, p95: 950 } },
       minutes: [{ at: 60, requests: 10, errors: 2 }],
     })
   })
 
-  it('has no latency without calls, and nothing without figures', () => {
-    expect(trafficOf(state())).toMatchObject({ requests_per_minute: 0, first_byte_ms: null })
-    expect(trafficOf(state({ minuteFrom: undefined }))).toBeNull()
+  it('has no latency without a relayed request, and is nothing where it is not known', () => {
+    const idle = { ...traffic, p50Milliseconds: null, p95Milliseconds: null }
+    expect(trafficOf(state({ traffic: idle }))?.first_byte_ms).toBeNull()
+    expect([trafficOf(state()), trafficOf({ figures: undefined })]).toEqual([null, null])
   })
 })
 

@@ -138,10 +138,15 @@ describe('get-overview', () => {
   })
 })
 
+const TRAFFIC = {
+  ...{ minuteFrom: 120_000, requests: 3, errors: 1, p50Milliseconds: 5, p95Milliseconds: 9 },
+  minutes: [{ at: 120_000, requests: 3, errors: 1 }],
+}
+
 describe('get-channels', () => {
   it('get-channels 200: channels with their figures, and models with their prices', async () => {
     const figures = async () => ({
-      ...{ minuteFrom: 60_000, breakers: new Map(), minutes: undefined },
+      ...{ minuteFrom: 60_000, breakers: new Map(), traffic: TRAFFIC },
       byChannel: new Map([['main', { calls: 3, errors: { timeout: 1 }, p50Milliseconds: 5, p95Milliseconds: 9 }]]),
     })
     const asked = readRig(engine.table, { figures })
@@ -155,8 +160,10 @@ describe('get-channels', () => {
       ],
       models: [{ channels: ['main', 'spare'], disabled: false }, {}],
     })
-    expect((await asked('/overview')).body).toMatchObject({
-      traffic: { requests_per_minute: 3 },
+    const overview = await asked('/overview')
+    expect(overviewResponse.safeParse(overview.body).error).toBeUndefined()
+    expect(overview.body).toMatchObject({
+      ...{ traffic: { from: 120, requests_per_minute: 3, minutes: [{ at: 120 }] }, figures_from: 60 },
       channels: [{ id: 'main' }, { id: 'spare' }],
     })
   })

@@ -187,7 +187,7 @@ describe('channel-list: of a deployed stage', () => {
     await list()
     const [call] = cloudWatch.commandCalls(GetMetricDataCommand)
     const metrics = call?.args[0].input.MetricDataQueries?.map(({ MetricStat }) => MetricStat?.Metric) ?? []
-    expect(metrics).toHaveLength(20)
+    expect(metrics).toHaveLength(2 * 11 + 7)
     expect(new Set(metrics.map((metric) => metric?.Namespace))).toEqual(new Set(['Reelgate-prod']))
     expect(metrics[0]?.Dimensions).toEqual([
       { Name: 'service', Value: 'reelgate' },

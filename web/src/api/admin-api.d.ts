@@ -957,15 +957,18 @@ export interface components {
             } | null;
             /** @description Of all tenants; null for API keys, and where it cannot be read. */
             traffic: {
-                /** @description In the latest complete minute. */
+                /** @description Begin of the minute of these numbers: on AWS the newest that CloudWatch has whole, three to four minutes ago; on a local host the last 60 seconds. */
+                from: number;
+                /** @description Relayed requests, refused ones too, and created video jobs. */
                 requests_per_minute: number;
+                /** @description Relayed requests that failed by the gateway or an upstream, and video jobs that failed. No 4xx. */
                 errors_per_minute: number;
-                /** @description Until the head of the reply of the upstream; null without a call. */
+                /** @description From a relayed request to the first byte of its response; null without one in the minute. */
                 first_byte_ms: {
                     p50: number;
                     p95: number;
                 } | null;
-                /** @description Oldest first. Calls of upstreams: relayed requests, submits and polls of videos. */
+                /** @description The last half hour, without a gap, oldest first. */
                 minutes: {
                     /** @description Unix seconds. */
                     at: number;
@@ -988,14 +991,17 @@ export interface components {
                 breaker_openings: number | null;
                 open_jobs: number | null;
                 figures: {
-                    /** @description Calls of the upstream in the minute. */
+                    /** @description Calls of the upstream in the minute: relayed requests, submits, polls and cancels. */
                     requests: number;
+                    /** @description Of these calls. */
                     errors: number;
                     /** @description Until the head of the reply; null without a call. */
                     p50_ms: number | null;
                     p95_ms: number | null;
                 } | null;
             }[];
+            /** @description Begin of the minute of all figures: on AWS the newest that CloudWatch has whole and in which a channel was called, three to ten minutes ago; on a local host the last 60 seconds. Null without one. */
+            figures_from: number | null;
             attention: {
                 /** @enum {string} */
                 kind: "failing_jobs" | "budget" | "low_balance" | "breaker" | "channel_disabled" | "suspended";
@@ -1383,7 +1389,7 @@ export interface components {
             object: "channels";
             /** @description Unix seconds. */
             as_of: number;
-            /** @description Begin of the minute of the figures; null without figures. */
+            /** @description Begin of the minute of all figures: on AWS the newest that CloudWatch has whole and in which a channel was called, three to ten minutes ago; on a local host the last 60 seconds. Null without one. */
             figures_from: number | null;
             channels: {
                 id: string;
@@ -1412,10 +1418,11 @@ export interface components {
                 breaker: "closed" | "open" | "half_open" | null;
                 /** @description On AWS: how often breakers of all instances opened in the last ten minutes, minutes late. Null on a local host, for video channels, and if the metric `breaker_opened` cannot be read. */
                 breaker_openings: number | null;
-                /** @description Of the latest complete minute; null if they cannot be read. */
+                /** @description Of the minute `figures_from`; null if there are none. */
                 figures: {
-                    /** @description Calls of the upstream in the minute. */
+                    /** @description Calls of the upstream in the minute: relayed requests, submits, polls and cancels. */
                     requests: number;
+                    /** @description Of these calls. */
                     errors: number;
                     /** @description Until the head of the reply; null without a call. */
                     p50_ms: number | null;

@@ -1,4 +1,4 @@
-import { promisify } from 'node:util'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { DayUsage, SummarizedTenant, Summary } from '#core/console/summary.ts'
 import type { UsageCounter } from '#core/quota/usage-counter.ts'
@@ -23,7 +23,7 @@ class SummaryTooLargeError extends Error {
 }
 
 /**
- * Writes a summary: the days that changed, then the tenants, then when. A run that breaks off in between is repeated by the next
+ * Writes a summary: the days that changed, then the tenants that did, then when. A run that breaks off in between is repeated by the next
  * one, because tenants say what was counted.
  */
 export async function writeSummary(table: Pick<Table, 'updateItem'>, next: Summary, previous: Summary | undefined) {
@@ -32,7 +32,12 @@ export async function writeSummary(table: Pick<Table, 'updateItem'>, next: Summa
   }
   const pages = Math.max(1, Math.ceil(next.tenants.length / TENANTS_PER_ITEM))
   for (let page = 0; page < pages; page += 1) {
-    await put(table, pageName(page), next.tenants.slice(page * TENANTS_PER_ITEM, (page + 1) * TENANTS_PER_ITEM))
+    const [before, tenants] = [previous?.tenants, next.tenants].map((all) =>
+      all?.slice(page * TENANTS_PER_ITEM, (page + 1) * TENANTS_PER_ITEM),
+    )
+    if (!isDeepStrictEqual(before, tenants)) {
+      await put(table, pageName(page), tenants)
+    }
   }
   await put(table, 'HEAD', { asOf: next.asOf, pages })
 }

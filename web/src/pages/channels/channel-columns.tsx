@@ -30,7 +30,7 @@ export function channelColumns(
     numberColumn({ id: 'weight', title: 'Weight' }, ({ weight }) => weight),
     numberColumn({ id: 'priority', title: 'Priority' }, ({ priority }) => priority),
     numberColumn({ id: 'jobs', title: 'Open jobs' }, ({ open_jobs }) => open_jobs),
-    numberColumn({ id: 'requests', title: 'Calls' }, ({ figures }) => figures?.requests),
+    numberColumn({ id: 'requests', title: 'Calls a minute' }, ({ figures }) => figures?.requests),
     numberColumn({ id: 'errors', title: 'Errors' }, ({ figures }) => figures?.errors),
     exported('p50 ms', ({ figures }) => rounded(figures?.p50_ms)),
     {

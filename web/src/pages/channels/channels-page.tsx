@@ -4,6 +4,7 @@ import { listOf } from '../../api/list-of.ts'
 import { useMay } from '../../api/session.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { Empty } from '../../components/feedback.tsx'
+import { FiguresTime } from '../../components/figures-time.tsx'
 import { Page } from '../../components/page.tsx'
 import { channelColumns } from './channel-columns.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
@@ -20,10 +21,7 @@ export default function ChannelsPage() {
   const asOf = result.data?.as_of ?? null
   const none = <Empty title="The configuration has none">Add some to the configuration file of the gateway.</Empty>
   return (
-    <Page
-      title="Channels and models"
-      lead="A switch holds within 15 seconds, without a deployment. Figures are of the latest complete minute."
-    >
+    <Page title="Channels and models" lead="A switch holds within 15 seconds, without a deployment.">
       <h2>Channels</h2>
       <DataTable
         caption="Channels"
@@ -33,6 +31,9 @@ export default function ChannelsPage() {
         empty={none}
         exportName={['channels']}
       />
+      {result.data === undefined || result.data.channels.length === 0 ? null : (
+        <FiguresTime from={result.data.figures_from} />
+      )}
       <h2>Models</h2>
       <DataTable
         caption="Models"

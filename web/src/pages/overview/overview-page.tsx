@@ -1,6 +1,7 @@
 import { useAdmin } from '../../api/admin-query.ts'
 import type { Overview } from '../../api/admin-types.ts'
 import { Failure, Skeleton } from '../../components/feedback.tsx'
+import { FiguresTime } from '../../components/figures-time.tsx'
 import { FilterBar } from '../../components/filter-bar.tsx'
 import { Page } from '../../components/page.tsx'
 import { StaleNotice } from '../../components/stale-notice.tsx'
@@ -10,6 +11,7 @@ import { useUrlFilters } from '../../state/url-filters.ts'
 import { AttentionList } from './attention-list.tsx'
 import { ChannelHealth } from './channel-health.tsx'
 import { OverviewStats } from './overview-stats.tsx'
+import { RequestsByMinute } from './requests-by-minute.tsx'
 import { SpendByDay } from './spend-by-day.tsx'
 
 /** While the page is visible; the summary of all tenants is written each minute. */
@@ -63,7 +65,13 @@ function Content({ overview }: { readonly overview: Overview }) {
         </p>
       )}
       {spend.today === null ? null : <SpendByDay days={spend.days} tenant={overview.tenant?.id} />}
-      {overview.channels.length === 0 ? null : <ChannelHealth channels={overview.channels} />}
+      {overview.traffic === null ? null : <RequestsByMinute minutes={overview.traffic.minutes} />}
+      {overview.channels.length === 0 ? null : (
+        <>
+          <ChannelHealth channels={overview.channels} />
+          <FiguresTime from={overview.figures_from} />
+        </>
+      )}
     </>
   )
 }

@@ -1,0 +1,66 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
+import { parseCredits } from '#core/money/money.ts'
+import { TESTER } from '../engines/tester.ts'
+import { type ConsoleHost, startConsoleHost } from './console-host.ts'
+import { show } from './page-steps.ts'
+
+let host: ConsoleHost
+beforeAll(async () => {
+  host = await startConsoleHost({
+    writePast: async (table) => {
+      await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
+      for (const jobId of ['j1', 'j2', 'j3']) {
+        await countFailedJob(table, { tenantId: 'demo', jobId }, Date.now())
+      }
+    },
+  })
+})
+afterAll(() => host.close())
+afterEach(() => host.browser.endTest())
+
+/** Lets every response of these paths be ten minutes old. */
+async function age(page: Page, paths: string): Promise<void> {
+  await page.route(paths, async (route) => {
+    const response = await route.fetch()
+    const body = await response.json()
+    await route.fulfill({ response, json: { ...body, as_of: body.as_of - 600 } })
+  })
+}
+
+describe('the overview', () => {
+  it('names a tenant whose jobs fail, and shows requests and errors by minute as bars and as numbers', async () => {
+    const page = await host.owner()
+    await show(page, '/console')
+    const matter = page.getByRole('link', { name: /^3 video jobs of Demo have failed since \d\d:00 UTC$/ })
+    expect(await matter.getAttribute('href')).toBe('/console/videos?tenant=demo&status=failed')
+    expect(await page.getByText(/^\d+ \/ \d+ ms$|^–$/).count()).toBeGreaterThan(0)
+    const minutes = page.getByRole('region', { name: 'Requests by minute' }).first()
+    expect(await minutes.getByRole('img').getAttribute('aria-label')).toMatch(
+      /^\d+ requests? in 30 minutes, \d+ failed$/,
+    )
+    await minutes.getByText('Show as table').click()
+    expect(await minutes.locator('tbody tr').count()).toBe(30)
+  })
+})
+
+describe('a page over all tenants', () => {
+  it.each(['/console', '/console/tenants', '/console/usage'])(
+    '%s warns of a summary that is ten minutes old',
+    async (path) => {
+      const page = await host.owner()
+      await show(page, path)
+      expect(await page.getByText('minutes old').count()).toBe(0)
+      await age(page, '**/admin/v1/*')
+      await page.reload()
+      await page
+        .getByRole('status')
+        .getByText(/These numbers are (9|10) minutes old/)
+        .waitFor()
+      await show(page, `${path}?tenant=demo`)
+      expect(await page.getByText('minutes old').count()).toBe(path.endsWith('tenants') ? 1 : 0)
+    },
+  )
+})
