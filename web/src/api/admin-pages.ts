@@ -1,4 +1,5 @@
 import { type ListPage, listPages } from '../core/list-pages.ts'
+import { tryAgain } from '../core/try-again.ts'
 import { adminRequest, type Query } from './admin-request.ts'
 import { ApiError } from './api-error.ts'
 
@@ -19,22 +20,18 @@ export function adminPages<Row>(path: string, query: Query, signal: AbortSignal)
   return listPages<Row>((after) => readPage(path, { query: { ...query, limit: ROWS_PER_PAGE, after }, signal }))
 }
 
-async function readPage<Row>(path: string, request: { readonly query: Query; readonly signal: AbortSignal }) {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      return (await adminRequest(path, request)) as ListPage<Row>
-    } catch (error) {
-      if (tried >= TRIES || !isPassing(error)) {
-        throw error
-      }
-      await pause((error.retryAfterSeconds ?? RETRY_SECONDS) * 1000, request.signal)
-    }
-  }
+function readPage<Row>(path: string, request: { readonly query: Query; readonly signal: AbortSignal }) {
+  return tryAgain(async () => (await adminRequest(path, request)) as ListPage<Row>, {
+    tries: TRIES,
+    waitAfter,
+    pause: (milliseconds) => pause(milliseconds, request.signal),
+  })
 }
 
-/** Whether another try may succeed. */
-function isPassing(error: unknown): error is ApiError {
-  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
+/** A refusal stays one. */
+function waitAfter(error: unknown): number | undefined {
+  const isPassing = error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500)
+  return isPassing ? (error.retryAfterSeconds ?? RETRY_SECONDS) * 1000 : undefined
 }
 
 /** @throws DOMException `AbortError` as soon as the signal says so. */

@@ -1,4 +1,4 @@
-/** An event of a job, as `GET /v1/video/generations/{id}/events` tells it. */
+/** What of an event of a job the state follows from. `GET /v1/video/generations/{id}/events` has more. */
 export type JobEvent = {
   readonly id: string
   readonly type: string
