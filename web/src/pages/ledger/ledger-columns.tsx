@@ -41,8 +41,8 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
     {
       id: 'reason',
       title: 'Note',
-      value: ({ reason, reference }) => reason ?? reference,
-      cell: ({ reason, reference, estimated }) => reason ?? reference ?? (estimated ? 'estimated' : <Nothing />),
+      value: ({ reason }) => reason,
+      cell: ({ reason, estimated }) => reason ?? (estimated ? 'estimated' : <Nothing />),
       isShownOnly: true,
     },
     amountColumn({ id: 'actual', title: 'Billed' }, ({ actual }) => actual),

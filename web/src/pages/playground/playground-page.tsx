@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import { useGatewayModels } from '../../api/gateway-models.ts'
 import type { GatewayModel } from '../../api/gateway-types.ts'
 import { useSession } from '../../api/session.ts'
@@ -59,7 +60,7 @@ function PlaygroundOfTenant({ url, payer }: { readonly url: UrlFilters; readonly
       </FilterBar>
       {models.isError ? <Failure error={models.error} onRetry={() => void models.refetch()} /> : null}
       {models.isPending ? <Skeleton rows={4} /> : null}
-      {models.data === undefined ? null : <ChosenModels url={url} tenant={tenant} all={models.data} />}
+      {models.data === undefined ? null : <Playgrounds key={tenant} url={url} tenant={tenant} all={models.data} />}
     </>
   )
 }
@@ -100,13 +101,25 @@ function ModelFilters({ url, models }: { readonly url: UrlFilters; readonly mode
   )
 }
 
-function ChosenModels(props: {
+type PlaygroundsProps = {
   readonly url: UrlFilters
   readonly tenant: string | undefined
   readonly all: readonly GatewayModel[]
-}) {
-  const { url, tenant, all } = props
+}
+
+/** The playground of the chosen kind. Those of other kinds that were opened stay behind it, with what runs in them. */
+function Playgrounds({ url, tenant, all }: PlaygroundsProps) {
   const kind = kindOf(url)
+  const [opened, setOpened] = useState<ReadonlySet<Kind>>(new Set([kind]))
+  useEffect(() => setOpened((before) => new Set([...before, kind])), [kind])
+  return KINDS.filter(([each]) => each === kind || opened.has(each)).map(([each]) => (
+    <div key={each} hidden={each !== kind}>
+      <PlaygroundOfKind kind={each} url={url} tenant={tenant} all={all} />
+    </div>
+  ))
+}
+
+function PlaygroundOfKind({ kind, url, tenant, all }: PlaygroundsProps & { readonly kind: Kind }) {
   const offered = all.filter((model) => model.kind === kind)
   const first = offered.find(({ id }) => id === url.filters.model) ?? offered[0]
   if (first === undefined) {
@@ -118,9 +131,7 @@ function ChosenModels(props: {
   }
   const second = offered.find(({ id }) => id === url.filters.compare && id !== first.id)
   const Playground = PLAYGROUNDS[kind]
-  return (
-    <Playground key={`${tenant} ${kind}`} tenant={tenant} models={second === undefined ? [first] : [first, second]} />
-  )
+  return <Playground tenant={tenant} models={second === undefined ? [first] : [first, second]} />
 }
 
 function kindOf({ filters }: UrlFilters): Kind {
