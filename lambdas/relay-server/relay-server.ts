@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
-import { REQUEST_BYTES_MAX, readBody, refusalOf } from '#adapters/http-server/read-body.ts'
+import {
+  BodyTooLargeError,
+  REQUEST_BYTES_MAX,
+  readBody,
+  readToTheEnd,
+  refusalOf,
+} from '#adapters/http-server/read-body.ts'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 import { type HeldResponse, UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import { timeOrderedId } from '#core/time-ordered-id.ts'
@@ -21,8 +27,13 @@ import type { RelayRoute } from './relay-routes.ts'
  */
 const RESPONSE_MILLISECONDS_MAX = 805_000
 
-/** What the requests of a process share. */
-type Shared = { readonly bodies?: BodiesBeingRead; readonly unread?: UnreadResponses }
+type Options = {
+  /** What the requests of a process share. */
+  readonly bodies?: BodiesBeingRead
+  readonly unread?: UnreadResponses
+  /** Reads a refused body to its end before the refusal is sent. Default: the refusal is sent at once. */
+  readonly readsToTheEnd?: boolean
+}
 
 /** Serves the relayed routes of one process over HTTP. Nothing of one request is visible to another. */
 export class RelayServer {
@@ -30,10 +41,12 @@ export class RelayServer {
   readonly #running = new RunningWork()
   readonly #open = new Set<HttpResponse>()
   #isEnding = false
+  readonly #readsToTheEnd: boolean
   readonly #bodies: BodiesBeingRead
   readonly #unread: UnreadResponses
 
-  constructor({ bodies = new BodiesBeingRead(), unread = new UnreadResponses() }: Shared = {}) {
+  constructor({ bodies = new BodiesBeingRead(), unread = new UnreadResponses(), readsToTheEnd = false }: Options = {}) {
+    this.#readsToTheEnd = readsToTheEnd
     this.#bodies = bodies
     this.#unread = unread
   }
@@ -70,6 +83,9 @@ export class RelayServer {
     try {
       body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
     } catch (error) {
+      if (this.#readsToTheEnd && error instanceof BodyTooLargeError) {
+        await readToTheEnd(request)
+      }
       sendGatewayError(response, requestId, refusalOf(error))
       return
     }

@@ -18,8 +18,10 @@ const ENTRY = 'index.mjs'
 type HandlerFile = {
   /** Directory that holds `lambdas/`. */
   readonly root: string
-  /** Folder below `lambdas/` whose `handler.ts` exports `handler`. */
+  /** Folder below `lambdas/`. */
   readonly folder: string
+  /** The module in it that the platform loads. Default: `handler.ts`, which exports `handler`. */
+  readonly entry?: string
   /** Source maps add half to the time of a bundle. */
   readonly withSourceMaps?: boolean
 }
@@ -48,9 +50,9 @@ export type Bundle = {
  * the SDK's tables of all operations as code with side effects; swc drops the unused ones, a fifth of the largest bundle.
  * @throws BuildFailure of esbuild.
  */
-export function bundleHandler({ root, folder, withSourceMaps = false }: HandlerFile): Bundle {
+export function bundleHandler({ root, folder, entry = 'handler.ts', withSourceMaps = false }: HandlerFile): Bundle {
   const options = {
-    entryPoints: { index: join(root, 'lambdas', folder, 'handler.ts') },
+    entryPoints: { index: join(root, 'lambdas', folder, entry) },
     absWorkingDir: root,
     outdir: '.',
     outExtension: { '.js': '.mjs' },

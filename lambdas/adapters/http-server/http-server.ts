@@ -4,20 +4,29 @@ import { BAD_REQUEST, EXPECTATION_FAILED, sendGatewayError } from './gateway-err
 import { OpenResponses } from './open-responses.ts'
 import { closeStalledConnections } from './stalled-connections.ts'
 
-/** An HTTP server on loopback. */
-export type HttpServer = { readonly port: number; close(): Promise<void> }
+/** An HTTP server that listens. */
+export type HttpServer = {
+  readonly port: number
+  /** Requests in flight may finish for two seconds; idle connections end now. */
+  close(): Promise<void>
+  /** Ends every connection, whatever is in flight. */
+  closeAllConnections(): void
+}
+
+/** Where a server listens; as a number, the port on loopback. 0 picks a free one. */
+export type ListenAt = { readonly host: string; readonly port: number }
 
 /** A client that reads nothing of a response for this long is dropped; the same as API Gateway's idle limit. */
 const STALLED_MILLISECONDS = 300_000
 
 /**
- * Listens on a port (0 picks a free one). Malformed requests are refused like by API Gateway, under a new id. The listener gets only the
+ * Listens on a port. Malformed requests are refused like by API Gateway, under a new id. The listener gets only the
  * path, even of an absolute target (RFC 9112, 3.2.2), and one request at a time from each connection.
  * @throws if the port is in use.
  */
 export async function listen(
   listener: RequestListener,
-  port: number,
+  at: ListenAt | number,
   stalledMilliseconds = STALLED_MILLISECONDS,
 ): Promise<HttpServer> {
   const open = new OpenResponses()
@@ -39,7 +48,8 @@ export async function listen(
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve())
+    const { host, port } = typeof at === 'number' ? { host: '127.0.0.1', port: at } : at
+    server.listen(port, host, () => resolve())
   })
   return {
     port: portOf(server),
@@ -47,6 +57,7 @@ export async function listen(
       await close(server)
       stopWatching()
     },
+    closeAllConnections: () => server.closeAllConnections(),
   }
 }
 

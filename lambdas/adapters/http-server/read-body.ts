@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { BodiesBeingRead } from './bodies-being-read.ts'
 import { BODY_TOO_SLOW, type GatewayError, INTERNAL_ERROR, REQUEST_TOO_LARGE } from './gateway-error.ts'
@@ -71,4 +72,12 @@ export function refusalOf(error: unknown): GatewayError {
     return REQUEST_TOO_LARGE
   }
   return error instanceof BodyTooSlowError ? BODY_TOO_SLOW : INTERNAL_ERROR
+}
+
+/** Reads a body that nobody wants; resolves too when the client leaves. */
+export async function readToTheEnd(request: IncomingMessage): Promise<void> {
+  if (!request.complete) {
+    request.resume()
+    await Promise.race([once(request, 'end'), once(request, 'close')]).catch(() => undefined)
+  }
 }

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
+import { readToTheEnd } from '#adapters/http-server/read-body.ts'
+import { isFrontDoor } from '#adapters/secrets/front-door-secret.ts'
+import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
+import { RouteNotFoundError } from '#core/errors.ts'
+import { allowedOrigins } from '#middleware/cross-origin.ts'
+import { errorResult } from '#middleware/error-response.ts'
+import { answerOtherRoute } from './answer-other-route.ts'
+import { readTarget } from './received-over-http.ts'
+import { relayRouteOf } from './relay-routes.ts'
+import { RelayServer } from './relay-server.ts'
+
+/**
+ * How long a process may settle its open requests after it was told to stop: Lambda ends a Web Function one second after SIGTERM, and
+ * Node needs some of that to end.
+ */
+const SETTLING_MILLISECONDS_MAX = 500
+
+/** A relay server that listens. */
+export type RunningRelayServer = {
+  readonly port: number
+  /** Takes no more requests, settles the open ones, and closes every connection. */
+  stop(): Promise<void>
+}
+
+type ListenOptions = {
+  readonly host: string
+  /** 0 picks a free one. */
+  readonly port: number
+  /** The secret of the front door; undefined where everybody may reach the server. */
+  readonly frontDoorSecretArn: string | undefined
+}
+
+/**
+ * Serves the relayed routes on a port. Where it has the secret of a front door, requests without that secret find nothing. Each request
+ * is read to its end before its response begins, because Lambda forwards the whole request first.
+ * @throws if the port is in use.
+ */
+export async function startRelayServer(options: ListenOptions): Promise<RunningRelayServer> {
+  const relay = new RelayServer({ readsToTheEnd: true })
+  const allowed = allowedOrigins()
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = readTarget(request.url)
+    if (!(await mayEnter(request, options))) {
+      await refuseStranger(request, response, target.path)
+      return
+    }
+    const route = relayRouteOf(request.method, target.path)
+    if (route === undefined) {
+      await readToTheEnd(request)
+      answerOtherRoute(response, { request, path: target.path, requestId: randomUUID(), allowed })
+      return
+    }
+    await relay.answer(route, target, { request, response })
+  }
+  const server: HttpServer = await listen((request, response) => {
+    answer(request, response).catch((error: unknown) => sendFailure(response, error, readTarget(request.url).path))
+  }, options)
+  const stop = async () => {
+    const closed = server.close()
+    await relay.end(SETTLING_MILLISECONDS_MAX)
+    server.closeAllConnections()
+    await closed
+  }
+  return { port: server.port, stop }
+}
+
+/** @throws MissingSecretError, ServiceUnavailableError, AwsServiceError when the secret cannot be read: nobody is let in then. */
+async function mayEnter(
+  { headersDistinct }: IncomingMessage,
+  { frontDoorSecretArn }: Pick<ListenOptions, 'frontDoorSecretArn'>,
+): Promise<boolean> {
+  return (
+    frontDoorSecretArn === undefined ||
+    (await isFrontDoor(frontDoorSecretArn, headersDistinct[FRONT_DOOR_HEADER]?.at(-1)))
+  )
+}
+
+/** Says no more than that there is nothing. */
+async function refuseStranger(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  await readToTheEnd(request)
+  sendFailure(response, new RouteNotFoundError(), path)
+}
+
+function sendFailure(response: ServerResponse, error: unknown, path: string): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const { statusCode, headers, body } = errorResult(error, { path, requestId: undefined })
+  response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body)
+}
