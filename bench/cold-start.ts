@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { bundleBudget, weighBundle } from '#aws/bundle-budget.ts'
+import { BUNDLE_BUDGET, weighBundle } from '#aws/bundle-budget.ts'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { loadGatewayConfig } from '../lib/config/load-gateway-config.ts'
@@ -129,7 +129,7 @@ function report(candidates: readonly Candidate[], processes: number): string {
   const rows = candidates.map(({ name, isReference, kilobytes, milliseconds }) => [
     isReference ? `*${name}*` : `\`${name}\``,
     kilobytes.atStart.toFixed(0),
-    isReference ? '' : bundleBudget(name).atStart,
+    isReference ? '' : BUNDLE_BUDGET.atStart,
     kilobytes.atStartGzip.toFixed(0),
     kilobytes.deployed.toFixed(0),
     median(milliseconds).toFixed(1),

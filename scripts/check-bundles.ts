@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { bundleBudget, weighBundle } from '#aws/bundle-budget.ts'
+import { BUNDLE_BUDGET, weighBundle } from '#aws/bundle-budget.ts'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -11,9 +11,8 @@ function main(): void {
   const width = Math.max(...folders.map((folder) => folder.length))
   for (const folder of folders.sort()) {
     const { atStart, deployed } = weighBundle(bundleHandler({ root, folder }))
-    const budget = bundleBudget(folder)
-    const isAbove = atStart > budget.atStart || deployed > budget.deployed
-    const sizes = `${whole(atStart)} KB at start of ${budget.atStart}, ${whole(deployed)} KB in all of ${budget.deployed}`
+    const isAbove = atStart > BUNDLE_BUDGET.atStart || deployed > BUNDLE_BUDGET.deployed
+    const sizes = `${whole(atStart)} KB at start of ${BUNDLE_BUDGET.atStart}, ${whole(deployed)} KB in all of ${BUNDLE_BUDGET.deployed}`
     console.log(`${folder.padEnd(width)}  ${sizes}${isAbove ? '  ABOVE BUDGET' : ''}`)
     if (isAbove) {
       process.exitCode = 1

@@ -42,6 +42,9 @@ export class AdminApi extends Construct {
     if (oidc !== undefined) {
       signIn.setEnvironment({ CONSOLE_OIDC: JSON.stringify(oidc) })
     }
+    // Shows owners whether a redrive would help.
+    pipeline.grantDescribe(read)
+    read.setEnvironment({ STATE_MACHINE_ARN: pipeline.stateMachine.stateMachineArn })
     // Redrives and cancels jobs.
     pipeline.grantStart(write)
     pipeline.grantDescribe(write)

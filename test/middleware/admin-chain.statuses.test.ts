@@ -76,6 +76,7 @@ function handlerOf(route: AdminRoute, { fault, session }: { fault: Error; sessio
     figures: async () => undefined,
     summary: summarySource({ table: () => table, now: Date.now, isLive: false }),
     verifications: new VerificationRate(),
+    describeExecution: fail,
     openBucket: fail,
     openSigner: fail,
     now: Date.now,

@@ -27,7 +27,7 @@ async function modelsOfKey(keyId: string, { table, config: open }: ReadContext) 
     ...modelRow(model, catalogue, { config, switches }),
     ...{ channels: [], switched_by: null, switched_at: null },
   }))
-  return { figures_from: null, channels: [], models }
+  return { figures_from: null, channels: [], models, left_over_models: [] }
 }
 
 async function channelsAndModels(context: ReadContext) {
@@ -44,6 +44,7 @@ async function channelsAndModels(context: ReadContext) {
       ...left.map((id) => leftRow(id, state)),
     ],
     models: effective.map((model) => modelRow(model, catalogue, state)),
+    left_over_models: leftOverModels(state),
   }
 }
 
@@ -71,6 +72,14 @@ function leftRow(id: string, { switches }: ChannelState) {
     disabled: set?.enabled !== undefined,
     ...latestSwitch(set),
   }
+}
+
+/** Switches of models that left the configuration. They would hold again if the model came back. */
+function leftOverModels({ config, switches }: ChannelState) {
+  const known = new Set(config.models.map(({ id }) => id))
+  return Object.entries(switches.models)
+    .filter(([id]) => !known.has(id))
+    .map(([id, set]) => ({ id, disabled: set.enabled?.value === false, ...latestSwitch(set) }))
 }
 
 function modelRow(model: Model, catalogue: Catalogue, { config, switches }: Pick<ChannelState, 'config' | 'switches'>) {

@@ -1,8 +1,9 @@
 import { loadTextIfThere } from '#adapters/store/bucket/text-store.ts'
 import { readVideoJobItem } from '#adapters/store/jobs/video-job-item.ts'
 import { receiptRowsOf } from '#adapters/store/money/receipt-rows.ts'
-import { readReservationItem } from '#adapters/store/money/reservation.ts'
+import { type Reservation, readReservationItem } from '#adapters/store/money/reservation.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
+import { logger } from '#adapters/telemetry/logger.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
@@ -16,7 +17,10 @@ import type { ReadContext } from './read-context.ts'
 import { tenantIdOf, unknownTenant, visibleRow } from './tenant-of-request.ts'
 import { videoRow } from './video-row.ts'
 
-/** GET /admin/v1/videos/{job_id}: one request to the table, and at most three objects of the bucket. */
+/**
+ * GET /admin/v1/videos/{job_id}: one request to the table, at most three objects of the bucket, and of an open job, for owners, one request to
+ * Step Functions.
+ */
 export async function getVideo(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
   const session = sessionOf(event)
   const tenantId = tenantIdOf(event)
@@ -34,6 +38,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
   )
   const isOwner = session.role === 'owner'
   const isOpen = !hasEnded(job)
+  const mayRedrive = isOwner && isOpen && (await needsExecution(job, reservation, context))
   return {
     body: {
       object: 'video.detail',
@@ -51,7 +56,7 @@ export async function getVideo(event: ApiEvent, context: ReadContext): Promise<A
       may: {
         cancel: isOwner && isOpen,
         delete: isOwner,
-        redrive: isOwner && isOpen,
+        redrive: mayRedrive,
         resend: isOwner && mayResend(job),
       },
     },
@@ -78,6 +83,29 @@ async function readVideo({ table }: ReadContext, { tenantId, jobId: asked }: { t
         rows: receiptRowsOf(reserve, resolution),
         tenantName: typeof tenant?.name === 'string' ? tenant.name : undefined,
       }
+}
+
+/**
+ * Whether a redrive would start anything: the execution of an open job is missing or broken. Without a response of Step Functions nobody
+ * knows, and a redrive of a running job is refused anyway.
+ */
+async function needsExecution(
+  { jobId }: VideoJob,
+  reservation: Reservation | undefined,
+  { describeExecution }: ReadContext,
+): Promise<boolean> {
+  if (reservation?.state !== 'held') {
+    return false
+  }
+  try {
+    return (await describeExecution(jobId, reservation.restarts)) !== 'running'
+  } catch (error) {
+    logger.warn('the execution of a job could not be read', {
+      jobId,
+      error: error instanceof Error ? error : undefined,
+    })
+    return true
+  }
 }
 
 /** A reply of an upstream may be any string. */

@@ -23,6 +23,9 @@ export const handler = adminHandler(
     config,
     figures: readCurrentFigures,
     verifications: new VerificationRate(),
+    // Loaded when an owner first looks at an open job: it brings the client of Step Functions.
+    describeExecution: async (...execution) =>
+      (await import('#adapters/aws/video-executions.ts')).describeVideoExecution(...execution),
     openBucket: once(openBucket),
     openSigner: openVideoUrlSigner,
     now,

@@ -1,3 +1,4 @@
+import type { ExecutionState } from '#adapters/aws/video-executions.ts'
 import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import type { OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -22,6 +23,8 @@ export type ReadContext = {
   readonly figures: (channels: readonly string[], nowMilliseconds: number) => Promise<AllFigures | undefined>
   /** The verifications of this instance. */
   readonly verifications: VerificationRate
+  /** The state of an execution of a job. */
+  readonly describeExecution: (jobId: string, restarts: number) => Promise<ExecutionState>
   readonly openBucket: OpenBucket
   readonly openSigner: OpenUrlSigner
   /** Unix milliseconds. */

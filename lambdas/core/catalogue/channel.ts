@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { OUTPUT_LIMIT_FIELDS } from '../parameters/output-limit.ts'
+import { CHANNEL_PRIORITY_MAX, CHANNEL_WEIGHT_MAX } from './channel-share.ts'
 import { passMembers } from './pass-members.ts'
 import { strictObject } from './strict-object.ts'
 
@@ -38,10 +39,10 @@ const poll = strictObject({
 })
 
 /** Lower is tried first. */
-export const channelPriority = z.number().int().min(0).max(1000)
+export const channelPriority = z.number().int().min(0).max(CHANNEL_PRIORITY_MAX)
 
 /** Share among channels of equal priority. */
-export const channelWeight = z.number().positive().max(1000)
+export const channelWeight = z.number().positive().max(CHANNEL_WEIGHT_MAX)
 
 const common = {
   id: channelId,

@@ -77,4 +77,7 @@ export const channelsResponse = z.strictObject({
   figures_from: figuresFromField,
   channels: z.array(channelRow),
   models: z.array(modelRow),
+  left_over_models: z
+    .array(z.strictObject({ id: z.string(), disabled: z.boolean(), ...switched }))
+    .describe('Models that left the configuration and whose switches wait to be cleared. Empty for tenants.'),
 })

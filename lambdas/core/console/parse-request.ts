@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { InvalidRequestError, type RequestIssue } from '../errors.ts'
 
 /** An object of a request body. Unknown fields are refused, and the message lists the known ones. */
@@ -13,9 +13,11 @@ export function requestObject<Shape extends z.core.$ZodLooseShape>(shape: Shape)
 /** The body of a change, which needs at least one field. */
 export function changeObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = Object.keys(shape).join(', ')
-  return requestObject(shape).refine((change) => Object.keys(change).length > 0, {
-    error: `nothing to change: send at least one of ${allowed}`,
-  })
+  return requestObject(shape).check(
+    z.refine((change) => Object.keys(change).length > 0, {
+      error: `nothing to change: send at least one of ${allowed}`,
+    }),
+  )
 }
 
 /** A longer name of an unknown field is cut in the error. */
@@ -25,7 +27,7 @@ const NAME_CHARACTERS_MAX = 64
  * Checks the parsed body of a request of the console.
  * @throws InvalidRequestError that names the field, says what is wrong and what is allowed.
  */
-export function parseRequest<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+export function parseRequest<Schema extends z.ZodMiniType>(schema: Schema, body: unknown): z.output<Schema> {
   const parsed = schema.safeParse(body, { reportInput: false })
   if (!parsed.success) {
     throw new InvalidRequestError(parsed.error.issues.slice(0, 1).map(toIssue))

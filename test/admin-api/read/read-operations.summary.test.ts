@@ -3,7 +3,6 @@ import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
 import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
-import { channelsResponse } from '#core/console/channels-response.ts'
 import { overviewResponse } from '#core/console/overview-response.ts'
 import { tenantListResponse } from '#core/console/tenant-response.ts'
 import { daysBefore } from '#core/parameters/calendar-day.ts'
@@ -135,46 +134,6 @@ describe('get-overview', () => {
     const summary = summarySource({ table: () => engine.table, now: Date.now, isLive: false })
     const { status, body } = await readRig(engine.table, { summary })('/overview')
     expect([status, body]).toMatchObject([503, { error: { message: expect.stringContaining('not written yet') } }])
-  })
-})
-
-const TRAFFIC = {
-  ...{ minuteFrom: 120_000, requests: 3, errors: 1, p50Milliseconds: 5, p95Milliseconds: 9 },
-  minutes: [{ at: 120_000, requests: 3, errors: 1 }],
-}
-
-describe('get-channels', () => {
-  it('get-channels 200: channels with their figures, and models with their prices', async () => {
-    const figures = async () => ({
-      ...{ minuteFrom: 60_000, breakers: new Map(), traffic: TRAFFIC },
-      byChannel: new Map([['main', { calls: 3, errors: { timeout: 1 }, p50Milliseconds: 5, p95Milliseconds: 9 }]]),
-    })
-    const asked = readRig(engine.table, { figures })
-    const { status, body } = await asked('/channels', {}, { role: 'viewer' })
-    expect([status, channelsResponse.safeParse(body).error]).toEqual([200, undefined])
-    expect(body).toMatchObject({
-      figures_from: 60,
-      channels: [
-        { id: 'main', disabled: false, open_jobs: 0, breaker: null, figures: { requests: 3, errors: 1, p95_ms: 9 } },
-        { id: 'spare', figures: { requests: 0 } },
-      ],
-      models: [{ channels: ['main', 'spare'], disabled: false }, {}],
-    })
-    const overview = await asked('/overview')
-    expect(overviewResponse.safeParse(overview.body).error).toBeUndefined()
-    expect(overview.body).toMatchObject({
-      ...{ traffic: { from: 120, requests_per_minute: 3, minutes: [{ at: 120 }] }, figures_from: 60 },
-      channels: [{ id: 'main' }, { id: 'spare' }],
-    })
-  })
-
-  it('get-channels 200: an API key sees its models and no channel, and none once the key is gone', async () => {
-    const keyId = tenant.keyDigest.slice(0, 8)
-    const { status, body, requests } = await read('/channels', {}, { ...keyOf(tenant.tenantId), keyId })
-    expect([status, channelsResponse.safeParse(body).error, body.channels]).toEqual([200, undefined, []])
-    expect(requests).toBe(3)
-    expect(body.models).toMatchObject([{ channels: [] }, {}])
-    expect((await read('/channels', {}, { ...keyOf(tenant.tenantId), keyId: 'gone' })).body.models).toEqual([])
   })
 })
 

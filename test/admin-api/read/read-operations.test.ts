@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { v7 as uuidv7 } from 'uuid'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
 import { auditListResponse } from '#core/console/audit-response.ts'
@@ -7,13 +6,13 @@ import { writeCursor } from '#core/console/cursor.ts'
 import { keyListResponse } from '#core/console/key-response.ts'
 import { ledgerListResponse, ledgerVerificationResponse } from '#core/console/ledger-response.ts'
 import { tenantDetailResponse } from '#core/console/tenant-response.ts'
-import { callbackAttemptListResponse, videoDetailResponse, videoListResponse } from '#core/console/video-response.ts'
+import { callbackAttemptListResponse, videoListResponse } from '#core/console/video-response.ts'
 import { microcredits } from '#core/money/money.ts'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 import { settledJob } from '../../engines/settled-job.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'
-import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { openTenant, type TestTenant } from '../../engines/video-jobs.ts'
 import { keyOf, readRig } from './read-rig.ts'
 
 let engine: TestTable
@@ -66,12 +65,18 @@ describe('pages of one tenant', () => {
     },
   )
 
-  it.each(['/videos', '/webhooks', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
+  it.each(['/videos', '/webhooks', '/ledger', '/ledger/verification'])('%s 404: an unknown tenant', async (path) => {
     expect((await read(path, { tenant: 'nobody' })).status).toBe(404)
   })
 })
 
 describe('list-ledger', () => {
+  it('list-ledger 200: no row of a kind, as of a tenant that exists', async () => {
+    const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, kind: 'adjust' })
+    expect([status, body.data]).toEqual([200, []])
+    expect(requests).toBeLessThanOrEqual(3)
+  })
+
   it.each([
     ['longer than a key of the table', '0'.repeat(1_500)],
     ['half a character', '00000000-0000-7000-8000-\ud800#1'],
@@ -108,55 +113,6 @@ describe('get-tenant', () => {
   it('get-tenant 403: an API key sees no other tenant; get-tenant 404: an unknown tenant', async () => {
     expect((await read('/tenants/other', {}, keyOf(tenant.tenantId))).status).toBe(403)
     expect((await read('/tenants/other')).status).toBe(404)
-  })
-})
-
-describe('get-video', () => {
-  const url = (jobId: string) => `/videos/${jobId}`
-
-  it('get-video 200: request, replies, events, receipt and what the session may do, with two requests', async () => {
-    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
-    const { status, body, requests } = await read(url(jobId), { tenant: tenant.tenantId })
-    expect([status, videoDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
-    expect(body).toMatchObject({
-      id: jobId,
-      tenant: { id: tenant.tenantId, name: 'Test' },
-      status: 'succeeded',
-      cost: '0.1',
-      request: { prompt: 'a boat' },
-      submit_reply: {},
-      receipt: { cost: '0.1' },
-      callback: null,
-      may: { cancel: false, delete: true, redrive: false, resend: false },
-    })
-  })
-
-  it('get-video 200: signs a url that ends within the hour', async () => {
-    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
-    const { body } = await read(url(jobId), { tenant: tenant.tenantId })
-    const until = Number(new URL(String(body.video_url)).searchParams.get('until'))
-    expect(until - Date.now() / 1000).toBeLessThanOrEqual(3_600)
-  })
-
-  it('get-video 200: viewers and API keys may change nothing', async () => {
-    const { jobId } = await reserveJob(engine.table, tenant)
-    const none = { cancel: false, delete: false, redrive: false, resend: false }
-    const asked = { tenant: tenant.tenantId }
-    expect((await read(url(jobId), asked, { role: 'viewer' })).body).toMatchObject({ may: none })
-    expect((await read(url(jobId), {}, keyOf(tenant.tenantId))).body).toMatchObject({ may: none, failure_cause: null })
-    expect((await read(url(jobId), asked)).body).toMatchObject({
-      may: { ...none, cancel: true, delete: true, redrive: true },
-    })
-  })
-
-  it('get-video 404: another tenant, an unknown id, no id; get-video 403: a key of another tenant', async () => {
-    const { jobId } = await reserveJob(engine.table, tenant)
-    const other = await openTenant(engine.table)
-    expect((await read(url(jobId), { tenant: other.tenantId })).status).toBe(404)
-    expect((await read(url(uuidv7()), { tenant: tenant.tenantId })).status).toBe(404)
-    expect((await read(url('nothing'), { tenant: tenant.tenantId })).status).toBe(404)
-    expect((await read(url(jobId), {}, keyOf(other.tenantId))).status).toBe(404)
-    expect((await read(url(jobId), { tenant: tenant.tenantId }, keyOf(other.tenantId))).status).toBe(403)
   })
 })
 

@@ -49,6 +49,7 @@ export function readRig(table: TableWithClient, changes: Partial<ReadContext> = 
       figures: async () => undefined,
       summary: summarySource({ table: () => table, now: Date.now, isLive: true }),
       verifications: new VerificationRate(),
+      describeExecution: async () => 'running',
       openBucket: () => Promise.reject(new Error('no bucket')),
       openSigner: async () => (job) => `https://videos.example.com/${job.videoKey}?until=${job.expiresAt}`,
       now: Date.now,

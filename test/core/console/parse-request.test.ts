@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { changeObject, parseRequest, requestObject } from '#core/console/parse-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 
 const schema = requestObject({
   name: z.string('use a string'),
-  inner: requestObject({ a: z.int('use a number') }).optional(),
+  inner: z.optional(requestObject({ a: z.int('use a number') })),
 })
 
-function issueOf(body: unknown, by: z.ZodType = schema) {
+function issueOf(body: unknown, by: z.ZodMiniType = schema) {
   try {
     parseRequest(by, body)
     return undefined
@@ -50,7 +50,7 @@ describe('parse-request', () => {
   })
 
   it('refuses a change of nothing', () => {
-    const change = changeObject({ a: z.string().optional(), b: z.string().optional() })
+    const change = changeObject({ a: z.optional(z.string()), b: z.optional(z.string()) })
     expect(issueOf({}, change)).toEqual([{ path: '', message: 'nothing to change: send at least one of a, b' }])
     expect(issueOf({ a: 'x' }, change)).toBeUndefined()
   })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   budgetField,
-  creditsField,
   endField,
   nameField,
   overlapField,
@@ -11,15 +10,26 @@ import {
 } from '#core/console/request-fields.ts'
 
 describe('request-fields', () => {
+  it('say what is wrong with an amount', () => {
+    for (const field of [positiveCreditsField, signedCreditsField]) {
+      expect(field.safeParse('1.0000001').error?.issues).toMatchObject([
+        { message: expect.stringContaining('1.0000001') },
+      ])
+      expect(field.safeParse(1).error?.issues).toMatchObject([{ message: expect.stringContaining('decimal string') }])
+    }
+  })
+
   it('read amounts exactly', () => {
-    expect(creditsField.parse('0.000001')).toBe(1n)
+    expect(positiveCreditsField.parse('0.000001')).toBe(1n)
     expect(signedCreditsField.parse('-5')).toBe(-5_000_000n)
     expect(budgetField.parse({ amount: '5', period: 'month' })).toEqual({ amount: 5_000_000n, kind: 'month' })
   })
 
   it.each([
-    [creditsField, ['-1', '1e3', '', ' 1', '1.0000001', '1000000001', '9'.repeat(99), 1, null, ['1']]],
-    [positiveCreditsField, ['0', '0.0', '-1']],
+    [
+      positiveCreditsField,
+      ['0', '0.0', '-1', '1e3', '', ' 1', '1.0000001', '1000000001', '9'.repeat(99), 1, null, ['1']],
+    ],
     [signedCreditsField, ['0', '-0', '+1', '--1']],
     [rowIdField, ['', 'a b', 'a#b', 'a/b', 'x'.repeat(65), 7]],
     [nameField, ['', '  ', 'a\nb', 'a\u202eb', 'x'.repeat(201), '\ud800', `whsec_${'a'.repeat(20)}`]],

@@ -1451,6 +1451,15 @@ export interface components {
                 /** @description Unix seconds. */
                 switched_at: number | null;
             }[];
+            /** @description Models that left the configuration and whose switches wait to be cleared. Empty for tenants. */
+            left_over_models: {
+                id: string;
+                disabled: boolean;
+                /** @description Who set the latest switch; null without one. */
+                switched_by: string | null;
+                /** @description Unix seconds. */
+                switched_at: number | null;
+            }[];
         };
         AuditList: {
             /** @constant */

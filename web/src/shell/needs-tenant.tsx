@@ -52,7 +52,7 @@ function TenantChoice({ rows }: { readonly rows: readonly TenantRow[] }) {
   return (
     <Empty title="Choose a tenant">
       <p>
-        This page shows one tenant at a time.{' '}
+        Jobs and ledgers are stored by tenant, so this page shows one tenant at a time.{' '}
         {isShort ? 'Choose one here.' : 'Choose one here, or in the field Tenant above.'}
       </p>
       <ul class="choices">

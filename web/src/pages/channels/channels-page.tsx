@@ -8,6 +8,7 @@ import { FiguresTime } from '../../components/figures-time.tsx'
 import { Page } from '../../components/page.tsx'
 import { channelColumns } from './channel-columns.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
+import { LeftOverModels } from './left-over-models.tsx'
 import { modelColumns } from './model-columns.tsx'
 import type { SwitchAction } from './switch-action.ts'
 
@@ -43,6 +44,7 @@ export default function ChannelsPage() {
         empty={none}
         exportName={['models']}
       />
+      <LeftOverModels rows={result.data?.left_over_models ?? []} onAction={mayWrite ? setAction : undefined} />
       {action === null ? null : <ChannelDialog action={action} onClose={() => setAction(null)} />}
     </Page>
   )

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { v7 as uuidv7 } from 'uuid'
+import { videoDetailResponse } from '#core/console/video-response.ts'
+import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
+import { settledJob } from '../../engines/settled-job.ts'
+import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
+import { openTenant, reserveJob, type TestTenant } from '../../engines/video-jobs.ts'
+import { keyOf, readRig } from './read-rig.ts'
+
+let engine: TestTable
+process.env.CONSOLE_ORIGIN = 'loopback'
+
+let read: ReturnType<typeof readRig>
+let tenant: TestTenant
+beforeAll(async () => {
+  engine = await startTestTable()
+  read = readRig(engine.table)
+  tenant = await openTenant(engine.table)
+})
+afterAll(() => engine.close())
+
+describe('get-video', () => {
+  const url = (jobId: string) => `/videos/${jobId}`
+
+  it('get-video 200: request, replies, events, receipt and what the session may do, with two requests', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const { status, body, requests } = await read(url(jobId), { tenant: tenant.tenantId })
+    expect([status, videoDetailResponse.safeParse(body).error, requests]).toEqual([200, undefined, 2])
+    expect(body).toMatchObject({
+      id: jobId,
+      tenant: { id: tenant.tenantId, name: 'Test' },
+      status: 'succeeded',
+      cost: '0.1',
+      request: { prompt: 'a boat' },
+      submit_reply: {},
+      receipt: { cost: '0.1' },
+      callback: null,
+      may: { cancel: false, delete: true, redrive: false, resend: false },
+    })
+  })
+
+  it('get-video 200: signs a url that ends within the hour', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const { body } = await read(url(jobId), { tenant: tenant.tenantId })
+    const until = Number(new URL(String(body.video_url)).searchParams.get('until'))
+    expect(until - Date.now() / 1000).toBeLessThanOrEqual(3_600)
+  })
+
+  it('get-video 200: viewers and API keys may change nothing', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    const none = { cancel: false, delete: false, redrive: false, resend: false }
+    const asked = { tenant: tenant.tenantId }
+    expect((await read(url(jobId), asked, { role: 'viewer' })).body).toMatchObject({ may: none })
+    expect((await read(url(jobId), {}, keyOf(tenant.tenantId))).body).toMatchObject({ may: none, failure_cause: null })
+    expect((await read(url(jobId), asked)).body).toMatchObject({
+      may: { ...none, cancel: true, delete: true },
+    })
+  })
+
+  it('get-video 200: an owner may redrive an open job whose execution is missing or broken, or cannot be read', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    const ended = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const mayRedrive = async (id: string, describeExecution: ReadContext['describeExecution']) => {
+      const { body } = await readRig(engine.table, { describeExecution })(url(id), { tenant: tenant.tenantId })
+      return Object(body.may).redrive
+    }
+    for (const [state, may] of [
+      ['running', false],
+      ['missing', true],
+      ['broken', true],
+      ['ended', true],
+    ] as const) {
+      expect([state, await mayRedrive(jobId, async () => state)]).toEqual([state, may])
+    }
+    expect(await mayRedrive(jobId, () => Promise.reject(new Error('throttled')))).toBe(true)
+    expect(await mayRedrive(ended.jobId, async () => 'ended')).toBe(false)
+  })
+
+  it('get-video 404: another tenant, an unknown id, no id; get-video 403: a key of another tenant', async () => {
+    const { jobId } = await reserveJob(engine.table, tenant)
+    const other = await openTenant(engine.table)
+    expect((await read(url(jobId), { tenant: other.tenantId })).status).toBe(404)
+    expect((await read(url(uuidv7()), { tenant: tenant.tenantId })).status).toBe(404)
+    expect((await read(url('nothing'), { tenant: tenant.tenantId })).status).toBe(404)
+    expect((await read(url(jobId), {}, keyOf(other.tenantId))).status).toBe(404)
+    expect((await read(url(jobId), { tenant: tenant.tenantId }, keyOf(other.tenantId))).status).toBe(403)
+  })
+})
