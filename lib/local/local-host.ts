@@ -25,6 +25,7 @@ import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
 import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
+import { seedSimulatedTimes } from './simulated-times.ts'
 import { startSimulators } from './start-simulators.ts'
 import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-machine.ts'
 
@@ -147,6 +148,9 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   closers.push(() => machine.close(), requestsSettled, server.close)
   const { openTable } = await import('#adapters/store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
+  if (access.isTenantNew) {
+    await seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
+  }
   await Promise.all([relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   describeChannels = await watchChannels()
   closers.push(startReconciling())

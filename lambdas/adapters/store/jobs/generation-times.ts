@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { sumsOf, type UsualSeconds, usualSeconds, WINDOW_SAMPLES } from '#core/jobs/generation-times.ts'
-import type { Table } from '../table/table.ts'
+import type { Table, TableWrite } from '../table/table.ts'
 import { tableKeys } from '../table/table-keys.ts'
 
 /** A class of jobs within a channel (lambdas/core/jobs/generation-times.ts). */
@@ -71,4 +71,22 @@ export async function addGenerationTime(
   const before = 'samplesBefore = samples, logSumBefore = logSum, logSquaresBefore = logSquares'
   const begin = `SET #ttl = :ttl, ${before}, samples = :samples, logSum = :logSum, logSquares = :logSquares`
   await table.updateItem({ ...common, UpdateExpression: begin, ConditionExpression: isFull }, { isTriedOnce: true })
+}
+
+/** The write that lets a class begin as if so many jobs had taken so long; refused if the class has times already. */
+export function seededTimes(
+  key: ClassKey,
+  { seconds, jobs, nowSeconds }: { readonly seconds: number; readonly jobs: number; readonly nowSeconds: number },
+): TableWrite {
+  const { logSum, logSquares } = sumsOf(seconds)
+  return {
+    Put: {
+      Item: {
+        ...tableKeys.generationTimes(key.channelId, key.className),
+        ...{ samples: jobs, logSum: jobs * logSum, logSquares: jobs * logSquares },
+        ttl: nowSeconds + UNUSED_SECONDS_MAX,
+      },
+      ConditionExpression: 'attribute_not_exists(PK)',
+    },
+  }
 }

@@ -4,6 +4,7 @@ import { amountColumn, exported, timeColumn } from '../../components/columns.tsx
 import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
 import type { TableColumn } from '../../components/table-column.ts'
+import { progressWords } from '../../core/progress-words.ts'
 import { duration } from '../../core/time.ts'
 
 /** Whether a job may still change. */
@@ -57,12 +58,11 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
 }
 
 /** The status of a job, with its progress while it is open and its error when it has failed. */
-export function VideoStatus({ row }: { readonly row: Pick<VideoRow, 'status' | 'percent' | 'error'> }) {
-  const percent = isOpen(row) && row.percent !== null ? ` ${Math.floor(row.percent)} %` : ''
+export function VideoStatus({ row }: { readonly row: Pick<VideoRow, 'status' | 'percent' | 'eta_seconds' | 'error'> }) {
   return (
     <span class="nowrap" title={row.error ?? undefined}>
       <Status state={row.status} />
-      {percent}
+      {isOpen(row) ? progressWords(row) : ''}
     </span>
   )
 }

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
+import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
+import { seedSimulatedTimes } from '#local/simulated-times.ts'
+import { shippedConfiguration } from '../aws/synthesize-stack.ts'
+import { startTestTable, type TestTable } from '../engines/start-test-table.ts'
+
+let engine: TestTable
+beforeAll(async () => {
+  engine = await startTestTable()
+})
+afterAll(() => engine.close())
+
+const simulated = (changes: object = {}): GatewayConfig => {
+  const { config } = shippedConfiguration
+  const channels = config.channels.map((channel) => ({ ...channel, base_url: 'simulator', ...changes }))
+  return { ...config, channels } as GatewayConfig
+}
+
+async function usualAfter(config: GatewayConfig, className = 'famA-2-fast#5#720P') {
+  const table = await engine.fresh()
+  await seedSimulatedTimes(table, config, 1_000)
+  return await readUsualSeconds(table, { channelId: 'p2-direct', className })
+}
+
+describe('seedSimulatedTimes', () => {
+  it('lets every class of a simulated channel begin with a usual time', async () => {
+    expect(await usualAfter(simulated())).toEqual({ early: 8, median: 10 })
+    expect(await usualAfter(simulated(), 'famA-1-lite-i2v#5#720P')).toEqual({ early: 8, median: 10 })
+  })
+
+  it('leaves a channel alone that has an upstream, or that is polled sooner', async () => {
+    expect(await usualAfter(simulated({ base_url: 'https://upstream.example.com' }))).toBeUndefined()
+    expect(await usualAfter(simulated({ poll: { first_seconds: 2, interval_seconds: 2 } }))).toBeUndefined()
+  })
+})
