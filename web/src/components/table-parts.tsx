@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { nextOrder, type TableOrder } from '../core/table-order.ts'
 import { Copyable, LinkContent } from './copy.tsx'
 import { Icon } from './icon.tsx'
-import { alignment, type TableColumn } from './table-column.ts'
+import { cellClass, type TableColumn } from './table-column.ts'
 
 type ColumnTitlesProps<Row> = {
   readonly columns: readonly TableColumn<Row>[]
@@ -20,7 +20,7 @@ export function ColumnTitles<Row>({ columns, order = null, onOrder }: ColumnTitl
           const isOrdered = order?.column === column.id
           const direction = order?.isDescending === true ? 'descending' : 'ascending'
           return (
-            <th key={column.id} scope="col" class={alignment(column)} aria-sort={isOrdered ? direction : undefined}>
+            <th key={column.id} scope="col" class={cellClass(column)} aria-sort={isOrdered ? direction : undefined}>
               {column.order === undefined || onOrder === undefined ? (
                 column.title
               ) : (
@@ -52,7 +52,7 @@ export function ColumnTotals<Row>(props: {
         {columns.map((column, index) => {
           const content = column.total?.(rows) ?? (index === 0 ? 'Sum' : '')
           return (
-            <td key={column.id} class={alignment(column)}>
+            <td key={column.id} class={cellClass(column)}>
               {content}
             </td>
           )
@@ -70,7 +70,7 @@ export function RowCells<Row>(props: {
 }) {
   const { columns, row, link } = props
   return columns.map((column, index) => (
-    <td key={column.id} class={alignment(column)}>
+    <td key={column.id} class={cellClass(column)}>
       {index === 0 && link !== undefined ? <RowLink column={column} row={row} href={link} /> : contentOf(column, row)}
     </td>
   ))

@@ -17,15 +17,18 @@ type TableStatusProps<Row> = {
 /** How many rows are shown, of what time, and their export. */
 export function TableStatus<Row>({ columns, list, exportName }: TableStatusProps<Row>) {
   const { zone } = useStore(settings)
+  const { length } = list.rows
   const count = list.hasMore
-    ? `${list.rows.length.toLocaleString('en')} rows and more`
-    : counted(list.rows.length, 'row')
+    ? length === 0
+      ? 'No row so far'
+      : `${length.toLocaleString('en')} rows and more`
+    : counted(length, 'row')
   return (
     <div class="table-status">
       <span>
         {count}
         {list.asOf === null ? '' : `, as of ${clockTime(list.asOf, zone)}`}
-        {list.hasMore ? '; sums and order are of the loaded rows' : ''}
+        {list.hasMore && length > 0 ? '; sums and order are of the loaded rows' : ''}
         {list.leftOut === null ? '' : `; ${list.leftOut}`}
       </span>
       <span class="table-status-actions">

@@ -28,12 +28,14 @@ export function modelColumns(onAction: ((action: SwitchAction) => void) | undefi
     {
       id: 'channels',
       title: 'Channels',
+      isProse: true,
       value: ({ channels }) => channels.join(' '),
       cell: ({ channels }) => channels.join(', '),
     },
     {
       id: 'prices',
       title: 'Price in credits',
+      isProse: true,
       value: ({ pricing }) => priceWords(pricing).join('; '),
       cell: ({ pricing }) => <Prices words={priceWords(pricing)} />,
     },

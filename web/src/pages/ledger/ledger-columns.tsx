@@ -30,7 +30,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
       id: 'model',
       title: 'Model',
       value: ({ model }) => model,
-      cell: ({ model }) => (model === null ? <Nothing /> : <span class="nowrap">{model}</span>),
+      cell: ({ model }) => model ?? <Nothing />,
     },
     {
       id: 'key',
@@ -41,6 +41,7 @@ export function ledgerColumns(tenant: string): readonly TableColumn<LedgerRow>[]
     {
       id: 'reason',
       title: 'Note',
+      isProse: true,
       value: ({ reason }) => reason,
       cell: ({ reason, estimated }) => reason ?? (estimated ? 'estimated' : <Nothing />),
       isShownOnly: true,

@@ -30,7 +30,6 @@ export function videoColumns(): readonly TableColumn<VideoRow>[] {
       title: 'Model',
       order: 'text',
       value: ({ model }) => model,
-      cell: ({ model }) => <span class="nowrap">{model}</span>,
     },
     {
       id: 'shape',

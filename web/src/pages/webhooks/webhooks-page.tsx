@@ -78,5 +78,11 @@ const COLUMNS: readonly TableColumn<CallbackRow>[] = [
     value: ({ job_id }) => job_id,
     cell: ({ job_id }) => <Id value={job_id} label="job id" />,
   },
-  { id: 'error', title: 'Error', value: ({ error }) => error, cell: ({ error }) => error ?? <Nothing /> },
+  {
+    id: 'error',
+    title: 'Error',
+    isProse: true,
+    value: ({ error }) => error,
+    cell: ({ error }) => error ?? <Nothing />,
+  },
 ]
