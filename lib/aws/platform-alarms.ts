@@ -1,4 +1,5 @@
 import { Duration } from 'aws-cdk-lib'
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { isRelayed, ROUTES } from '#core/contract/routes.ts'
 import type { AdminApi } from './admin-api.ts'
@@ -27,6 +28,8 @@ export type WatchedService = {
   readonly table: JobTable
   /** Undefined without the console. */
   readonly adminApi?: AdminApi | undefined
+  /** The front door; undefined without the console. */
+  readonly distribution?: Distribution | undefined
 }
 
 /** Alarms on metrics of AWS. The runbook explains each threshold. */

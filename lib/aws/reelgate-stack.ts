@@ -1,5 +1,4 @@
 import { Annotations, Aspects, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
-import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import type { Construct } from 'constructs'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { CONFIGURATION_METADATA } from '../config/configuration-metadata.ts'
@@ -79,15 +78,13 @@ export class ReelgateStack extends Stack {
       pipeline,
       reservedConcurrency: settings.concurrency.reconcileReserved,
     })
-    const service = { api, pipeline, reconcile, table: resources.table, adminApi }
+    const distribution = frontDoor?.distribution
+    const service = { api, pipeline, reconcile, table: resources.table, adminApi, distribution }
     const alarms = settings.alarms
-      ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config })
+      ? new ServiceAlarms(this, 'ServiceAlarms', { ...service, config: props.config, email: settings.alarmEmail })
       : undefined
     if (alarms !== undefined) {
       reconcile.publishAlertsTo(alarms.topic)
-    }
-    if (settings.alarmEmail !== undefined) {
-      alarms?.topic.addSubscription(new EmailSubscription(settings.alarmEmail))
     }
     // Emulators do not draw graphs.
     if (!settings.emulator) {
@@ -98,6 +95,7 @@ export class ReelgateStack extends Stack {
       ApiDnsRecord: api.dnsRecord,
       TableName: resources.table.name,
       ConsoleUrl: frontDoor && `${frontDoor.url}/console`,
+      FrontDoorDistributionId: distribution?.distributionId,
       FrontDoorSecretArn: frontDoor?.secret.secretArn,
       VideoBaseUrl: resources.delivery.baseUrl,
       VideoDnsRecord: resources.delivery.dnsRecord,

@@ -1,7 +1,9 @@
 import { Aws, Duration, Stack } from 'aws-cdk-lib'
+import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
 import { Dashboard, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
 import { Construct } from 'constructs'
 import { RUNBOOK } from './alarm-definition.ts'
+import { frontDoorMetric } from './front-door-metrics.ts'
 import { graph } from './graph.ts'
 import type { WatchedService } from './platform-alarms.ts'
 import { platformGraphs } from './platform-graphs.ts'
@@ -9,6 +11,7 @@ import { ServiceMetrics } from './service-metrics.ts'
 
 const MINUTES = 5
 const PERIOD = Duration.minutes(MINUTES)
+
 /** The dashboard of the service: money, jobs, upstreams, relay, pipeline and platform. */
 export class ServiceDashboard extends Construct {
   readonly #metrics: ServiceMetrics
@@ -26,7 +29,7 @@ export class ServiceDashboard extends Construct {
         this.#upstreams(),
         this.#relay(),
         this.#pipeline(service),
-        ...(service.adminApi === undefined ? [] : [this.#console()]),
+        ...(service.distribution === undefined ? [] : [this.#console(service.distribution)]),
         platformGraphs(service),
       ],
     })
@@ -127,9 +130,16 @@ export class ServiceDashboard extends Construct {
     ]
   }
 
-  #console(): IWidget[] {
+  #console({ distributionId }: Distribution): IWidget[] {
     const metrics = this.#metrics
-    return [graph('Console', [metrics.sum('sign_in_refused', MINUTES), metrics.sum('console_failed', MINUTES)])]
+    return [
+      graph('Console', [metrics.sum('sign_in_refused', MINUTES), metrics.sum('console_failed', MINUTES)]),
+      graph(
+        'Front door: requests, and 4xx and 5xx in percent',
+        [frontDoorMetric(distributionId, 'Requests')],
+        [frontDoorMetric(distributionId, '4xxErrorRate'), frontDoorMetric(distributionId, '5xxErrorRate')],
+      ),
+    ]
   }
 
   #pipeline({ pipeline: { stateMachine }, reconcile }: WatchedService): IWidget[] {

@@ -17,6 +17,7 @@ const NOT_ON_EMULATORS = [
   'console',
   'apiClosed',
   'frontDoorWebAclArn',
+  'frontDoorDistributionId',
   'frontDoorSecretVersion',
   'cdnPublicKey',
   'apiProvisionedConcurrency',
@@ -31,6 +32,7 @@ const PAIRS = [
 const OF_THE_FRONT_DOOR = [
   'apiClosed',
   'frontDoorWebAclArn',
+  'frontDoorDistributionId',
   'frontDoorSecretVersion',
 ] as const satisfies readonly ContextKey[]
 

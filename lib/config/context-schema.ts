@@ -9,6 +9,7 @@ const CERTIFICATE_ARN = /^arn:aws(-[a-z-]+)?:acm:[a-z0-9-]+:\d{12}:certificate\/
 /** A web ACL of scope CLOUDFRONT; all of them are in us-east-1. */
 const CDN_WEB_ACL_ARN = /^arn:aws(-[a-z-]+)?:wafv2:us-east-1:\d{12}:global\/webacl\/[\w-]{1,128}\/[\w-]{1,36}$/
 /** Ids of versions of a secret, as Secrets Manager accepts them. */
+const DISTRIBUTION_ID = /^E[A-Z0-9]{5,20}$/
 const SECRET_VERSION = /^[A-Za-z0-9-]{32,64}$/
 /** Table names that DynamoDB accepts. */
 const TABLE_NAME = /^[A-Za-z0-9_.-]{3,255}$/
@@ -111,6 +112,12 @@ export const contextSchema = z.object({
   )
     .optional()
     .describe('a [web ACL in us-east-1](#the-web-acl-of-the-front-door) for the front door'),
+  frontDoorDistributionId: matching(
+    DISTRIBUTION_ID,
+    'must be the output FrontDoorDistributionId, such as E2QWRUHAPOMQZL',
+  )
+    .optional()
+    .describe('gives the [stack in us-east-1](#the-web-acl-of-the-front-door) the alarm `FrontDoorErrors`'),
   frontDoorSecretVersion: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed')
     .optional()
     .describe("version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)"),

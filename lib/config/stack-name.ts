@@ -3,10 +3,10 @@ export function stackName(stage: string): string {
   return `Reelgate-${stage}`
 }
 
-/** The only region in which CloudFront finds web ACLs. */
-export const FRONT_DOOR_ACL_REGION = 'us-east-1'
+/** The only region in which CloudFront finds web ACLs and has metrics. */
+export const CLOUDFRONT_REGION = 'us-east-1'
 
-/** The name of the stack with the web ACL of a stage's front door: `Reelgate-dev-front-door` for `dev`. */
-export function frontDoorAclStackName(stage: string): string {
+/** The name of the stack of a stage's front door in us-east-1: `Reelgate-dev-front-door` for `dev`. */
+export function frontDoorStackName(stage: string): string {
   return `${stackName(stage)}-front-door`
 }

@@ -1,6 +1,7 @@
 import { readPublicKeys } from './cdn-public-keys.ts'
 import { refuseCombinations } from './context-combinations.ts'
 import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
+import { type FrontDoorSettings, frontDoorSettings } from './front-door-settings.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
@@ -11,16 +12,6 @@ export type CustomDomain = {
   readonly domainName: string
   /** In us-east-1 for the CDN, in the region of the stack for the API. */
   readonly certificateArn: string
-}
-
-/** The distribution as the front door of console, admin API and API. */
-type FrontDoorSettings = {
-  /** Whether the API's own address refuses requests. */
-  readonly isApiClosed: boolean
-  /** A web ACL of scope CLOUDFRONT; undefined for none. */
-  readonly webAclArn: string | undefined
-  /** Version of the front door's secret that is deployed; undefined for the current one. */
-  readonly secretVersion: string | undefined
 }
 
 /** All settings of a deployment, with their defaults. */
@@ -122,7 +113,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     table: values.table,
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
-    frontDoor: frontDoorOf(values, defaults),
+    frontDoor: frontDoorSettings({ ...values, console: values.console ?? defaults.console }),
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {
       requestsPerSecond: values.throttleRate ?? defaults.throttleRate,
@@ -173,20 +164,6 @@ function profileOf({ stage, profile }: ContextValues): StageProfile {
 
 function domainOf(domainName: string | undefined, certificateArn: string | undefined): CustomDomain | undefined {
   return domainName === undefined || certificateArn === undefined ? undefined : { domainName, certificateArn }
-}
-
-function frontDoorOf(
-  values: ContextValues,
-  defaults: (typeof PROFILE_DEFAULTS)[StageProfile],
-): FrontDoorSettings | undefined {
-  const isOn = (values.console ?? defaults.console) === 'on' && !values.emulator
-  return isOn
-    ? {
-        isApiClosed: values.apiClosed,
-        webAclArn: values.frontDoorWebAclArn,
-        secretVersion: values.frontDoorSecretVersion,
-      }
-    : undefined
 }
 
 /** @throws StageSettingsError for a rate without a web ACL. */

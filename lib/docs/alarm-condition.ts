@@ -25,7 +25,7 @@ export function alarmCondition(alarm: CfnAlarm): string {
   const isShare = queries.some(({ label = '' }) => label.endsWith('percent'))
   const unit = isShare ? ' %' : unitOf(alarm.metricName ?? stats[0]?.metric.metricName ?? '')
   return [
-    `${isBelow ? 'below ' : ''}${statistic === 'Sum' ? '' : `${statistic.replace('Maximum', 'maximum')} `}${alarm.threshold?.toLocaleString('en')}${unit}`,
+    `${isBelow ? 'below ' : ''}${statistic === 'Sum' || isShare ? '' : `${statistic.replace('Maximum', 'maximum')} `}${alarm.threshold?.toLocaleString('en')}${unit}`,
     atLeast === undefined ? '' : `${isOfAll ? ' of at least' : ' and at least'} ${atLeast}`,
     ` in ${seconds / 60} min`,
     alarm.evaluationPeriods === 1 ? '' : `, ${alarm.evaluationPeriods} periods in a row`,

@@ -70,7 +70,8 @@ const PLATFORM_ALARMS: Readonly<Record<string, { metrics: readonly string[]; sub
 
 /** Alarms that share an entry are numbered from the second on, because one cannot look at all, or end in their channel. */
 const kindOf = (name: string) => name.replace(/(\d+|-[a-z0-9-]+)$/, '')
-const kinds = [...new Set(names.map(kindOf))]
+/** All kinds, with the one that only a stack in us-east-1 has. */
+const kinds = [...new Set(names.map(kindOf)), 'FrontDoorErrors']
 
 /** Kinds of alarms of which every channel has its own, and for which channels they are. */
 const CHANNEL_ALARMS = ['UsageAboveBound', 'AnswerCutShort', 'ResultRefused']

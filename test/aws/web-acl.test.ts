@@ -16,6 +16,7 @@ function frontDoorRules(changes: Partial<FrontDoor>) {
   const frontDoor = {
     isApiClosed: false,
     webAclArn: undefined,
+    distributionId: undefined,
     secretVersion: undefined,
     accepted: ['new'],
     ...changes,

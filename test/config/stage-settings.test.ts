@@ -38,7 +38,7 @@ describe('the settings of a stage', () => {
       table: undefined,
       apiDomain: undefined,
       videoDomain: undefined,
-      frontDoor: { isApiClosed: false, webAclArn: undefined, secretVersion: undefined },
+      frontDoor: { isApiClosed: false, webAclArn: undefined, distributionId: undefined, secretVersion: undefined },
       cdnPublicKeyPems: [],
       throttle: { requestsPerSecond: 100, burst: 200 },
       waf: undefined,
@@ -111,11 +111,18 @@ describe('the settings of a stage', () => {
     [{ console: 'false' }, { frontDoor: undefined }],
     [
       { console: 'on', waf: 'true', apiClosed: 'true', frontDoorWebAclArn: CDN_WEB_ACL },
-      { frontDoor: { isApiClosed: true, webAclArn: CDN_WEB_ACL, secretVersion: undefined } },
+      { frontDoor: { isApiClosed: true, webAclArn: CDN_WEB_ACL, distributionId: undefined, secretVersion: undefined } },
     ],
     [
       { frontDoorSecretVersion: SECRET_VERSION },
-      { frontDoor: { isApiClosed: false, webAclArn: undefined, secretVersion: SECRET_VERSION } },
+      {
+        frontDoor: {
+          isApiClosed: false,
+          webAclArn: undefined,
+          distributionId: undefined,
+          secretVersion: SECRET_VERSION,
+        },
+      },
     ],
     [{ throttleRate: '20', throttleBurst: 40 }, { throttle: { requestsPerSecond: 20, burst: 40 } }],
     [{ throttleBurst: '40' }, { throttle: { requestsPerSecond: 100, burst: 40 } }],

@@ -1,18 +1,18 @@
 import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { FrontDoorAclStack } from '#aws/front-door-acl-stack.ts'
+import { FrontDoorStack } from '#aws/front-door-stack.ts'
 import { PROFILE_DEFAULTS, readStageSettings } from '../lib/config/stage-settings.ts'
 import { refuseUnknownContext } from '../lib/config/unknown-context.ts'
 import { printFailure } from './print-failure.ts'
 
-/** `npx cdk deploy --app "node bin/front-door-acl.ts"`: the web ACL of a stage's front door, in us-east-1. */
+/** `npx cdk deploy --app "node bin/front-door.ts"`: the web ACL of a stage's front door, in us-east-1. */
 function main(): void {
   const app = new App()
   refuseUnknownContext(Object.keys(app.node.getAllContext()))
   const settings = readStageSettings((name) => app.node.tryGetContext(name))
   const { requestsPerAddressInFiveMinutes = PROFILE_DEFAULTS[settings.profile].wafRatePerFiveMinutes } =
     settings.waf ?? {}
-  new FrontDoorAclStack(app, { settings, requestsPerAddressInFiveMinutes, account: process.env.CDK_DEFAULT_ACCOUNT })
+  new FrontDoorStack(app, { settings, requestsPerAddressInFiveMinutes, account: process.env.CDK_DEFAULT_ACCOUNT })
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
 }
 
