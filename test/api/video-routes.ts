@@ -80,7 +80,7 @@ export async function startVideoRoutes() {
             ? null
             : Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value]])),
       })
-      const result = await handler(event, { ...context, getRemainingTimeInMillis: () => 29_000 })
+      const result = await handler(event, context)
       return { status: result.statusCode, json: JSON.parse(result.body), headers: result.headers ?? {} }
     }
   }

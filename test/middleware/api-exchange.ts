@@ -65,7 +65,7 @@ export const context: Context = {
   awsRequestId: 'invocation-1',
   logGroupName: 'group',
   logStreamName: 'stream',
-  getRemainingTimeInMillis: () => 1000,
+  getRemainingTimeInMillis: () => 29_000,
   done: () => {},
   fail: () => {},
   succeed: () => {},

@@ -8,9 +8,6 @@ import { captureLog, context } from '../../middleware/api-exchange.ts'
 
 const { errors, newSecret } = useSecretsManager()
 
-/** Throttling is retried for two seconds. */
-const patient = { ...context, getRemainingTimeInMillis: () => 29_000 }
-
 const environment = { ...process.env }
 beforeEach(() => {
   process.env.CONSOLE_ORIGIN = 'loopback'
@@ -53,7 +50,7 @@ async function statusOf(name: string, table: () => Table, sent: Sent = {}): Prom
   const [method = '', path = ''] = REQUESTS[operation] ?? []
   const handler = signInHandler({ table, environment: process.env })
   const body = operation === 'create-session' ? { body: '{"key":"nothing"}' } : {}
-  return (await handler(adminEvent(method, path, { ...body, ...sent }), patient)).statusCode
+  return (await handler(adminEvent(method, path, { ...body, ...sent }), context)).statusCode
 }
 
 const NO_TABLE = failingTable(new Error('the test reads no table'))
