@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import type { Table } from '#adapters/store/table/table.ts'
+import { buildConsole } from '../../lib/console/build-console.ts'
+import type { startReceiver } from '../e2e/callback-receiver.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import { withOfflineTable } from '../engines/offline-table.ts'
 import { WatchedBrowser } from './watched-browser.ts'
@@ -24,6 +26,12 @@ export type ConsoleHost = {
   close(): Promise<void>
 }
 
+/** The key of the tenant `demo`. */
+export const DEMO_KEY = 'demo-key'
+
+/** A console that several groups of tests use one after the other, and a receiver of callbacks that it may call. */
+export type SharedConsole = { readonly host: ConsoleHost; readonly receiver: Awaited<ReturnType<typeof startReceiver>> }
+
 /** How a page learns that nobody is signed in. */
 const NO_SESSION = /status of 401 .*\/admin\/v1\/session\)$/
 
@@ -32,9 +40,12 @@ type Options = NonNullable<Parameters<typeof startGateway>[0]> & {
   readonly writePast?: (table: Table) => Promise<void>
 }
 
-/** Starts both; the host builds the console if its sources changed. */
-export async function startConsoleHost({ writePast, ...options }: Options = {}): Promise<ConsoleHost> {
+/** Starts both, and builds the console before if its sources changed. */
+export async function startConsoleHost({ writePast, ...changes }: Options = {}): Promise<ConsoleHost> {
+  const options = { key: DEMO_KEY, ...changes }
   const start = async () => {
+    // On a busy machine a build takes longer than a gateway may take to start.
+    await buildConsole()
     if (writePast === undefined) {
       return startGateway(options)
     }

@@ -2,16 +2,22 @@ import { createServer } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
+import { type RealProvider, startRealProvider } from '../admin-api/sign-in/real-provider.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, signedIn, startConsoleHost, typeKey } from './console-host.ts'
+import { type ConsoleHost, DEMO_KEY, signedIn, startConsoleHost, typeKey } from './console-host.ts'
+import { providerConfig, testSignInAtProvider } from './sign-in-at-provider.ts'
 
-const API_KEY = 'browser-key'
-
+let provider: RealProvider
 let host: ConsoleHost
 beforeAll(async () => {
-  host = await startConsoleHost({ key: API_KEY })
+  // The provider ignores the port of a redirect address on loopback (RFC 8252, section 7.3).
+  provider = await startRealProvider('http://127.0.0.1/admin/v1/oidc/callback')
+  host = await startConsoleHost({ changeConfig: (yaml) => yaml + providerConfig(provider) })
 })
-afterAll(() => host.close())
+afterAll(async () => {
+  await host.close()
+  await provider.stop()
+})
 afterEach(() => host.browser.endTest())
 
 /** What the admin API answers to a script of the page, which sends what the console sends. */
@@ -23,6 +29,8 @@ async function statusOf(page: Page, method: string, path: string, body?: object)
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   return page.evaluate(`fetch(${JSON.stringify(path)}, ${JSON.stringify(init)}).then(({ status }) => status)`)
 }
+
+testSignInAtProvider(() => ({ host, provider }))
 
 describe('signing in to the console', () => {
   it('takes a link once, out of the address bar, and keeps the session over a reload', async () => {
@@ -69,7 +77,7 @@ describe('signing in to the console', () => {
 
   it('shows an API key its own tenant alone, and refuses every route of admins', async () => {
     const other = Object(await host.gateway.admin('tenant', 'create', '--name', 'Other', '--credits', '5')).id
-    const page = await host.withKey(API_KEY)
+    const page = await host.withKey(DEMO_KEY)
     await page.getByText('Demo', { exact: true }).first().waitFor()
     expect(await page.getByRole('link', { name: 'Tenants' }).count()).toBe(0)
     host.browser.expectProblem(/status of 403/)
@@ -87,7 +95,7 @@ describe('signing in to the console', () => {
 
   it('refuses an API key the pages of another tenant', async () => {
     const other = Object(await host.gateway.admin('tenant', 'create', '--name', 'Another', '--credits', '5')).id
-    const page = await host.withKey(API_KEY)
+    const page = await host.withKey(DEMO_KEY)
     host.browser.expectProblem(/status of 403/)
     for (const path of ['usage', 'videos', 'ledger', 'webhooks', `tenants/${other}`]) {
       const status = await statusOf(page, 'GET', `/admin/v1/${path}${path.includes('/') ? '' : `?tenant=${other}`}`)

@@ -1,0 +1,25 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { startReceiver } from '../e2e/callback-receiver.ts'
+import { type SharedConsole, startConsoleHost } from './console-host.ts'
+import { testHostileStrings } from './hostile-strings.ts'
+import { testJobPages } from './job-pages.ts'
+import { testOwnerEffects } from './owner-effects.ts'
+import { testPlayground, writeGenerationTimes } from './playground.ts'
+
+let shared: SharedConsole
+beforeAll(async () => {
+  const receiver = await startReceiver()
+  const host = await startConsoleHost({ callbackOrigins: [receiver.origin], writePast: writeGenerationTimes })
+  shared = { host, receiver }
+})
+afterAll(async () => {
+  await shared.host.close()
+  await shared.receiver.close()
+})
+afterEach(() => shared.host.browser.endTest())
+
+// One host for all: its start costs more than most of these tests.
+testPlayground(() => shared)
+testOwnerEffects(() => shared)
+testJobPages(() => shared)
+testHostileStrings(() => shared)

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../e2e/video-api.ts'
+import type { ConsoleHost, SharedConsole } from './console-host.ts'
+import { loaded, show } from './page-steps.ts'
+
+/** An element with a script, the end of an attribute, and an url that is one. */
+const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script><a href="javascript:alert(3)">`
+
+let host: ConsoleHost
+let receiver: SharedConsole['receiver']
+let tenant: string
+
+/** Checks that the string stands on the page as it is, and that nothing in it became an element. `endTest` finds reports of the policy. */
+async function checkInert(page: Page): Promise<void> {
+  expect(await page.locator('body').innerText()).toContain('<script>alert(2)</script>')
+  const made = page.locator('body script, img[src="x"], [onerror], a[href^="javascript" i]')
+  expect(await made.evaluateAll((elements) => elements.map(({ outerHTML }) => outerHTML))).toEqual([])
+}
+
+/** A page whose dialogs of scripts are counted; the browser would wait for an answer to each. */
+async function ownerWithoutDialogs(): Promise<{ page: Page; dialogs: string[] }> {
+  const page = await host.owner()
+  const dialogs: string[] = []
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.message())
+    void dialog.dismiss()
+  })
+  return { page, dialogs }
+}
+
+/** Strings of clients and upstreams that try to become markup, scripts or formulas. */
+export function testHostileStrings(shared: () => SharedConsole): void {
+  describe('a hostile string', () => {
+    beforeAll(async () => {
+      ;({ host, receiver } = shared())
+      tenant = Object(await host.gateway.admin('tenant', 'create', '--name', HOSTILE, '--credits', '20')).id
+    })
+
+    it('stays a string on every page that shows names, notes, prompts, replies and callbacks of clients', async () => {
+      const { key } = Object(await host.gateway.admin('key', 'create', '--tenant', tenant, '--name', HOSTILE))
+      await host.gateway.admin('tenant', 'adjust', '--tenant', tenant, '--amount', '-1', '--reason', HOSTILE)
+      const api = host.gateway.api.withKey(key)
+      const callback_url = `${receiver.origin}/${encodeURIComponent(HOSTILE)}`
+      const { json } = await api.create({ model: 'famB-1.1-t2v', prompt: HOSTILE, callback_url })
+      await eventually(
+        () => api.send('GET', `/v1/video/generations/${json.id}/events`),
+        ({ text }) => text.includes('"callback"'),
+      )
+      const { page, dialogs } = await ownerWithoutDialogs()
+      const paths = [
+        '',
+        '/tenants',
+        `/tenants/${tenant}`,
+        '/keys',
+        '/ledger',
+        '/audit',
+        `/videos/${json.id}`,
+        '/webhooks',
+      ]
+      for (const path of paths) {
+        await show(page, `/console${path}?tenant=${tenant}`)
+        await page.locator('main details > summary').evaluateAll((summaries) => summaries.map((each) => each.click()))
+        await checkInert(page)
+      }
+      await show(page, '/console/audit')
+      await page.getByRole('row').filter({ hasText: 'tenant adjust' }).getByRole('button').last().click()
+      await page.getByRole('dialog').waitFor()
+      await checkInert(page)
+      expect(dialogs).toEqual([])
+    }, 60_000)
+
+    it('stays a string in the playground, where the upstream says it back, and in the url', async () => {
+      const { page, dialogs } = await ownerWithoutDialogs()
+      const inUrl = encodeURIComponent(HOSTILE)
+      await show(page, `/console/playground?tenant=${tenant}&kind=chat&model=${inUrl}&compare=${inUrl}`)
+      await page.getByLabel('Message', { exact: true }).fill(HOSTILE)
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.getByText('The reply is complete').waitFor({ state: 'attached' })
+      expect(await page.locator('.message-assistant').innerText()).toContain('onerror=alert(1)')
+      await page.getByRole('button', { name: 'Copy as code' }).click()
+      await checkInert(page)
+
+      host.browser.expectProblem(/status of 40[04]/)
+      for (const path of [
+        `/tenants/${inUrl}`,
+        `/ledger?tenant=${tenant}&id=${inUrl}&kind=${inUrl}`,
+        `/videos/${inUrl}`,
+      ]) {
+        await page.goto(`/console${path}`)
+        await loaded(page)
+        expect(await page.locator('img, body script').count()).toBe(0)
+      }
+      expect(dialogs).toEqual([])
+    })
+
+    it('is no formula in an exported table, which has the rows and the exact amounts of the page', async () => {
+      const formula = '=HYPERLINK("http://127.0.0.1","click")'
+      await host.gateway.admin('tenant', 'adjust', '--tenant', tenant, '--amount', '-0.000001', '--reason', formula)
+      const page = await host.owner()
+      await show(page, `/console/ledger?tenant=${tenant}&kind=adjust`)
+      const shown = await page.locator('tbody tr').count()
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Export CSV' }).click()
+      const download = await downloading
+      expect(download.suggestedFilename()).toMatch(/^reelgate-ledger-[\w-]+-adjust-\d{4}-\d\d-\d\d\.csv$/)
+      const [titles, ...lines] = readFileSync(await download.path(), 'utf8')
+        .trimEnd()
+        .split('\r\n')
+      expect(titles).toMatch(/^Time,Kind,Job or request,Model,Key,.*Amount,.*Reason,/)
+      expect(lines).toHaveLength(shown)
+      expect(lines[0]).toMatch(/^20\d\d-\d\d-\d\dT[\d:.]+Z,adjust,/)
+      expect(lines[0]).toContain(',-0.000001,')
+      expect(lines[0]).toContain(`,"'=HYPERLINK(""http://127.0.0.1"",""click"")",`)
+    })
+  })
+}

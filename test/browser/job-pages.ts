@@ -1,0 +1,108 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { eventually, type VideoApi } from '../e2e/video-api.ts'
+import type { ConsoleHost, SharedConsole } from './console-host.ts'
+import { confirm, playedSeconds, show } from './page-steps.ts'
+
+let host: ConsoleHost
+let receiver: SharedConsole['receiver']
+/** A tenant without other jobs. */
+let tenant: string
+let key: string
+let api: VideoApi
+
+async function createJob(prompt: string, more: object = {}): Promise<string> {
+  const { status, json } = await api.create({ model: 'famB-1.1-t2v', prompt, ...more })
+  expect(status).toBe(201)
+  return String(json.id)
+}
+
+const pageOf = (id: string) => `/console/videos/${id}?tenant=${tenant}`
+
+/** The page of a video job. */
+export function testJobPages(shared: () => SharedConsole): void {
+  describe('the page of a video job', () => {
+    beforeAll(async () => {
+      ;({ host, receiver } = shared())
+      tenant = Object(await host.gateway.admin('tenant', 'create', '--name', 'Studio', '--credits', '20')).id
+      key = Object(await host.gateway.admin('key', 'create', '--tenant', tenant)).key
+      api = host.gateway.api.withKey(key)
+    })
+
+    it('plays the video beside its timeline, receipt and replies, sends the callback again, and deletes the job', async () => {
+      const id = await createJob('a paper city', { callback_url: `${receiver.origin}/hook` })
+      const events = () => api.send('GET', `/v1/video/generations/${id}/events`)
+      await eventually(events, ({ text }) => text.includes('"callback"'))
+
+      const client = await host.withKey(key)
+      await show(client, `/console/videos/${id}`)
+      expect(await client.locator('video').evaluate(playedSeconds)).toBeGreaterThan(0)
+      expect(await client.getByRole('button', { name: /delete|cancel|again|redrive/i }).count()).toBe(0)
+
+      const page = await host.owner()
+      await show(page, pageOf(id))
+      expect(await page.locator('video').evaluate(playedSeconds)).toBeGreaterThan(0)
+      const timeline = await page.getByLabel('Timeline').getByRole('listitem').allInnerTexts()
+      const words = timeline.map((item) => /^\w+/.exec(item)?.[0])
+      expect(words.filter((word) => word !== 'progress')).toEqual([
+        'queued',
+        'submitted',
+        'processing',
+        'finished',
+        'stored',
+        'settled',
+        'succeeded',
+        'callback',
+      ])
+      expect(await page.getByLabel('Receipt').locator('tfoot data').getAttribute('value')).toBe('0.7')
+      await page.getByText('Request', { exact: true }).last().click()
+      await page.getByText('"a paper city"').first().waitFor()
+      await page.getByText('Last reply to a poll').click()
+      await page.getByText('"SUCCEEDED"').waitFor()
+
+      const attempts = page.getByLabel('Callbacks').getByRole('listitem')
+      expect(await attempts.count()).toBe(1)
+      await page.getByRole('button', { name: 'Send the callback again' }).click()
+      await confirm(page, 'Send the callback again')
+      await attempts.nth(1).getByText('delivered').waitFor()
+      const [first, second] = receiver.received.filter(({ body }) => body.includes(id))
+      expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id'])
+      expect(second?.body).toBe(first?.body)
+
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await confirm(page, 'Delete')
+      await page.waitForURL(/\/console\/videos\?tenant=/)
+      await page.getByText('There is no video yet').waitFor()
+      expect((await api.get(id)).status).toBe(404)
+    }, 60_000)
+
+    it('follows an open job, and cancels it so that nothing is billed', async () => {
+      const id = await createJob('[forever] a paper city')
+      const page = await host.owner()
+      await show(page, `/console/videos?tenant=${tenant}`)
+      await page.locator(`tbody a[href*="${id}"]`).click()
+      await page.waitForURL(new RegExp(id))
+      await page.getByLabel('Timeline').getByText('processing').waitFor()
+      await page.getByRole('button', { name: 'Cancel the job' }).click()
+      await page.getByText(/its reservation of 0\.70? credits is released/).waitFor()
+      await confirm(page, 'Cancel the job')
+      await page.getByText('cancelled by the operator').first().waitFor({ timeout: 20_000 })
+      expect(await page.getByRole('button', { name: /cancel|redrive/i }).count()).toBe(0)
+      const { status, error } = await api.until(id, 'failed')
+      expect({ status, error }).toEqual({ status: 'failed', error: 'cancelled by the operator' })
+      const { available, held } = Object(await host.gateway.admin('tenant', 'show', '--tenant', tenant))
+      expect({ available, held }).toEqual({ available: '19.3', held: '0' })
+    }, 60_000)
+
+    it('says why a job failed, in the list by its status too', async () => {
+      const id = await createJob('[fail] a paper city')
+      const { error } = await api.until(id, 'failed')
+      const page = await host.owner()
+      await show(page, `/console/videos?tenant=${tenant}&status=failed`)
+      await page.locator(`tbody a[href*="${id}"]`).click()
+      await page.waitForURL(new RegExp(id))
+      await page.getByText(String(error)).first().waitFor()
+      expect(await page.locator('video').count()).toBe(0)
+      await page.getByLabel('Timeline').getByText('failed').waitFor()
+    })
+  })
+}

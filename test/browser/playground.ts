@@ -1,0 +1,131 @@
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { addGenerationTime } from '#adapters/store/jobs/generation-times.ts'
+import type { Table } from '#adapters/store/table/table.ts'
+import { accessibilityViolations } from './accessibility-violations.ts'
+import { type ConsoleHost, DEMO_KEY, type SharedConsole } from './console-host.ts'
+import { loaded, playedSeconds, show } from './page-steps.ts'
+
+/** With eight finished jobs of its class, a job has a percentage from its submit on. */
+export async function writeGenerationTimes(table: Table): Promise<void> {
+  const nowSeconds = Math.trunc(Date.now() / 1000)
+  for (let job = 0; job < 8; job += 1) {
+    const key = { channelId: 'p1-main', className: 'famB-1.1-t2v#5#720P' }
+    await addGenerationTime(table, key, { seconds: 8, nowSeconds })
+  }
+}
+
+let host: ConsoleHost
+
+const VIDEO_MILLISECONDS_MAX = 30_000
+
+/** Each look takes a millisecond or more. */
+const LOOKS_MAX = 3_000
+
+/** Resolves when the progress bar has moved on from what it shows now. */
+async function progressMoves(page: Page): Promise<void> {
+  const bar = await page.getByLabel('Results').locator('progress[value]').elementHandle()
+  const first = await bar?.evaluate(({ value }: { value: number }) => value)
+  await page.waitForFunction((shown) => shown.bar.value > shown.first, {
+    bar: Object(bar),
+    first: Number(first),
+  })
+}
+
+async function checkInBothThemes(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    expect([colorScheme, await accessibilityViolations(page)]).toEqual([colorScheme, []])
+  }
+}
+
+/** The playground. Nobody else makes a video for the tenant `demo`. */
+export function testPlayground(shared: () => SharedConsole): void {
+  describe('the playground', () => {
+    beforeAll(() => {
+      host = shared().host
+    })
+
+    it('quotes a video, shows its progress, plays it, and leads to its rows in the ledger and to its cost in the usage', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')
+      await page.getByLabel('Prompt').fill('a paper city')
+      const quote = await page.locator('.quotes data').getAttribute('value')
+      expect(quote).toBe('0.7')
+      await page.getByRole('button', { name: 'Create the video' }).click()
+      await progressMoves(page)
+      const results = page.getByLabel('Results')
+      const video = results.locator('video')
+      await video.waitFor({ timeout: VIDEO_MILLISECONDS_MAX })
+      expect(await video.evaluate(playedSeconds)).toBeGreaterThan(0)
+      await checkInBothThemes(page)
+      expect(await results.locator('dd data').getAttribute('value')).toBe(quote)
+
+      await results.getByRole('link', { name: 'Ledger' }).click()
+      await page.waitForURL(/\/console\/ledger\?.*id=/)
+      await loaded(page)
+      await page.getByRole('row').filter({ hasText: 'settle' }).waitFor()
+      const rows = await page.locator('tbody tr').allInnerTexts()
+      expect(rows.map((row) => /settle|reserve/.exec(row)?.[0])).toEqual(['settle', 'reserve'])
+      expect(rows.every((row) => row.includes('famB-1.1-t2v'))).toBe(true)
+      expect(await page.locator('tbody code[title^="playground"]').count()).toBe(2)
+
+      await page.getByRole('link', { name: 'Usage' }).click()
+      const usage = page.getByRole('row').filter({ hasText: 'famB-1.1-t2v' })
+      await usage.waitFor()
+      expect(await usage.locator('td').allInnerTexts()).toEqual(['famB-1.1-t2v', '1', '0', '0', '0', '5', '0', '0.70'])
+      expect(await host.gateway.admin('ledger', 'verify')).toMatchObject({ broken: [] })
+    }, 60_000)
+
+    it('chats word by word, with the tokens and the cost of the reply', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&kind=chat')
+      await page.getByLabel('Message', { exact: true }).fill('hello [gap:100]')
+      await page.getByRole('button', { name: 'Send' }).click()
+      const conversation = page.getByLabel('Conversations')
+      const lengths = new Set<number>()
+      for (let look = 0; look < LOOKS_MAX && lengths.size < 3; look += 1) {
+        lengths.add((await conversation.innerText()).length)
+      }
+      expect(lengths.size).toBe(3)
+      await conversation.getByText(/\d+ in, \d+ out · cost 0\.\d+/).waitFor()
+      await checkInBothThemes(page)
+    })
+
+    it('makes images of two models side by side and says what each costs', async () => {
+      const page = await host.owner()
+      await show(page, '/console/playground?tenant=demo&kind=image&model=image-v3&compare=image-v2')
+      await page.getByLabel('Prompt').fill('a lighthouse')
+      await page.getByRole('button', { name: 'Create the image' }).click()
+      const results = page.getByLabel('Results')
+      await results.locator('img').nth(1).waitFor()
+      const widths: number[] = await results
+        .locator('img')
+        .evaluateAll((images) => Promise.all(images.map((image) => image.decode().then(() => image.naturalWidth))))
+      expect(widths.every((width) => width > 0)).toBe(true)
+      const costs = await results.locator('data').evaluateAll((amounts) => amounts.map(({ value }) => value))
+      expect(costs).toEqual(['0.04', '0.02'])
+      await checkInBothThemes(page)
+    })
+
+    it('lets an API key spend for its own tenant with a short-lived key, and no viewer at all', async () => {
+      const page = await host.withKey(DEMO_KEY)
+      await show(page, '/console/playground?kind=chat')
+      expect(await page.getByLabel('Tenant', { exact: true }).count()).toBe(0)
+      const sent = page.waitForRequest((request) => request.url().endsWith('/v1/chat/completions'))
+      await page.getByLabel('Message', { exact: true }).fill('hello')
+      await page.getByRole('button', { name: 'Send' }).click()
+      const { authorization } = await (await sent).allHeaders()
+      expect(authorization).not.toContain(DEMO_KEY)
+      await page.getByText('The reply is complete').waitFor({ state: 'attached' })
+      await page.getByRole('link', { name: 'Ledger' }).click()
+      const row = page.getByRole('row').filter({ hasText: 'chat-default' })
+      await row.locator('code[title^="playground"]').first().waitFor()
+
+      const viewer = await host.withKey(await host.adminKey('viewer'))
+      await show(viewer, '/console/playground?tenant=demo')
+      await viewer.getByText('Viewers cannot spend').waitFor()
+      expect(await viewer.getByRole('button', { name: /make|send/i }).count()).toBe(0)
+    })
+  })
+}
