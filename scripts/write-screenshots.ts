@@ -31,28 +31,44 @@ async function makeVideo(page: Page): Promise<void> {
   await page.getByLabel('Prompt').fill('a paper boat crosses a flooded street, seen from above')
   await page.getByRole('button', { name: 'Create the video' }).click()
   await page.locator('video').first().waitFor({ timeout: VIDEO_MILLISECONDS_MAX })
-  await page
-    .locator('video')
-    .first()
-    .evaluate((video: { currentTime: number }) => {
-      video.currentTime = 2
-    })
+  await showMoment(page)
 }
 
 /** The first row of a list, which is that of the video of the playground. */
 async function openNewest(page: Page): Promise<void> {
   await page.locator('tbody a').first().click()
   await page.getByRole('region', { name: 'Receipt' }).waitFor()
-  await page.locator('video').evaluate((video: { currentTime: number }) => {
-    video.currentTime = 2
-  })
+  await showMoment(page)
+}
+
+type Video = {
+  muted: boolean
+  readonly currentTime: number
+  readonly play: () => Promise<void>
+  readonly pause: () => void
+  readonly addEventListener: (name: string, listener: () => void) => void
+}
+
+/** Plays the video into its third second. After a jump the player would show that it is loading. */
+async function showMoment(page: Page): Promise<void> {
+  await page
+    .locator('video')
+    .first()
+    .evaluate(async (video: Video) => {
+      video.muted = true
+      await video.play()
+      await new Promise<void>((resolve) => {
+        video.addEventListener('timeupdate', () => video.currentTime > 2 && resolve())
+      })
+      video.pause()
+    })
 }
 
 const SHOTS: readonly Shot[] = [
   { name: 'playground', path: '/playground?tenant=northwind', prepare: makeVideo },
   { name: 'overview-light', path: '' },
   { name: 'overview-dark', path: '', colorScheme: 'dark' },
-  { name: 'usage', path: '/usage?by=model' },
+  { name: 'usage', path: '/usage' },
   { name: 'videos', path: '/videos?tenant=northwind' },
   { name: 'video', path: '/videos?tenant=northwind', prepare: openNewest },
   { name: 'ledger', path: '/ledger?tenant=northwind' },
