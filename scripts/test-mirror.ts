@@ -28,6 +28,7 @@ export const SUITES = {
   'test/logs': 'the search of all logs of the tests for secrets',
   'test/observability': 'what is measured, against what is watched',
   'test/relayed-routes': 'what holds for every relayed route, through its handler',
+  'test/runner': 'what test files of one worker share',
   'test/simulation': 'random histories of jobs and money',
 }
 

@@ -23,9 +23,14 @@ const PORTS_MAX = 3
 
 /**
  * Starts dynoxide (bundled for Linux x64, otherwise from PATH) over a file, or uses the endpoint in the environment.
+ * @param nextPort a port that is probably free; others are tried when another process has taken it.
  * @throws NoDynamoDbEngineError if there is neither, or the engine does not start.
  */
-export async function startDynamoDbEngine(databaseFile: string, environment: Environment): Promise<DynamoDbEngine> {
+export async function startDynamoDbEngine(
+  databaseFile: string,
+  environment: Environment,
+  nextPort = findFreePort,
+): Promise<DynamoDbEngine> {
   const endpoint = environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL
   if (endpoint) {
     return { endpoint, close: async () => undefined }
@@ -37,7 +42,7 @@ export async function startDynamoDbEngine(databaseFile: string, environment: Env
     )
   }
   for (let attempt = 1; ; attempt += 1) {
-    const engine = new EngineProcess(binary, databaseFile, await findFreePort())
+    const engine = new EngineProcess(binary, databaseFile, await nextPort())
     if (await engine.isAnswering()) {
       return { endpoint: engine.url, close: () => engine.close() }
     }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 
 describe('clock: systemClock', () => {

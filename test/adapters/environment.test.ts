@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { environmentVariable, MissingEnvironmentError } from '#adapters/environment.ts'
 
 const NAME = 'REELGATE_TEST_VARIABLE'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { nextTurn } from '#adapters/next-turn.ts'
 
 describe('next-turn', () => {

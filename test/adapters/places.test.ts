@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { Places } from '#adapters/places.ts'
 
 /** Takes a place and notes when it has one. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { RecentValues } from '#adapters/recent-values.ts'
 
 function valuesOf(kept: RecentValues<number>, keys: string[]) {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { describe, expect, it } from 'vitest'
 import { createAlarmsWithTopic } from '#aws/alarm-topic.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
 import { Duration } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { describe, expect, it } from 'vitest'
 import { alarmsOnSum } from '#aws/alarms-on-sum.ts'
 
 const KIND = { name: 'Throttled', meaning: 'Too many.', threshold: 50, periods: 2 }

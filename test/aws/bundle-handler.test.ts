@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { bundleHandler } from '#aws/bundle-handler.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'

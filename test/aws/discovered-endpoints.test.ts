@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import DiscoveredEndpoints from '#aws/discovered-endpoints.ts'
 
 it('stores discovered endpoints like the original cache', () => {

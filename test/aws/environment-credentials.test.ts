@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { defaultProvider, MissingCredentialsError } from '#aws/environment-credentials.ts'
 
 const before = { ...process.env }

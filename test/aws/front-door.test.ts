@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { describe, expect, it } from 'vitest'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from '#aws/front-door-functions.ts'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { consoleHeaders } from '../../lib/console/console-headers.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { usageOf } from './handler-usage.ts'
 import { isAllowed, tableDenials, tableGrants, usesOf } from './role-check.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ADMIN_NEEDS } from '#aws/admin-needs.ts'
 import { API_NEEDS, type FunctionNeeds, RECONCILE_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
 import { usageOf } from './handler-usage.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, it } from 'vitest'
 import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
 import { folderOf, resourcesOf, shippedConfiguration, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
 import { Stack } from 'aws-cdk-lib'
+import { describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT, writeConfigurationFile } from '#aws/function-sources.ts'
 import { GatewayFunction } from '#aws/gateway-function.ts'
 import { createApp, resourcesOf, shippedConfiguration, synthesizeStack } from './synthesize-stack.ts'

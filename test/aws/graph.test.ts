@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
 import { Stack } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { describe, expect, it } from 'vitest'
 import { graph } from '#aws/graph.ts'
 
 const metric = (metricName: string) => new Metric({ namespace: 'Test', metricName })

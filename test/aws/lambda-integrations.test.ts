@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import { describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { GatewayFunction } from '#aws/gateway-function.ts'
 import { streamedIntegration, wholeIntegration } from '#aws/lambda-integrations.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { GatewayApi } from '#aws/gateway-api.ts'
 import { functionsBelow, GatewayFunction } from '#aws/gateway-function.ts'

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { describe, expect, it } from 'vitest'
 import { methodsOf, ROUTES } from '#core/contract/routes.ts'
 import { CONFIGURATION_METADATA } from '../../lib/config/configuration-metadata.ts'
 import { API_CERTIFICATE, CDN_CERTIFICATE, EVERY_SETTING, PUBLIC_KEY_PEMS } from './every-setting.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'
 
 const OPERATE_PAGE = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')

@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals'
 import { Annotations, Template } from 'aws-cdk-lib/assertions'
 import { AwsSolutionsChecks } from 'cdk-nag'
+import { describe, expect, it, vi } from 'vitest'
 import { createApp, createStack, resourcesOf } from './synthesize-stack.ts'
 
 const stack = createStack()
@@ -30,7 +30,7 @@ describe('ReelgateStack', () => {
   })
 
   it('shows the omissions of the configuration', () => {
-    const report = jest.spyOn(console, 'error').mockImplementation(() => {})
+    const report = vi.spyOn(console, 'error').mockImplementation(() => {})
     const warned = createStack({ warnings: ['channel p2-proxy has no upstream'] })
     Annotations.fromStack(warned).hasWarning('*', 'channel p2-proxy has no upstream [ack: reelgate:configuration-0]')
     report.mockRestore()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CANCEL_LIMITS, POLL_LIMITS, SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
 import { MEASURES } from '#core/telemetry/measures.ts'
 import { folderOf, resourcesOf, stageSettings, synthesizeStack } from './synthesize-stack.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ServiceLogGroup } from '#aws/service-log-group.ts'
 import { synthesizeAlone } from './synthesize-stack.ts'
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { Stack } from 'aws-cdk-lib'
+import { describe, expect, it } from 'vitest'
 import { ServiceMetrics } from '#aws/service-metrics.ts'
 
 const metrics = new ServiceMetrics(new Stack(undefined, 'Reelgate-test'))

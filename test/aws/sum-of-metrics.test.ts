@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
 import { Duration } from 'aws-cdk-lib'
 import { Metric } from 'aws-cdk-lib/aws-cloudwatch'
+import { describe, expect, it } from 'vitest'
 import { METRICS_MAX, sumOfMetrics } from '#aws/sum-of-metrics.ts'
 
 const metricsOf = (count: number) =>

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { KeyGroup } from 'aws-cdk-lib/aws-cloudfront'
+import { describe, expect, it } from 'vitest'
 import { VideoBucket } from '#aws/video-bucket.ts'
 import { VideoCdn } from '#aws/video-cdn.ts'
 import type { CustomDomain } from '../../lib/config/stage-settings.ts'

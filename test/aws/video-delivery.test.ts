@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { Template } from 'aws-cdk-lib/assertions'
+import { describe, expect, it } from 'vitest'
 import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
 import { createStack, folderOf, resourcesOf, shippedConfiguration, stageSettings } from './synthesize-stack.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { resourcesOf, synthesizeStack } from './synthesize-stack.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { closedRule, floodRule, managedRules, viewerFloodRule } from '#aws/web-acl-rules.ts'
 
 const OPTIONS = { requestsPerAddressInFiveMinutes: 2000, isOpenToBrowsers: false }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { WebAcl } from '#aws/web-acl.ts'
 import { resourcesOf, synthesizeAlone } from './synthesize-stack.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
 import { runCrowd } from '../../bench/crowded-channel.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { timeByPart } from '../../bench/profile-parts.ts'
 
 type Frame = readonly [name: string, url: string]

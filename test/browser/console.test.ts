@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { startReceiver } from '../e2e/callback-receiver.ts'
 import { type SharedConsole, startConsoleHost } from './console-host.ts'
 import { testHostileStrings } from './hostile-strings.ts'

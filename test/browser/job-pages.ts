@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { eventually, type VideoApi } from '../e2e/video-api.ts'
 import type { ConsoleHost, SharedConsole } from './console-host.ts'
 import { confirm, playedSeconds, show } from './page-steps.ts'

@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
 import { parseCredits } from '#core/money/money.ts'

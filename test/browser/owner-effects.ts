@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, DEMO_KEY, type SharedConsole } from './console-host.ts'
 import { confirm, show } from './page-steps.ts'

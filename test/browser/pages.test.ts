@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, startConsoleHost } from './console-host.ts'
 import { loaded, show } from './page-steps.ts'

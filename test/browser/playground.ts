@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { addGenerationTime } from '#adapters/store/jobs/generation-times.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'

@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from '@jest/globals'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readPublicKeys } from '../../lib/config/cdn-public-keys.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'cdn-public-keys-'))

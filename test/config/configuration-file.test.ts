@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { CONFIGURATION_FILE, configurationFile, OWN_CONFIGURATION_FILE } from '../../lib/config/configuration-file.ts'
 import { readStageSettings } from '../../lib/config/stage-settings.ts'

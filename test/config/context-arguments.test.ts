@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readContextArguments } from '../../lib/config/context-arguments.ts'
 import { StageSettingsError } from '../../lib/config/stage-settings-error.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'

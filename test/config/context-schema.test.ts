@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type ContextKey, contextSchema } from '../../lib/config/context-schema.ts'
 
 const read = (key: ContextKey, value: unknown) => contextSchema.parse({ [key]: value })[key]

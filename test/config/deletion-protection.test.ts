@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { unprotectedSentence } from '../../lib/config/deletion-protection.ts'
 import { readStageSettings } from '../../lib/config/stage-settings.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { leftOutSentence, requireChannels } from '../../lib/config/deployed-channels.ts'
 import { loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { SAMPLE_FILE } from './edited-config.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { contextSchema } from '../../lib/config/context-schema.ts'
 import { frontDoorSettings } from '../../lib/config/front-door-settings.ts'
 

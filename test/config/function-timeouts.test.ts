@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'
 
 const definition: unknown = JSON.parse(

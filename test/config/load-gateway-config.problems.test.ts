@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { changed, lineOf, problemsOf, sample } from './edited-config.ts'
 
 describe('a problem', () => {
-  it.each([
+  it.each<readonly [string, string, string, string]>([
     [
       'an unknown key',
       'queue_minutes: 60',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { imageModelIssues } from '#core/catalogue/cross-check.ts'
 import { shippedConfig } from '../core/shipped-catalogue.ts'
 import { changed, load, problemsOf, sample } from './edited-config.ts'

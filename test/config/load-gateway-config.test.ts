@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is what an operator writes.
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { GatewayConfigError, loadGatewayConfig } from '../../lib/config/load-gateway-config.ts'
 import { upstreamVariables } from '../../lib/emulator/upstream-variables.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from '@jest/globals'
+import { afterAll, expect, it } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import { readProjectContext } from '../../lib/config/project-context.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { refuseUnsupportedRegion } from '../../lib/config/region-support.ts'
 
 const refusing =

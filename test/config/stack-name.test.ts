@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { stackName } from '../../lib/config/stack-name.ts'
 
 describe('stack-name', () => {

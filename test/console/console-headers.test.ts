@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { consoleCacheControl, consoleHeaders } from '../../lib/console/console-headers.ts'
 
 function directives(videoOrigin?: string): Map<string, string> {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { ConsoleFile } from '../../lib/console/console-files.ts'
 import { firstLoad } from '../../lib/console/first-load.ts'
 

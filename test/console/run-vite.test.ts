@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { buildConsole } from '../../lib/console/build-console.ts'
 import { readConsoleFiles } from '../../lib/console/console-files.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { OPEN_JOBS_DEFAULT, RATE_PER_MINUTE_DEFAULT } from '#core/default-limits.ts'
 import { requestRate } from '#core/quota/request-rate.ts'
 import { FUNCTION_TIMEOUT_SECONDS } from '../../lib/config/function-timeouts.ts'

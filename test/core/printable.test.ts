@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isPrintable, printable, printableJson, printableLines } from '#core/printable.ts'
 
 describe('printable', () => {

@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { expect, test } from 'vitest'
 import { firstIdAt, timeOfId, timeOrderedId } from '#core/time-ordered-id.ts'
 
 const RANDOM = '5f0e8a52-93a1-4c7e-9d3b-6b1f3f2a9c11'

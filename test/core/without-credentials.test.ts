@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { credentialFilter } from '#core/without-credentials.ts'
 
 const KEY = 'sk-live/A1"b\\c=+z'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'

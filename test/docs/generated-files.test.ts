@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { committedContent, GENERATED_FILES } from '../../lib/docs/generated-files.ts'
 
 describe('a generated file', () => {

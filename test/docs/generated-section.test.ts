@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { withSection } from '../../lib/docs/generated-section.ts'
 
 const TABLE = { name: 'alarms', command: 'tables', content: '| new |' } as const

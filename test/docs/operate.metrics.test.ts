@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { COUNTED_FACTS } from '#core/telemetry/counted-facts.ts'
 import { MEASURES } from '#core/telemetry/measures.ts'
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 
 const DOCS = new URL('../../docs/', import.meta.url)
 const PAGE = readFileSync(new URL('reliability.md', DOCS), 'utf8')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import { openLog } from '../logs/kept-logs.ts'
 import type { AdminAnswer, AdminRequest } from './answer-admin-commands.ts'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 
 /**
  * Admin commands with `--json` against one running local host, in a process that stays: starting one for each command
@@ -44,7 +44,7 @@ export class AdminProcess {
 function startChild(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'answer-admin-commands.ts'), {
     cwd: REPOSITORY,
-    env: { ...withoutJest(), POWERTOOLS_METRICS_DISABLED: 'true', POWERTOOLS_LOG_LEVEL: 'SILENT' },
+    env: { ...withoutRunner(), POWERTOOLS_METRICS_DISABLED: 'true', POWERTOOLS_LOG_LEVEL: 'SILENT' },
     execArgv: ['--import', join(REPOSITORY, 'bin/require-node.mjs')],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

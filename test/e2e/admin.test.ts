@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 describe('npm run admin, against a running local host', () => {
@@ -21,7 +21,7 @@ describe('npm run admin, against a running local host', () => {
     const where = ['--local', '--data-dir', gateway.dataDirectory]
     return spawnSync(process.execPath, [...parameters, ...where], {
       cwd: REPOSITORY,
-      env: withoutJest(),
+      env: withoutRunner(),
       encoding: 'utf8',
     })
   }
@@ -128,7 +128,7 @@ describe('npm run admin, against a running local host', () => {
     const parameters = ['--import', './bin/require-node.mjs', 'bin/admin.ts', 'key', 'list', '--json', '--local']
     const { status, stderr } = spawnSync(process.execPath, [...parameters, '--data-dir', gateway.dataDirectory], {
       cwd: REPOSITORY,
-      env: withoutJest(),
+      env: withoutRunner(),
       stdio: ['ignore', full, 'pipe'],
       encoding: 'utf8',
     })

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const running: Gateway[] = []

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { afterAll, describe, expect, it } from '@jest/globals'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 function demo(...parameters: string[]) {
   const command = ['--import', './bin/require-node.mjs', 'bin/demo.ts', ...parameters]
   return spawnSync(process.execPath, command, {
     cwd: REPOSITORY,
-    env: withoutJest(),
+    env: withoutRunner(),
     encoding: 'utf8',
     timeout: 30_000,
   })

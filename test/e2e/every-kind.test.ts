@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Received, startReceiver } from './callback-receiver.ts'
 import { startReferenceFiles } from './reference-files.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSmoke } from '../../lib/smoke/run-smoke.ts'
 import { startReceiver } from './callback-receiver.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { SHIPPED_FILE } from '../core/shipped-catalogue.ts'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually } from './video-api.ts'
 
@@ -50,7 +50,7 @@ describe('the local host as an operator meets it', () => {
       const data = mkdtempSync(join(tmpdir(), 'reelgate-e2e-'))
       const npm = spawn('npm', ['start', '--', '--port', '0', '--data-dir', data, '--config', SHIPPED_FILE], {
         cwd: REPOSITORY,
-        env: withoutJest(),
+        env: withoutRunner(),
       })
       await new Promise<void>((resolve) => {
         npm.stdout.on('data', (chunk) => String(chunk).includes('listening on') && resolve())
@@ -199,6 +199,6 @@ function brokenConfig(): string {
 
 function runLocal(parameters: string[], environment: Record<string, string> = {}) {
   const command = ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters]
-  const env = { ...withoutJest(), ...environment }
+  const env = { ...withoutRunner(), ...environment }
   return spawnSync(process.execPath, command, { cwd: REPOSITORY, env, encoding: 'utf8', timeout: 20_000 })
 }

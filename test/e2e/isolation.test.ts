@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { TESTER } from '../engines/tester.ts'

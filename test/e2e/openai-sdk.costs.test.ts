@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI, { BadRequestError } from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FREE_MODEL, type RelayGateway, startRelayGateway } from './relay-gateway.ts'
 
 const MODEL = 'chat-default'

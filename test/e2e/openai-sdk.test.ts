@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI, {
   APIError,
   AuthenticationError,
@@ -7,6 +6,7 @@ import OpenAI, {
   NotFoundError,
   RateLimitError,
 } from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { requireDocumented } from '../openapi/documented-answer.ts'
 import { FREE_MODEL, type RelayGateway, startRelayGateway, UNSERVED_MODEL } from './relay-gateway.ts'
 

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import { testLogVariables } from '../logs/test-logging.ts'
 import { AdminProcess } from './admin-process.ts'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { VideoApi } from './video-api.ts'
 
 const START_MILLISECONDS_MAX = 30_000
@@ -64,7 +64,7 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
     ['--import', './bin/require-node.mjs', 'bin/local.ts', ...parameters, '--credits', options.credits ?? '100'],
     {
       cwd: REPOSITORY,
-      env: { ...withoutJest(), ...testLogVariables(), ...options.environment },
+      env: { ...withoutRunner(), ...testLogVariables(), ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from './start-gateway.ts'
 
 const GOOD = { model: 'famB-1.1-t2v', prompt: 'a cat runs on grass' }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Received, startReceiver } from './callback-receiver.ts'
-import { REPOSITORY, withoutJest } from './child-environment.ts'
+import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { type Gateway, startGateway } from './start-gateway.ts'
 import { eventually, VideoApi } from './video-api.ts'
 
@@ -129,7 +129,7 @@ function exportSettlements(): Row[] {
       '--data-dir',
       gateway.dataDirectory,
     ],
-    { cwd: REPOSITORY, env: withoutJest(), encoding: 'utf8' },
+    { cwd: REPOSITORY, env: withoutRunner(), encoding: 'utf8' },
   )
   const rows: Row[] = stdout
     .trim()

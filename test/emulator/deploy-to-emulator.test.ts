@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import type { Environment } from '../../lib/config/environment.ts'
 import type { DeployPhase } from '../../lib/emulator/deploy-phases.ts'
@@ -26,7 +26,7 @@ type Deployed = { readonly stage?: string; readonly context?: Readonly<Record<st
 /** Deploys with a `cdk` that only writes the outputs. */
 async function deploy(environment: Environment, { stage = 'dev', context = {} }: Deployed = {}) {
   const phases: DeployPhase[] = []
-  const said = jest.spyOn(console, 'log').mockImplementation(() => {})
+  const said = vi.spyOn(console, 'log').mockImplementation(() => {})
   const run = async (phase: DeployPhase) => {
     phases.push(phase)
     const file = phase.parameters[phase.parameters.indexOf('--outputs-file') + 1]

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { emulatorEnvironment } from '../../lib/emulator/emulator-environment.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { emulatorStackProps } from '../../lib/emulator/emulator-stack-props.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 

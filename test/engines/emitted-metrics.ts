@@ -1,4 +1,4 @@
-import { jest } from '@jest/globals'
+import { vi } from 'vitest'
 
 /** One number of one line in the embedded metric format, under one of its dimension sets: what CloudWatch makes a metric of. */
 export type EmittedMetric = {
@@ -29,7 +29,7 @@ export function captureMetrics(): { readonly emitted: () => readonly EmittedMetr
   delete process.env.POWERTOOLS_METRICS_DISABLED
   const kept: EmfLine[] = []
   const write = process.stdout.write.bind(process.stdout)
-  jest.spyOn(process.stdout, 'write').mockImplementation((chunk: string | Uint8Array) => {
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk: string | Uint8Array) => {
     const text = String(chunk)
     if (text.startsWith(EMF)) {
       kept.push(JSON.parse(text))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { FramingError, parseFraming } from './framing-parser.ts'
 
 const framed = (metadata: string, nuls: number, body: string) => Buffer.from(`${metadata}${'\0'.repeat(nuls)}${body}`)

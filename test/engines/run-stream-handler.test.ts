@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import '#local/awslambda.ts'
 import { FramingError } from './framing-parser.ts'
 import { runStreamHandler } from './run-stream-handler.ts'

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeApiBundles } from './api-bundles.ts'
 import { describeConsoleBundles } from './console-bundles.ts'
 import { describePipelineBundles } from './pipeline-bundles.ts'

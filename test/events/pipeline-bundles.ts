@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { describe, expect, it } from 'vitest'
 import type { SampleEvents } from './sample-events.ts'
 
 /** Tests of the functions that run without a request: the steps of a job, and Reconcile. */

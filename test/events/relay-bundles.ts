@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type SampleEvents, TARGETS } from './sample-events.ts'
 
 /** Tests of the relaying functions. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { claimCallback } from '#adapters/store/jobs/callback-claims.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 
 type Row = { readonly kind: string; readonly job: string; readonly amount: string; readonly actual: string | null }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits, type Microcredits, microcredits, parseCredits } from '#core/money/money.ts'
 import { auditTenant, readPartition } from '../engines/audit.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { channelWait, firstPollWait, nextPollWait } from '#core/jobs/waits.ts'

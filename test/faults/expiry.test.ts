@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
@@ -69,7 +69,7 @@ afterAll(async () => {
 
 /** Runs while every clock of the gateway shows this second. */
 async function at<Result>(seconds: number, run: () => Promise<Result>): Promise<Result> {
-  const clock = jest.spyOn(Date, 'now').mockReturnValue(seconds * 1000)
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(seconds * 1000)
   try {
     return await run()
   } finally {

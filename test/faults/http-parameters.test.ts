@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listenHttp } from '../adapters/outbound/loopback.ts'
 import { vectorsOf } from '../adapters/outbound/ssrf-vectors.ts'
 import { MODEL_ROWS, type ModelRow, smallestBody, urls } from '../core/interface-tables.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatApiKey } from '#core/api-key.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import { rawRequest } from './raw-request.ts'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, QueryCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { InvalidRequestError } from '#core/errors.ts'

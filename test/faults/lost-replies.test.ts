@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { formatCredits } from '#core/money/money.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
@@ -155,7 +155,7 @@ describe('a start of an execution', () => {
       },
     })
     executions.use(machine)
-    const start = jest.spyOn(machine.engine, 'start')
+    const start = vi.spyOn(machine.engine, 'start')
     stepFunctions.loseReplies(1)
     expect((await create()).status).toBe(201)
     await sweepAfter(60)

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'

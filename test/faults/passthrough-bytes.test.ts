@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { createJobRenderer } from '#lambdas/pipeline/render-video-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
@@ -164,7 +164,7 @@ describe('usage in upstream replies', () => {
   it.each(['-5', '1e309', '1e18', '"many"'])(
     'of %s is refused with a counted fact and billed at the reserved estimate',
     async (tokens) => {
-      const logged = jest.spyOn(logger, 'error')
+      const logged = vi.spyOn(logger, 'error')
       const { spent } = await run(
         await open({ polls: [succeeded(`"usage":{"completion_tokens":${tokens}}`)] }),
         BY_TOKENS,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CHAT } from '../engines/relay-rig.ts'
 import {
   chatAnswer,
@@ -24,7 +24,7 @@ beforeEach(async () => {
   tenant = await relay.openTenant()
 })
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 afterAll(async () => {
   await relay.close()
@@ -65,8 +65,8 @@ describe('a stream in unusual chunks', () => {
   })
 
   it('gets a comment after every 15 seconds of silence', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    vi.useFakeTimers({
+      toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
     const silent = Promise.withResolvers<void>()
     relay.answerWith(async (response) => {
@@ -80,7 +80,7 @@ describe('a stream in unusual chunks', () => {
       if (chunk.includes('"Hi"')) {
         // Four minutes.
         setImmediate(() => {
-          jest.advanceTimersByTime(240_000)
+          vi.advanceTimersByTime(240_000)
           silent.resolve()
         })
       }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { CHAT, FREE } from '../engines/relay-rig.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   tenant = await relay.openTenant()
 })
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 afterAll(async () => {
   await relay.close()
@@ -32,8 +32,8 @@ afterAll(async () => {
 
 describe('a client that reads too slowly', () => {
   it('is billed before the timeout of the function, and gets an event that ends the response', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    vi.useFakeTimers({
+      toNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
     const first = word('x'.repeat(1_000_000))
     const begins = Promise.withResolvers<void>()
@@ -48,7 +48,7 @@ describe('a client that reads too slowly', () => {
     const read = (chunk: Buffer) => {
       if (pushTime === undefined && chunk.includes('xxx')) {
         begins.resolve()
-        pushTime = setInterval(() => jest.advanceTimersByTime(1_000), 5)
+        pushTime = setInterval(() => vi.advanceTimersByTime(1_000), 5)
         return reads.promise
       }
     }
@@ -87,19 +87,21 @@ describe('a client that leaves', () => {
   })
 
   it('is billed for the generated tokens if the usage does not arrive in time', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    vi.useFakeTimers({
+      toNotFake: ['setInterval', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
     const closed = Promise.withResolvers<void>()
     relay.answerWith((response) => {
       openStream(response).write(word('Hi'))
-      response.on('close', () => closed.resolve())
+      const pushTime = setInterval(() => vi.advanceTimersByTime(31_000), 20)
+      response.on('close', () => {
+        clearInterval(pushTime)
+        closed.resolve()
+      })
     })
     const running = tenant.send(BODY, { client: { leavesAfterBytes: 1 } })
-    const pushTime = setInterval(() => jest.advanceTimersByTime(31_000), 20)
     await closed.promise
     await running
-    clearInterval(pushTime)
     const row = await tenant.settlement()
     expect(row?.kind).toBe('settle')
     expect((row?.actual ?? 0n) > 0n).toBe(true)
@@ -108,8 +110,8 @@ describe('a client that leaves', () => {
 
 describe('a client that waits for the first word', () => {
   it('gets comments during the silence, then one error without [DONE] if the upstream fails, and pays nothing', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
+    vi.useFakeTimers({
+      toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'performance', 'queueMicrotask', 'Date'],
     })
     const silent = Promise.withResolvers<void>()
     relay.answerWith(async (response) => {
@@ -120,7 +122,7 @@ describe('a client that waits for the first word', () => {
     let isOpen = false
     const pushTime = () => {
       if (!isOpen) {
-        jest.advanceTimersByTime(15_000)
+        vi.advanceTimersByTime(15_000)
         setImmediate(pushTime)
       }
     }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startP1Simulator } from '../../lib/simulators/p1/p1-simulator.ts'
 import type { Simulator, SimulatorRequest } from '../../lib/simulators/shared/simulator-server.ts'
 import { startReceiver } from '../e2e/callback-receiver.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 
@@ -24,10 +24,10 @@ afterAll(async () => {
 beforeEach(() => {
   hurriedFrom = 200_000
   delays.length = 0
-  const hurriedTimer = (callback: () => void, milliseconds = 0) => {
+  const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) => {
     delays.push(milliseconds)
     const isHurried = milliseconds > hurriedFrom && milliseconds <= HURRIED_MILLISECONDS_MAX
-    return realTimer(callback, isHurried ? milliseconds / FACTOR : milliseconds)
+    return realTimer(callback, isHurried ? milliseconds / FACTOR : milliseconds, ...values)
   }
   Object.assign(globalThis, { setTimeout: hurriedTimer })
 })

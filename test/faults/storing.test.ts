@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { storeVideo } from '#lambdas/pipeline/store-video/store-video.ts'
 import { readPartition } from '../engines/audit.ts'

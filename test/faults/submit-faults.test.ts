@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUpstreamHttp, type UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { createVideoMachine } from '../engines/run-video-machine.ts'

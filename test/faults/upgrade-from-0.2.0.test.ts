@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PollOutcome, SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'
 import { createPipeline, type Pipeline } from '../engines/create-pipeline.ts'

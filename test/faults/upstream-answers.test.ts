@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import type { WholeLimits } from '#adapters/http/exchange-whole.ts'
 import {
   CANCEL_LIMITS,

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { APIGatewayProxyEvent } from 'aws-lambda'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { readBody } from '#adapters/http-server/read-body.ts'
 import { toGatewayEvent } from '#local/api-gateway-event.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { ROUTES, type Route } from '#core/contract/routes.ts'
 import { routeRequest } from '#local/api-routes.ts'

@@ -8,7 +8,7 @@ import {
   StartExecutionCommand,
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { LOCAL_STATE_MACHINE_ARN, startAwsFront } from '#local/aws-front.ts'
 import { StepFunctionsEngine } from '#local/step-functions-engine.ts'

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { allowScripts } from '#local/bucket-cors-rule.ts'
 
 const APP = 'https://app.example.com'

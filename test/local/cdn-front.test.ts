@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUrlSigner, type UrlSigner } from '#adapters/cdn/signed-url.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { createCdnFront } from '#local/cdn-front.ts'

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { openCdnKey } from '#local/cdn-key.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-cdn-key-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 const told: string[] = []
-jest.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
+vi.spyOn(console, 'error').mockImplementation((text) => void told.push(String(text)))
 
 describe('cdn-key: openCdnKey', () => {
   it('returns the same key after a restart, from a file for its owner only', () => {

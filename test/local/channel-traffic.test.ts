@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { channelTrafficSchema, watchChannels } from '#local/channel-traffic.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { sendJson } from '../engines/relay-upstream.ts'

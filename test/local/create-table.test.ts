@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { JobTable } from '#aws/job-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { resourcesOf, synthesizeAlone } from '../aws/synthesize-stack.ts'

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { DataDirectory } from '#local/data-directory.ts'
 import { DirectoryLock } from '#local/directory-lock.ts'
-import { REPOSITORY, withoutJest } from '../e2e/child-environment.ts'
+import { REPOSITORY, withoutRunner } from '../e2e/child-environment.ts'
 
 const holders: ChildProcess[] = []
 const directories: string[] = []
@@ -26,7 +26,7 @@ function newDirectory(): string {
 function startHolder(directory: string): ChildProcess {
   const child = fork(join(import.meta.dirname, 'lock-holder.ts'), [directory], {
     cwd: REPOSITORY,
-    env: withoutJest(),
+    env: withoutRunner(),
     execArgv: ['--import', join(REPOSITORY, 'bin/require-node.mjs')],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -3,19 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { listen } from '#adapters/http-server/http-server.ts'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
+import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
 import { findFreePort } from '#local/free-port.ts'
 
 /** Ports that are given out before free ones. */
 const nextPorts: number[] = []
-jest.unstable_mockModule('#local/free-port.ts', () => ({
-  findFreePort: async () => nextPorts.shift() ?? (await findFreePort()),
-}))
-const { startDynamoDbEngine } = await import('#local/dynamodb-engine.ts')
+const nextPort = async () => nextPorts.shift() ?? (await findFreePort())
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-table-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -62,7 +60,7 @@ describe('the start of the DynamoDB engine', () => {
 
   it('goes on to another port when somebody has taken the first, and never takes their answers for its own', async () => {
     const others = [await takenPort(), await takenPort()]
-    const engine = await startDynamoDbEngine(join(directory, 'port.sqlite'), environment)
+    const engine = await startDynamoDbEngine(join(directory, 'port.sqlite'), environment, nextPort)
     expect(others.map(({ port }) => `http://127.0.0.1:${port}`)).not.toContain(engine.endpoint)
     const { client } = connect(engine.endpoint)
     await createTable('kept', client)

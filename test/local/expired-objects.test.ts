@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sweepExpiredObjects } from '#local/expired-objects.ts'
 import { type S3Engine, startS3Engine } from '#local/s3-engine.ts'
 import { eventually } from '../e2e/video-api.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { listen } from '#adapters/http-server/http-server.ts'
 import { findFreePort } from '#local/free-port.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { invokeStreamingFunction } from '#local/lambda-runtime.ts'
 import { ResponseStream } from '#local/response-stream.ts'
 

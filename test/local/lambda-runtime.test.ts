@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { FunctionError, invokeFunction, type LocalFunction } from '#local/lambda-runtime.ts'
 
 class UpstreamFailedError extends Error {

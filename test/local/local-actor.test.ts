@@ -1,5 +1,5 @@
 import { hostname, userInfo } from 'node:os'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { localActor } from '#local/local-actor.ts'
 
 describe('local-actor', () => {

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import { eventually } from '../e2e/video-api.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { RecentCalls } from '#local/recent-calls.ts'
 
 const NOW = 1_700_000_000_000

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { RecentTraffic } from '#local/recent-traffic.ts'
 
 const NOW = 1_795_000_020_000

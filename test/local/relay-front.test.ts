@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { RelayFront } from '#local/relay-front.ts'
 import { type RelayRig, startRelayRig } from '../engines/relay-rig.ts'

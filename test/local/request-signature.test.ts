@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isSignedWith, type SignedRequest } from '#local/request-signature.ts'
 
 /** The examples of the S3 API reference, "Authenticating Requests: Using the Authorization Header" and "Using Query Parameters". */

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { MalformedPreludeError, ResponseFraming, type ResponseHead } from '#local/response-framing.ts'
 import { parseFraming } from '../engines/framing-parser.ts'
 

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { expectedRun, factsIn, type ProbeRun, STREAM_PROBES } from '../engines/stream-probes.ts'
 import { keepChildOutput } from '../logs/keep-child-output.ts'
 import type { StandInMessage } from './probe-stand-in.ts'

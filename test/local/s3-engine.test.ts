@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EngineCredentials } from '#local/engine-credentials.ts'
 import { startS3Engine } from '#local/s3-engine.ts'
 import { startTestBucket, type TestBucket } from '../engines/start-test-bucket.ts'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import type { CdnKey } from '#local/cdn-key.ts'
 import { isSignedUrlValid } from '#local/signed-url-check.ts'

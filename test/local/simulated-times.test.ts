@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answering, refusal, refused, startLocalApi } from './local-api.ts'
 
 let api: Awaited<ReturnType<typeof startLocalApi>>

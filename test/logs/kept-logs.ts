@@ -5,7 +5,7 @@ import { type FoundSecret, findSecrets, type LogStream } from './find-secrets.ts
 /** Names the directory of a run; processes of the run inherit it. */
 export const DIRECTORY_VARIABLE = 'REELGATE_TEST_LOGS'
 
-/** Where a run keeps what its processes log; undefined outside of Jest. */
+/** Where a run keeps what its processes log; undefined outside of a test run. */
 export function logDirectory(): string | undefined {
   return process.env[DIRECTORY_VARIABLE]
 }

@@ -1,7 +1,7 @@
 import { logger } from '#adapters/telemetry/logger.ts'
 import { logDirectory } from './kept-logs.ts'
 
-/** Variables that make a process log all that it can, or nothing outside of a Jest run, where nobody keeps it off the terminal. */
+/** Variables that make a process log all that it can, or nothing outside of a test run, where nobody keeps it off the terminal. */
 export function testLogVariables(): { readonly LOG_LEVEL: string; readonly POWERTOOLS_METRICS_DISABLED: string } {
   const isKept = logDirectory() !== undefined
   return { LOG_LEVEL: isKept ? 'DEBUG' : 'SILENT', POWERTOOLS_METRICS_DISABLED: String(!isKept) }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AdminRoute } from '#core/console/admin-route.ts'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import type { Session } from '#core/console/session.ts'
@@ -23,7 +23,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(() => {
   process.env = environment

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, it, type MockedFunction, vi } from 'vitest'
 import { type AdminOperation, adminHandler } from '#middleware/admin-chain.ts'
 import { adminEvent, servingAll, tableWithSession } from './admin-exchange.ts'
 import { captureLog, context, REQUEST_ID } from './api-exchange.ts'
@@ -10,13 +10,13 @@ beforeEach(() => {
   log = captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(() => {
   process.env = environment
 })
 
-const serve: jest.MockedFunction<AdminOperation> = jest.fn()
+const serve: MockedFunction<AdminOperation> = vi.fn()
 beforeEach(() => {
   serve.mockReset().mockResolvedValue({ body: { object: 'key' } })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { actorOf, sessionOf } from '#middleware/admin-event.ts'
 import { MiddlewareOrderError } from '#middleware/api-event.ts'
 import { adminEvent } from './admin-exchange.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { RouteNotFoundError } from '#core/errors.ts'
 import { currentSite, requireFrontDoor } from '#middleware/admin-gate.ts'
 import { useSecretsManager } from '../adapters/secrets/fake-secrets-manager.ts'

@@ -1,5 +1,5 @@
 import { GetCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { captureLog } from './api-exchange.ts'
@@ -11,7 +11,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 describe('a good key', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRelayContext } from '#lambdas/relay/relay-context.ts'
 import { openCallerContext } from '#middleware/caller-context.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'

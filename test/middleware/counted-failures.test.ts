@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { countedFailures } from '#middleware/counted-failures.ts'
@@ -11,7 +11,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 /** What is counted for a handler that does this. */

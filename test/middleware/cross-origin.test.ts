@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { jsonResult } from '#middleware/api-event.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
@@ -10,7 +10,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
   delete process.env.CORS_ORIGINS
 })
 

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import middy from '@middy/core'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   IdempotencyKeyReusedError,
   InsufficientQuotaError,
@@ -26,7 +26,7 @@ beforeEach(() => {
   log = captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 async function answerTo(error: unknown, path: string) {

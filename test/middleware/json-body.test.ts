@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from '@jest/globals'
 import middy from '@middy/core'
+import { describe, expect, it } from 'vitest'
 import { HttpError, InvalidRequestError, RequestBodyTooLargeError } from '#core/errors.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { jsonBody } from '#middleware/json-body.ts'

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
-import { expect } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { expect } from 'vitest'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { formatApiKey } from '#core/api-key.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'

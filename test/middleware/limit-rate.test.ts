@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException, DynamoDBServiceException } from '@aws-sdk/client-dynamodb'
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { captureLog } from './api-exchange.ts'
 import { call, dynamo, storeKey, UNAUTHORIZED } from './keyed-api.ts'
 
@@ -10,7 +10,7 @@ beforeEach(() => {
   log = captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 /** Each test has a key of its own: what one instance knows of a key stays with it. */
@@ -95,7 +95,7 @@ describe('a key with a rate', () => {
     storeLimitedKey()
     const throttled = new DynamoDBServiceException({ name: 'ThrottlingException', $fault: 'client', $metadata: {} })
     dynamo.on(UpdateCommand).rejects(throttled)
-    jest.spyOn(Math, 'random').mockReturnValue(0)
+    vi.spyOn(Math, 'random').mockReturnValue(0)
     expect(await call()).toMatchObject({ statusCode: 503, body: { error: 'service unavailable' } })
   })
 })

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { outliveStreamError } from '#middleware/outlive-stream-error.ts'
 
-const spy = jest.spyOn(process, 'on')
+const spy = vi.spyOn(process, 'on')
 afterEach(() => {
   spy.mockClear()
 })

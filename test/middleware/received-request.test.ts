@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { headerValue, receivedRequest } from '#middleware/received-request.ts'
 import { apiEvent, REQUEST_ID } from './api-exchange.ts'
 

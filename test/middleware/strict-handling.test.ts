@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ApiEvent, jsonResult } from '#middleware/api-event.ts'
 import { handlerChain } from '#middleware/handler-chain.ts'
 import { receivedRequest } from '#middleware/received-request.ts'
@@ -9,13 +9,13 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 const STRICT = { Prefer: 'handling=strict' }
 
 async function run(members: Partial<ApiEvent>, unknownFields?: (json: unknown) => readonly string[]) {
-  const handle = jest.fn(async () => jsonResult(200, '{}'))
+  const handle = vi.fn(async () => jsonResult(200, '{}'))
   const body = unknownFields === undefined ? {} : { bodyBytesMax: 1000, unknownFields }
   const chain = handlerChain({ operation: 'list-video-jobs', ...body }).handler(handle)
   return { ...seen(await chain(apiEvent(members), context)), isHandled: handle.mock.calls.length > 0 }

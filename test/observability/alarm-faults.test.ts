@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { failVideoJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { captureMetrics, type EmittedMetric } from '../engines/emitted-metrics.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson, word } from '../engines/relay-upstream.ts'

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ROUTES } from '#core/contract/routes.ts'
 import { readExamples } from '../../lib/openapi/examples.ts'
 

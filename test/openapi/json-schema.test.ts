@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { schemaReference, toJsonSchemas } from '../../lib/openapi/json-schema.ts'
 

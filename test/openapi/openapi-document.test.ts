@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'
 import { parseEmbeddingRequest } from '#core/contract/embedding-request.ts'
@@ -23,7 +23,7 @@ import { committedSchema, eventData, nameOf } from './documented-answer.ts'
 const document = openapiDocument()
 
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 function operationOf({ method, path }: Pick<Route, 'method' | 'path'>): OperationObject {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
 import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
+import { describe, expect, it } from 'vitest'
 import { addErrorResponses } from '#aws/gateway-error-responses.ts'
 import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/platform-refusals.ts'
 

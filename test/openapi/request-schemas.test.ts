@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import { parseCompletionRequest } from '#core/contract/completion-request.ts'

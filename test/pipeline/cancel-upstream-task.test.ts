@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { FAILURE_TEXT } from '#core/jobs/job-failure.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'

@@ -1,7 +1,7 @@
 import { ExecutionAlreadyExists, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'

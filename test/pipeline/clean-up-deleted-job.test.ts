@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { pendingCleanUps } from '#adapters/store/money/due-index.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
 import { sendJobCallback } from '#lambdas/pipeline/notify/send-job-callback.ts'
 import { startCallbackReceiver } from '../engines/callback-receiver.ts'

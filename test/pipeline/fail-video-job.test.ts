@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { verifyLedger } from '#lambdas/admin/ledger/verify-ledger.ts'

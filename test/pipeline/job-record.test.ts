@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { JobRecordMissingError, loadVideoJobRequest, requireVideoJob } from '#lambdas/pipeline/job-record.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import type { Bucket } from '#adapters/store/bucket/video-bucket.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'

@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { reportRefusedResult } from '#lambdas/pipeline/report-refused-result.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { videoJobRecord } from '../engines/video-job-record.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 describe('reportRefusedResult', () => {

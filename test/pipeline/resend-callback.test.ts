@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { VideoJobNotFoundError } from '#core/errors.ts'
 import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readFailedJobs } from '#adapters/store/jobs/failed-jobs.ts'
 import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'

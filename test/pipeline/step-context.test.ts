@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nowSeconds, openStepContext, type StepContext } from '#lambdas/pipeline/step-context.ts'
 import { testCatalogue } from '../engines/test-catalogue.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { JobFailure } from '#core/jobs/job-failure.ts'
 import type { NextStep } from '#core/jobs/next-step.ts'
 import type { StepContext } from '#lambdas/pipeline/step-context.ts'

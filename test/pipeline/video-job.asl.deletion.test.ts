@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'

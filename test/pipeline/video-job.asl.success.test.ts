@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { formatCredits } from '#core/money/money.ts'

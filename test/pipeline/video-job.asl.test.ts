@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { StateMachine } from 'aws-local-stepfunctions'
+import { describe, expect, it } from 'vitest'
 import { FAILING_DEFINITION, type NextStep } from '#core/jobs/next-step.ts'
 import { readVideoMachine, type StateName } from '../engines/run-video-machine.ts'
 

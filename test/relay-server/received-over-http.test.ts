@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readTarget, receivedOverHttp } from '#lambdas/relay-server/received-over-http.ts'
 
 describe('readTarget', () => {

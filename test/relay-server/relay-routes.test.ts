@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isRelayed, ROUTES, type Route } from '#core/contract/routes.ts'
 import { relayRouteOf } from '#lambdas/relay-server/relay-routes.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'

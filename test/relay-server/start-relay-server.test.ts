@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import type { RunningRelayServer } from '#lambdas/relay-server/start-relay-server.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it, vi } from 'vitest'
 import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
 import { InsufficientQuotaError } from '#core/errors.ts'
 import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'
@@ -30,7 +30,7 @@ async function failing(run: (bill: Bill, exchange: RelayExchange) => void, estim
   const told: boolean[] = []
   const resolved: RelayResolution[] = []
   const exchange = fakeExchange({ operation: 'create-completion' })
-  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
+  vi.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void told.push(isBilled))
   const ledger = {
     reserve: async () => undefined,
     resolve: async (_: unknown, resolution: RelayResolution) => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { httpAnswer, type RawRequest } from './raw-upstream.ts'

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, jest } from '@jest/globals'
+import { afterEach, beforeEach, vi } from 'vitest'
 import { createUpstreamConnections, type UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
@@ -40,7 +40,7 @@ export function useCalling(): Calling {
   const telemetry = captureTelemetry()
   const logged: unknown[][] = []
   for (const level of ['info', 'warn', 'error'] as const) {
-    jest.spyOn(logger, level).mockImplementation((...line: unknown[]) => void logged.push([level, ...line]))
+    vi.spyOn(logger, level).mockImplementation((...line: unknown[]) => void logged.push([level, ...line]))
   }
   const state: CallState = fresh()
   let connections: UpstreamConnections

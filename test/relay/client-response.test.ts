@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ResponseHeaders } from '#lambdas/relay/client-response.ts'
 
 describe('ResponseHeaders', () => {

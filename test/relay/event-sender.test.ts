@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { EventSender } from '#lambdas/relay/event-sender.ts'
 import { FakeResponse } from './fake-response.ts'
 
 beforeEach(() => {
-  jest.useFakeTimers()
+  vi.useFakeTimers()
 })
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 it('breaks a quarter of a minute of silence, counted from the last event', () => {
@@ -14,12 +14,12 @@ it('breaks a quarter of a minute of silence, counted from the last event', () =>
   const sender = new EventSender(answer)
   sender.keepAlive()
   for (const second of [10, 20, 30]) {
-    jest.advanceTimersByTime(10_000)
+    vi.advanceTimersByTime(10_000)
     sender.write(`data: ${second}\n\n`)
   }
-  jest.advanceTimersByTime(14_999)
+  vi.advanceTimersByTime(14_999)
   expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n')
-  jest.advanceTimersByTime(1)
+  vi.advanceTimersByTime(1)
   expect(answer.text).toBe('data: 10\n\ndata: 20\n\ndata: 30\n\n: keep-alive\n\n')
   sender.stop()
 })

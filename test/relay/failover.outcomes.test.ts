@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it, vi } from 'vitest'
 import { NoChannelAvailableError, RateLimitedError, UpstreamFailedError } from '#core/errors.ts'
 import { errorBody, NOW, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'
@@ -78,7 +78,7 @@ describe('all channels together', () => {
   it('are tried until the deadline of the request and no longer', async () => {
     await addChannel('main', answering(httpAnswer(500)))
     const spare = await addChannel('spare', ok)
-    const clock = jest.spyOn(performance, 'now')
+    const clock = vi.spyOn(performance, 'now')
     clock.mockReturnValueOnce(0).mockReturnValueOnce(0).mockReturnValue(290_000)
     try {
       await expect(call({ deadline: 290_000 })).rejects.toBeInstanceOf(UpstreamFailedError)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ResponseBrokenError } from '#adapters/http/response-body.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { errorBody, useCalling } from './calling.ts'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, sendJson } from '../engines/relay-upstream.ts'
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
 })
 afterAll(() => rig.close())
 beforeEach(() => {
-  const hurriedTimer = (callback: () => void, milliseconds = 0) =>
-    realTimer(callback, milliseconds === LIMIT_MILLISECONDS ? milliseconds / FACTOR : milliseconds)
+  const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) =>
+    realTimer(callback, milliseconds === LIMIT_MILLISECONDS ? milliseconds / FACTOR : milliseconds, ...values)
   Object.assign(globalThis, { setTimeout: hurriedTimer })
 })
 afterEach(() => {

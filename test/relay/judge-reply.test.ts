@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { UpstreamError } from '#adapters/providers/video/upstream-error.ts'
 import { judgeRefusal } from '#lambdas/relay/judge-reply.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { cutReply, passOn } from '#lambdas/relay/large-reply.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'

@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ABANDONED_MILLISECONDS_MAX, boundWhenGone, readLastBytes, reportCutReply } from '#lambdas/relay/leave-reply.ts'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { FakeBody } from './fake-body.ts'
 import { relayChannel } from './relay-channel.ts'
 
 beforeEach(() => {
-  jest.useFakeTimers()
+  vi.useFakeTimers()
 })
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 describe('boundWhenGone', () => {
@@ -23,9 +23,9 @@ describe('boundWhenGone', () => {
     }
     boundWhenGone(body, { gone: client.signal })
     client.abort()
-    jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
+    vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX - 1)
     expect(body.isDestroyed).toBe(false)
-    jest.advanceTimersByTime(1)
+    vi.advanceTimersByTime(1)
     expect(body.isDestroyed).toBe(true)
   })
 
@@ -33,18 +33,18 @@ describe('boundWhenGone', () => {
     const client = new AbortController()
     const body = new FakeBody()
     const stop = boundWhenGone(body, { gone: client.signal })
-    jest.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
+    vi.advanceTimersByTime(10 * ABANDONED_MILLISECONDS_MAX)
     client.abort()
     stop()
-    jest.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
-    expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
+    vi.advanceTimersByTime(ABANDONED_MILLISECONDS_MAX)
+    expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
   })
 
   it('starts no timer for a client that leaves after the reply was read', () => {
     const client = new AbortController()
     boundWhenGone(new FakeBody(), { gone: client.signal })()
     client.abort()
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('destroys the reply at once when the process ends', () => {
@@ -55,7 +55,7 @@ describe('boundWhenGone', () => {
     client.abort()
     ending.abort()
     expect([body.isDestroyed, other.isDestroyed]).toEqual([true, false])
-    jest.runAllTimers()
+    vi.runAllTimers()
   })
 })
 
@@ -64,15 +64,15 @@ describe('readLastBytes', () => {
     const body = new FakeBody()
     body.end('\n', '\n')
     await readLastBytes(body, body)
-    expect([body.isDestroyed, jest.getTimerCount()]).toEqual([false, 0])
+    expect([body.isDestroyed, vi.getTimerCount()]).toEqual([false, 0])
   })
 
   it('destroys a reply that does not end within a second', async () => {
     const body = new FakeBody()
     const read = readLastBytes(body, body)
-    await jest.advanceTimersByTimeAsync(999)
+    await vi.advanceTimersByTimeAsync(999)
     expect(body.isDestroyed).toBe(false)
-    await jest.advanceTimersByTimeAsync(1)
+    await vi.advanceTimersByTimeAsync(1)
     await read
     expect(body.isDestroyed).toBe(true)
   })

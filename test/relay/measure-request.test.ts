@@ -1,10 +1,10 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { measureRequest, tokensOf } from '#lambdas/relay/measure-request.ts'
 
-const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
-const addDimensions = jest.spyOn(Metrics.prototype, 'addDimensions')
+const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
+const addDimensions = vi.spyOn(Metrics.prototype, 'addDimensions')
 beforeEach(() => {
   addMetric.mockClear()
   addDimensions.mockClear()

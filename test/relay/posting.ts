@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach } from '@jest/globals'
+import { afterEach, beforeEach } from 'vitest'
 import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
 import {
   createUpstreamConnections,

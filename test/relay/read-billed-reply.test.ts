@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { microcredits } from '#core/money/money.ts'
 import { type Charge, countedUsage } from '#core/quota/counted-usage.ts'
 import type { LargeReply } from '#lambdas/relay/large-reply.ts'

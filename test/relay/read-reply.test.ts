@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { ReplyTooLargeError } from '#lambdas/relay/large-reply.ts'
 import { readRefusal, readSuccess, readSuccessUpTo, refuseReply, relayRefusal } from '#lambdas/relay/read-reply.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { InvalidRequestError } from '#core/errors.ts'
 import { refuseIgnoredFields } from '#lambdas/relay/refuse-ignored-fields.ts'
 import { handlingOf } from '#middleware/strict-handling.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { CallerChangedError } from '#lambdas/relay/relay-exchange.ts'
 import { fakeExchange } from './fake-exchange.ts'

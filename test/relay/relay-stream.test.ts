@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { NothingRelayedError, relayStream } from '#lambdas/relay/relay-stream.ts'
 import { rulesOf } from '../core/relay/reply-rules.ts'

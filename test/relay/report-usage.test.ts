@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { reportUsageAboveBound, usageWithinBounds } from '#lambdas/relay/report-usage.ts'
 import { shippedCatalogue } from '../core/shipped-catalogue.ts'
@@ -6,7 +6,7 @@ import { captureTelemetry } from '../engines/counted-facts.ts'
 import { captureLog } from '../middleware/api-exchange.ts'
 
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 function chatModel() {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { sendError } from '#lambdas/relay/send-response.ts'
 import { setTestLogging } from '../logs/test-logging.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { keyIdOf } from '#core/api-key.ts'
 import { UpstreamFailedError } from '#core/errors.ts'

@@ -1,5 +1,5 @@
 import { Metrics } from '@aws-lambda-powertools/metrics'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { useCalling } from './calling.ts'
 import { answerOf, chunksOf, usePosting } from './posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from './raw-upstream.ts'
@@ -16,7 +16,7 @@ let restoreClock: () => void
 beforeEach(() => {
   passed = 0
   const now = performance.now.bind(performance)
-  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
   restoreClock = () => clock.mockRestore()
 })
 afterEach(() => restoreClock())
@@ -88,7 +88,7 @@ describe('a body that came whole', () => {
 describe('a channel whose answers break off', () => {
   const breaker = { failures: 3, pause_seconds: 10 }
   const reset = ({ socket }: RawRequest) => void socket.resetAndDestroy()
-  const addMetric = jest.spyOn(Metrics.prototype, 'addMetric')
+  const addMetric = vi.spyOn(Metrics.prototype, 'addMetric')
   const upstreamErrors = () =>
     addMetric.mock.calls
       .map(([name]) => name)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'
 import { parseBudgetLimit } from '#core/money/budget-limit.ts'

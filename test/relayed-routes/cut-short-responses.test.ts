@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, DONE, FINISH, openStream, sendJson, sendStream, word } from '../engines/relay-upstream.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { FINISH, USAGE, word } from '../engines/relay-upstream.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { resumeTenant, suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { keyIdOf } from '#core/api-key.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -14,7 +14,7 @@ const BY = { actor: { name: 'operator', role: 'operator' }, at: 1 } as const
 let rig: RelayRig
 let skewMilliseconds = 0
 beforeAll(async () => {
-  jest.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
+  vi.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
   rig = await startRelayRig({ channels: 2 })
 })
 beforeEach(async () => {

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { captureTelemetry } from '../engines/counted-facts.ts'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, sendJson, sendStream, word } from '../engines/relay-upstream.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { chatAnswer, chatEvent, openStream, sendJson, word } from '../engines/relay-upstream.ts'
 
@@ -10,7 +10,7 @@ const BODIES = {
 const OPERATIONS = ['create-chat-completion', 'create-completion'] as const
 
 /** Many megabytes, on a machine that may be busy. */
-jest.setTimeout(60_000)
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 let rig: RelayRig
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readSourceFacts } from '../../scripts/source-facts.ts'
 
 const ALIASES = { '#core/*': './lambdas/core/*' } as const

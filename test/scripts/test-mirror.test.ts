@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { SourceFacts } from '../../scripts/source-facts.ts'
 import { mirrorProblems } from '../../scripts/test-mirror.ts'
 

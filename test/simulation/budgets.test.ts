@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { BUDGET_GUARDS, type Guard } from './guards.ts'
 import { openSimulation, type Simulation } from './open-simulation.ts'
 
@@ -6,7 +6,7 @@ import { openSimulation, type Simulation } from './open-simulation.ts'
 const HISTORIES_TO_NOTICE = 40
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
+vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
 let simulation: Simulation
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { FAULTS } from './faults.ts'
 import { GUARDS, type Guard, SUSPENSION_GUARDS } from './guards.ts'
 import { describeFailure, type HistoryOptions, openSimulation, type Simulation } from './open-simulation.ts'
@@ -17,7 +17,7 @@ const HISTORIES_WITH_ONE_GUARD = 2
 const ALL_GONE_NOTICED_IN = 40
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
+vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
 let simulation: Simulation
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Guard, RELAY_GUARDS } from './guards.ts'
 import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
 import { STORMS } from './storms.ts'
@@ -13,7 +13,7 @@ const FIRST_HISTORY = 2
 const HISTORIES_TO_NOTICE = 40
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
+vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
 let simulation: Simulation
 beforeAll(async () => {

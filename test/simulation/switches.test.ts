@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeFailure, openSimulation, type Simulation } from './open-simulation.ts'
 
 /** How many histories run here; `npm run test:long` runs thousands. */
@@ -9,7 +9,7 @@ const HISTORIES_TO_NOTICE = 40
 const NOTICED_IN = 7
 
 /** A test that is given up goes on beside the next one, and takes its clock. A busy machine needs several times as long as an idle one. */
-jest.setTimeout(5 * 60_000)
+vi.setConfig({ testTimeout: 5 * 60_000, hookTimeout: 5 * 60_000 })
 
 let simulation: Simulation
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GatewayClient, withoutQuery } from '../../lib/smoke/gateway-client.ts'
 import { KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 

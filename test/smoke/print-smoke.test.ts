@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { lineOf, printingObserver, verdictLine } from '../../lib/smoke/print-smoke.ts'
 
 const step = { name: 'models', verdict: 'passed', milliseconds: 12, text: '2 models' } as const
@@ -27,11 +27,11 @@ describe('print-smoke: verdictLine', () => {
 describe('print-smoke: printingObserver', () => {
   const lines: string[] = []
   beforeEach(() => {
-    jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
-    jest.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0)
+    vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => lines.push(String(text)) > 0)
   })
   afterEach(() => {
-    jest.restoreAllMocks()
+    vi.restoreAllMocks()
   })
 
   it('prints the announcement, the progress and the verdict in their order', () => {

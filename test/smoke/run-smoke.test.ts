@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { lineOf } from '../../lib/smoke/print-smoke.ts'
 import { runSmoke } from '../../lib/smoke/run-smoke.ts'
-import { REPOSITORY, withoutJest } from '../e2e/child-environment.ts'
+import { REPOSITORY, withoutRunner } from '../e2e/child-environment.ts'
 import { CLIP } from '../engines/result-files.ts'
 import { healthyAnswers, KEY, type SmokeStub, type StubAnswers, startSmokeStub } from './smoke-stub.ts'
 
@@ -210,7 +210,7 @@ describe('the smoke test', () => {
 
 describe('npm run smoke', () => {
   const run = (...parameters: string[]) =>
-    promisify(execFile)(process.execPath, ['bin/smoke.ts', ...parameters], { cwd: REPOSITORY, env: withoutJest() })
+    promisify(execFile)(process.execPath, ['bin/smoke.ts', ...parameters], { cwd: REPOSITORY, env: withoutRunner() })
 
   it('exits with 1 after a failed step and with 2 for an invalid command line', async () => {
     answers = {}

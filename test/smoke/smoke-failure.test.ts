@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { outOfTime, SmokeFailure } from '../../lib/smoke/smoke-failure.ts'
 
 describe('smoke-failure', () => {

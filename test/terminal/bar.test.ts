@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { bar } from '../../lib/terminal/bar.ts'
 
 describe('bar', () => {

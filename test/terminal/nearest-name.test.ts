@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { nearestName } from '../../lib/terminal/nearest-name.ts'
 
 const NAMES = ['tenant', 'ledger', 'catalogue']

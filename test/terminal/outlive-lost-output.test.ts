@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { outliveLostOutput } from '../../lib/terminal/outlive-lost-output.ts'
 
 const MODULE = join(import.meta.dirname, '..', '..', 'lib', 'terminal', 'outlive-lost-output.ts')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseOptions } from '../../lib/terminal/parse-options.ts'
 import { UsageError } from '../../lib/terminal/usage-error.ts'
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ProgressBar } from '../../lib/terminal/progress-bar.ts'
 
 const { isTTY } = process.stdout
@@ -6,15 +6,15 @@ const written: string[] = []
 
 beforeEach(() => {
   written.length = 0
-  jest.useFakeTimers()
-  jest.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+  vi.useFakeTimers()
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
     written.push(String(chunk))
     return true
   })
 })
 afterEach(() => {
-  jest.restoreAllMocks()
-  jest.useRealTimers()
+  vi.restoreAllMocks()
+  vi.useRealTimers()
   process.stdout.isTTY = isTTY
 })
 
@@ -26,7 +26,7 @@ function bar(seconds: number, isTerminal: boolean): ProgressBar {
 describe('progress-bar', () => {
   it('fills by the expected time on a terminal, in one line', () => {
     const progress = bar(10, true)
-    jest.advanceTimersByTime(5_000)
+    vi.advanceTimersByTime(5_000)
     progress.draw('processing')
     progress.end()
     expect(written.join('')).toBe(`\r  [${'#'.repeat(15)}${'-'.repeat(15)}]   5.0 s  processing   \n`)
@@ -34,7 +34,7 @@ describe('progress-bar', () => {
 
   it('is full only when the job has succeeded, however late it is', () => {
     const progress = bar(10, true)
-    jest.advanceTimersByTime(60_000)
+    vi.advanceTimersByTime(60_000)
     progress.draw('processing')
     progress.draw('succeeded')
     expect(written[0]).toContain('-]')

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { awsEndpoint } from '#adapters/aws/aws-endpoint.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 

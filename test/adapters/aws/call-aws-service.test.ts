@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { callAwsService } from '#adapters/aws/call-aws-service.ts'
 import { isContention } from '#adapters/aws/retry-on-contention.ts'
@@ -13,7 +13,7 @@ beforeEach(() => {
   Object.assign(process.env, { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret' })
 })
 afterEach(async () => {
-  jest.useRealTimers()
+  vi.useRealTimers()
   await Promise.all(servers.splice(0).map((server) => server.stop()))
   process.env = { ...before }
 })
@@ -188,7 +188,7 @@ describe('a connection', () => {
 
 describe('time', () => {
   const fakeTimeouts = () =>
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'Date', 'queueMicrotask', 'performance'] })
+    vi.useFakeTimers({ toNotFake: ['nextTick', 'setImmediate', 'Date', 'queueMicrotask', 'performance'] })
 
   it('for the answer is three seconds', async () => {
     const arrived = Promise.withResolvers<void>()
@@ -197,9 +197,9 @@ describe('time', () => {
     const call = failure(get())
     await arrived.promise
     // Real milliseconds have passed since the call began.
-    jest.advanceTimersByTime(2_000)
+    vi.advanceTimersByTime(2_000)
     expect(await Promise.race([call, Promise.resolve('waiting')])).toBe('waiting')
-    jest.advanceTimersByTime(1_000)
+    vi.advanceTimersByTime(1_000)
     expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no answer in time' })
   })
 
@@ -209,7 +209,7 @@ describe('time', () => {
     const call = failure(get())
     // The socket is there and has not connected yet.
     await new Promise((resolve) => process.nextTick(resolve))
-    jest.advanceTimersByTime(1_000)
+    vi.advanceTimersByTime(1_000)
     expect(await call).toMatchObject({ name: 'AwsConnectionError', message: 'no connection in time' })
   })
 
@@ -217,7 +217,7 @@ describe('time', () => {
     const { server } = await serve(json(200, {}))
     fakeTimeouts()
     await get()
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
     expect(server.sockets.every(({ destroyed }) => !destroyed)).toBe(true)
   })
 })

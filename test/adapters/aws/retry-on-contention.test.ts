@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { isContention, retryOnContention } from '#adapters/aws/retry-on-contention.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'

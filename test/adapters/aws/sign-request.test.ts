@@ -1,6 +1,6 @@
 import { DynamoDBClient, GetItemCommand, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type AwsCredentials, type SigningScope, signRequest } from '#adapters/aws/sign-request.ts'
 
 /** Of AWS's own test suite for Signature Version 4, which publishes these credentials. */
@@ -79,7 +79,7 @@ function capture() {
 
 describe('a signature of the SDK', () => {
   afterEach(() => {
-    jest.useRealTimers()
+    vi.useRealTimers()
   })
 
   it.each([
@@ -107,7 +107,7 @@ describe('a signature of the SDK', () => {
   ])('for %s is ours for the same headers, body and time, today and tomorrow', async (_, service, send) => {
     const { sent, credentials, options } = capture()
     await expect(send(options)).rejects.toThrow('captured')
-    jest.useFakeTimers({ now: Date.now() + 86_400_000, doNotFake: ['nextTick', 'setImmediate', 'setTimeout'] })
+    vi.useFakeTimers({ now: Date.now() + 86_400_000, toNotFake: ['nextTick', 'setImmediate', 'setTimeout'] })
     await expect(send(options)).rejects.toThrow('captured')
     const dates = sent.map(({ headers }) => lowerCased(headers)['x-amz-date']?.slice(0, 8))
     expect(new Set(dates).size).toBe(2)

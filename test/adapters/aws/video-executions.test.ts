@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { describeVideoExecution, executionName, startVideoExecution } from '#adapters/aws/video-executions.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'
 import { createVideoMachine, type VideoMachine } from '../../engines/run-video-machine.ts'

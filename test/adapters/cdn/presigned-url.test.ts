@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import { beforeAll, describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { presignVideoUrl } from '#adapters/cdn/presigned-url.ts'
 import { JOB_LIFETIME_SECONDS } from '#core/jobs/video-job.ts'
 

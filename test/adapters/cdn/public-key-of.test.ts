@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { publicKeyOf } from '#adapters/cdn/public-key-of.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })

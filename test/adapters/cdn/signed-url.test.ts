@@ -1,5 +1,5 @@
 import { createPublicKey, createVerify, generateKeyPairSync } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createUrlSigner, MissingSigningKeyError, openUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { type Loopback, listenHttp } from '../outbound/loopback.ts'
@@ -72,7 +72,7 @@ describe('the key of a deployment, in its secret', () => {
     })
   })
   afterEach(() => {
-    jest.restoreAllMocks()
+    vi.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = before
@@ -100,7 +100,7 @@ describe('the key of a deployment, in its secret', () => {
   it('changes by itself when the new one is 15 minutes old', async () => {
     const signingKey = deploy({ keys: [stored('K1', DAY), stored('K2', 14 * 60_000)] })
     expect(await signingKey()).toBe('K1')
-    jest.spyOn(Date, 'now').mockImplementation(() => NOW + 60_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => NOW + 60_000)
     expect(await signingKey()).toBe('K2')
   })
 
@@ -111,7 +111,7 @@ describe('the key of a deployment, in its secret', () => {
     const signingKey = deploy(secret)
     await expect(signingKey()).rejects.toBeInstanceOf(MissingSigningKeyError)
     text = JSON.stringify({ keys: [stored('K1', 0)] })
-    jest.spyOn(Date, 'now').mockImplementation(() => NOW + 30_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => NOW + 30_000)
     expect(await signingKey()).toBe('K1')
   })
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseSigningKeySecret, publishedKeys, UnexpectedSigningSecretError } from '#adapters/cdn/signing-key-secret.ts'
 
 const PEM = '-----BEGIN PRIVATE KEY-----'

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { presignVideoUrl } from '#adapters/cdn/presigned-url.ts'
 import { openUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { UnknownVideoDeliveryError } from '#adapters/cdn/video-delivery.ts'

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { respondToCloudFormation } from '#adapters/cloudformation/respond-to-cloudformation.ts'
 
 const received: { contentType: string | undefined; body: unknown }[] = []

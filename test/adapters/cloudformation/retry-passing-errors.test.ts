@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { retryPassingErrors } from '#adapters/cloudformation/retry-passing-errors.ts'
 import { handler } from '#lambdas/cdn-signing-key/handler.ts'
 import { FakeCloudFront, FakeSecret } from '../../cdn-signing-key/key-services.ts'
@@ -33,11 +33,11 @@ beforeEach(() => {
   secret = new FakeSecret()
   cloudFront = new FakeCloudFront()
   answers.length = 0
-  jest.spyOn(console, 'warn').mockImplementation(() => {})
-  jest.spyOn(console, 'error').mockImplementation(() => {})
+  vi.spyOn(console, 'warn').mockImplementation(() => {})
+  vi.spyOn(console, 'error').mockImplementation(() => {})
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 /** Sends an event of CloudFormation, with short pauses. @returns what CloudFormation received. */
@@ -55,7 +55,8 @@ async function send(RequestType: 'Create' | 'Delete') {
     ResourceProperties: { ServiceToken: 'arn:function', KeyGroupName: GROUP_NAME },
   }
   const realTimer = globalThis.setTimeout
-  const hurriedTimer = (callback: () => void, milliseconds = 0) => realTimer(callback, milliseconds / HURRY)
+  const hurriedTimer = (callback: (...values: unknown[]) => void, milliseconds = 0, ...values: unknown[]) =>
+    realTimer(callback, milliseconds / HURRY, ...values)
   Object.assign(globalThis, { setTimeout: hurriedTimer })
   try {
     await handler(event)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CurrentCatalogue, SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'

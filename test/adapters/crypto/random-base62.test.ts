@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { randomBase62 } from '#adapters/crypto/random-base62.ts'
 
 describe('randomBase62', () => {

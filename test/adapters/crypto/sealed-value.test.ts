@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { openSealedValue, sealValue } from '#adapters/crypto/sealed-value.ts'
 
 const PURPOSE = 'test'

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { ApiFront } from '#local/api-front.ts'

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpServer, listen } from '#adapters/http-server/http-server.ts'
 import { writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 

@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { BodyTooLargeError, BodyTooSlowError, readBody } from '#adapters/http-server/read-body.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { RunningWork } from '#adapters/http-server/running-work.ts'
 
 describe('running invocations', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UnreadResponses } from '#adapters/http-server/unread-responses.ts'
 import { startLocalApi } from '../../local/local-api.ts'
 

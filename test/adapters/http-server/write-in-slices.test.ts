@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 
 /** A response with room for some writes before each `drain`. */

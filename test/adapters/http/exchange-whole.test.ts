@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { exchangeWhole, type WholeLimits, type WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createHttpClient, type HttpClient } from '#adapters/http/http-client.ts'
 

@@ -6,8 +6,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { REPOSITORY, withoutJest } from '../../e2e/child-environment.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { REPOSITORY, withoutRunner } from '../../e2e/child-environment.ts'
 import type { PostResults } from '../../relay/post-from-child.ts'
 import { httpAnswer, type RawUpstream, startRawUpstream } from '../../relay/raw-upstream.ts'
 import { type Loopback, listenTcp } from '../outbound/loopback.ts'
@@ -66,7 +66,7 @@ function addressOf(address: AddressInfo | string | null): AddressInfo {
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy']
 
 async function postIn(environment: NodeJS.ProcessEnv, ...origins: string[]): Promise<PostResults> {
-  const { NO_PROXY: _, no_proxy: __, ...rest } = withoutJest()
+  const { NO_PROXY: _, no_proxy: __, ...rest } = withoutRunner()
   const { stdout } = await run(process.execPath, ['test/relay/post-from-child.ts', ...origins], {
     cwd: REPOSITORY,
     env: { ...rest, ...environment },

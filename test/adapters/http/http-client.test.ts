@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { describe, expect, it, vi } from 'vitest'
 import { answerOf, HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, httpAnswer, type RawRequest } from '../../relay/raw-upstream.ts'
 
@@ -118,7 +118,7 @@ describe('a connection of the pool that the upstream had closed', () => {
   it('is not replaced when it broke half a second after the request, for its upstream may be at work', async () => {
     const now = performance.now.bind(performance)
     let passed = 0
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
     const upstream = await start(({ socket, index }) => {
       if (index === 1) {
         socket.write(httpAnswer(200))
@@ -139,7 +139,7 @@ describe('a connection of the pool that the upstream had closed', () => {
   ])('leaves the new one what is left of %s', async (_, remaining, bound) => {
     const now = performance.now.bind(performance)
     let passed = 0
-    const clock = jest.spyOn(performance, 'now').mockImplementation(() => now() + passed)
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passed)
     const upstream = await start(({ socket, connection, index }) => {
       if (connection === 1 && index === 2) {
         passed = 400
@@ -150,7 +150,7 @@ describe('a connection of the pool that the upstream had closed', () => {
     })
     await textOf(post(upstream))
     const deadline = remaining === undefined ? undefined : performance.now() + remaining
-    const timers = jest.spyOn(globalThis, 'setTimeout')
+    const timers = vi.spyOn(globalThis, 'setTimeout')
     await textOf(post(upstream, { deadline }))
     const waits = timers.mock.calls.map(([, milliseconds]) => milliseconds ?? 0)
     timers.mockRestore()

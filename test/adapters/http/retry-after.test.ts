@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { retryAfterSeconds } from '#adapters/http/retry-after.ts'
 
 const NOW = Date.parse('2026-04-20T10:00:00.400Z')

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { answerOf, HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { httpAnswer, type RawRequest } from '../../relay/raw-upstream.ts'
 import { listenTcp } from '../outbound/loopback.ts'

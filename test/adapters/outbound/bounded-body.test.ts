@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   type DownloadError,
   DownloadIncompleteError,

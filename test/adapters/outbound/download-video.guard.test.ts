@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { DownloadError, DownloadRefusedError } from '#adapters/outbound/download-errors.ts'
 import { download, failureOf, MAX_BYTES } from './downloading.ts'
 import { type FakeNetwork, fakeNetwork, type Loopback, listenHttp } from './loopback.ts'

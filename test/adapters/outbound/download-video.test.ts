@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import {
   DownloadRefusedError,
   DownloadTooLargeError,

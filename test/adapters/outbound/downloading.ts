@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { type DownloadCommand, openDownload } from '#adapters/outbound/download-video.ts'
 import type { Loopback } from './loopback.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { guardedFetch } from '#adapters/outbound/guarded-fetch.ts'
 import { RequestFailedError, RequestRefusedError } from '#adapters/outbound/guarded-request.ts'
 import { type Loopback, listenHttp } from './loopback.ts'

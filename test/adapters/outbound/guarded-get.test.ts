@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { DownloadRefusedError, DownloadUnavailableError } from '#adapters/outbound/download-errors.ts'
 import { type GuardedGet, getGuarded, refuseContentCoding } from '#adapters/outbound/guarded-get.ts'
 import { fakeNetwork, type Loopback, listenHttp } from './loopback.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { DownloadError, DownloadTooLargeError } from '#adapters/outbound/download-errors.ts'
 import { type OutboundNetwork, systemNetwork } from '#adapters/outbound/outbound-network.ts'
 import { CALLBACK_ANSWER_BYTES_MAX, type CallbackCommand, sendCallback } from '#adapters/outbound/send-callback.ts'

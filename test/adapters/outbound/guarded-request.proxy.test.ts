@@ -5,8 +5,8 @@ import { createServer as createHttpsServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { REPOSITORY, withoutJest } from '../../e2e/child-environment.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { REPOSITORY, withoutRunner } from '../../e2e/child-environment.ts'
 import { type Loopback, listenHttp, listenTcp } from './loopback.ts'
 import { createSelfSignedCertificate } from './self-signed-certificate.ts'
 import type { WaysOutInput } from './ways-out.ts'
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 /** A process whose environment names the proxy in every way, and which trusts the certificate of the test. */
 async function inProxyEnvironment(by: WaysOutInput['by']): Promise<unknown> {
-  const { NO_PROXY: _, no_proxy: __, ...environment } = withoutJest()
+  const { NO_PROXY: _, no_proxy: __, ...environment } = withoutRunner()
   const input = JSON.stringify({ origins, by } satisfies WaysOutInput)
   const { stdout } = await run(process.execPath, ['test/adapters/outbound/ways-out.ts', input], {
     cwd: REPOSITORY,

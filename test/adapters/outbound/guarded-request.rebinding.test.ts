@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openDownload } from '#adapters/outbound/download-video.ts'
 import { type OutboundNetwork, systemNetwork } from '#adapters/outbound/outbound-network.ts'
 import { sendCallback } from '#adapters/outbound/send-callback.ts'

@@ -1,6 +1,6 @@
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openOperatorTopic } from '#adapters/outbound/operator-topic.ts'
 
 const sns = mockClient(SNSClient)

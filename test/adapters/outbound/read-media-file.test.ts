@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type MediaFile, type MediaFileCommand, readMediaFile } from '#adapters/outbound/read-media-file.ts'
 import { jpegFile, pngFile, videoFile } from '../../core/media/media-files.ts'
 import { fakeNetwork, type Loopback, listenHttp } from './loopback.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { readVideoResult } from '#adapters/providers/read-video-result.ts'
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'

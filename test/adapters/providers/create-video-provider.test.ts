@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import type { UpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import { p1Channel, p2Channel } from './provider-samples.ts'

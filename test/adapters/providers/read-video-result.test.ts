@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { p1PollOutcome } from '#adapters/providers/p1/p1-reading.ts'
 import { p2PollOutcome } from '#adapters/providers/p2/p2-reading.ts'
 import { readVideoResult } from '#adapters/providers/read-video-result.ts'

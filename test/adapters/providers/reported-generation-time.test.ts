@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { reportedGenerationSeconds } from '#adapters/providers/reported-generation-time.ts'
 import { answerText, fixtureNames, readFixture } from './upstream-fixture.ts'
 

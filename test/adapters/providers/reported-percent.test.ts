@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { reportedPercent } from '#adapters/providers/reported-percent.ts'
 import { answerText, fixtureNames, readFixture } from './upstream-fixture.ts'
 

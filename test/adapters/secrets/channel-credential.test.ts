@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { channelCredential, renewedCredential } from '#adapters/secrets/channel-credential.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'

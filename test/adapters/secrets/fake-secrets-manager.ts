@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from 'vitest'
 import { type Loopback, listenHttp } from '../outbound/loopback.ts'
 
 /** The part of Secrets Manager that the secret reader calls. */
@@ -50,7 +50,7 @@ export function useSecretsManager(): FakeSecretsManager {
     fake.asked.length = 0
   })
   afterEach(() => {
-    jest.restoreAllMocks()
+    vi.restoreAllMocks()
   })
   afterAll(async () => {
     process.env = before
@@ -62,5 +62,5 @@ export function useSecretsManager(): FakeSecretsManager {
 /** Moves the clock of the cache forward; timers keep their pace. */
 export function pass(milliseconds: number): void {
   const now = Date.now() + milliseconds
-  jest.spyOn(Date, 'now').mockImplementation(() => now)
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
 }

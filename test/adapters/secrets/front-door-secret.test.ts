@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { frontDoorValues, isFrontDoor } from '#adapters/secrets/front-door-secret.ts'
 import { pass, useSecretsManager } from './fake-secrets-manager.ts'
 

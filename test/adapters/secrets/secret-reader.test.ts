@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import { MissingSecretError, readSecretEntry } from '#adapters/secrets/secret-reader.ts'
 import { pass, useSecretsManager } from './fake-secrets-manager.ts'

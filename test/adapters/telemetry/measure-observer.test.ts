@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { measure } from '#adapters/telemetry/measure.ts'
 import { type Measured, observeMeasures } from '#adapters/telemetry/measure-observer.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { creditsForGraphs, measure } from '#adapters/telemetry/measure.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { measureUpstreamCall } from '#adapters/telemetry/upstream-calls.ts'
 import { observeUpstreams, type UpstreamFact } from '#adapters/telemetry/upstream-observer.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countUpstreamError, errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'
 

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { observeUpstreams, tellObserver, type UpstreamFact } from '#adapters/telemetry/upstream-observer.ts'
 
 it('upstream-observer: tells facts to the one who observes, and says whether there is one', () => {

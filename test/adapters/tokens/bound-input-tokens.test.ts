@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { boundInputTokens, TOKEN_BYTES_MAX } from '#adapters/tokens/bound-input-tokens.ts'
 import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
 import { InvalidRequestError } from '#core/errors.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { countMerged } from '#adapters/tokens/byte-pair-merge.ts'
 import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
 import { runSteps } from './run-steps.ts'

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { Tiktoken } from 'js-tiktoken/lite'
 import cl100kBase from 'js-tiktoken/ranks/cl100k_base'
+import { describe, expect, it } from 'vitest'
 import { countTokens } from '#adapters/tokens/count-tokens.ts'
 import type { RankLookup } from '#adapters/tokens/token-ranks.ts'
 import { runSteps } from './run-steps.ts'

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readRanks } from '#adapters/tokens/read-ranks.ts'
 import { RANKS_FILE, ranks } from './written-ranks.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from '@jest/globals'
+import { afterAll } from 'vitest'
 import { readRanks } from '#adapters/tokens/read-ranks.ts'
 import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import { attemptRows, callbackOf, mayResend } from '#lambdas/admin-api/read/callback-attempts.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'

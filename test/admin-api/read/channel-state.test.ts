@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { AllFigures } from '#adapters/telemetry/channel-figures.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import { channelHealth, trafficOf } from '#lambdas/admin-api/read/channel-state.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeSwitchesTogether } from '#adapters/store/switches/change-switch.ts'
 import { channelsResponse } from '#core/console/channels-response.ts'
 import { overviewResponse } from '#core/console/overview-response.ts'

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { videoDetailResponse } from '#core/console/video-response.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { settledJob } from '../../engines/settled-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keepNearBudgets } from '#adapters/store/alerts/near-budgets.ts'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
 import { auditListResponse } from '#core/console/audit-response.ts'

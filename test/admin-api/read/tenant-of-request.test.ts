@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { Session } from '#core/console/session.ts'
 import { ForbiddenError } from '#core/console/session-errors.ts'
 import { InvalidRequestError } from '#core/errors.ts'

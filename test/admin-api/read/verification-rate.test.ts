@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { VerificationRate } from '#lambdas/admin-api/read/verification-rate.ts'
 
 const NOW = 1_800_000_000_000

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { microcredits } from '#core/money/money.ts'
 import { videoRow } from '#lambdas/admin-api/read/video-row.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'

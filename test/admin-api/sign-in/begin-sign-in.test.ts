@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { TooManySignInsError } from '#core/console/session-errors.ts'

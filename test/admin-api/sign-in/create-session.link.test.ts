@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -17,7 +17,7 @@ beforeEach(async () => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   process.env = environment
@@ -28,7 +28,7 @@ const browser = () => new Browser(() => table)
 /** Moves the clock; timers keep their pace. */
 function pass(milliseconds: number): void {
   const now = Date.now() + milliseconds
-  jest.spyOn(Date, 'now').mockImplementation(() => now)
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
 }
 
 describe('a one-time link', () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { generateApiKey, storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   process.env = environment
@@ -39,7 +39,7 @@ const adminKey = async (role: 'owner' | 'viewer' = 'owner') =>
 /** Moves the clock; timers keep their pace. */
 function pass(milliseconds: number): void {
   const now = Date.now() + milliseconds
-  jest.spyOn(Date, 'now').mockImplementation(() => now)
+  vi.spyOn(Date, 'now').mockImplementation(() => now)
 }
 
 async function apiKey(expiresAt?: number): Promise<{ key: string; keyId: string }> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { TESTER } from '../../engines/tester.ts'

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
@@ -24,7 +24,7 @@ beforeEach(async () => {
   log = captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   process.env = environment
@@ -147,7 +147,7 @@ describe('finish-oidc', () => {
     }
     page.cookies = new Map([[name, value]])
     const now = Date.now()
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 600_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 600_000)
     expect(await comeBack(page, parameters())).toMatchObject({ status: 400 })
   })
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { consoleSettings } from '#core/catalogue/console-settings.ts'
 import { describeOidcFailure, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { signInHandler } from '#lambdas/admin-api/sign-in/sign-in-handler.ts'
@@ -16,7 +16,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(() => {
   process.env = environment

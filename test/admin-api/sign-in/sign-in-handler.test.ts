@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { createAdminKey, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -19,7 +19,7 @@ beforeEach(async () => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   process.env = environment
@@ -63,7 +63,7 @@ describe('sign-in handler', () => {
     expect(await new Browser(() => table).send('GET', SESSION)).toMatchObject({ status: 401 })
     const page = await signedIn('viewer')
     const now = Date.now()
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 12 * 3_600_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 12 * 3_600_000)
     expect(await page.send('GET', SESSION)).toMatchObject({ status: 401 })
   })
 
@@ -78,10 +78,10 @@ describe('sign-in handler', () => {
     const page = await signedIn('owner')
     const [before] = await rows(page)
     const now = Date.now()
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 200_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 200_000)
     await page.send('GET', SESSION)
     expect((await rows(page))[0]?.seen_at).toBe(before?.seen_at)
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 300_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 300_000)
     await page.send('GET', SESSION)
     expect((await rows(page))[0]?.seen_at).toBe(Math.trunc((now + 300_000) / 1000))
   })

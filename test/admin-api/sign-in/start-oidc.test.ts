@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { captureLog } from '../../middleware/api-exchange.ts'
 import { begin, settingsFor } from './oidc-rig.ts'
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts'
@@ -14,7 +14,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   process.env = environment

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readKeyBody, respondWithTenant } from '#lambdas/admin-api/write/changed-target.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'

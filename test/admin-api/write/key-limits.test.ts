@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import { requireFuture, requireKnownModels } from '#lambdas/admin-api/write/key-limits.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { jobKeyOf, pathId } from '#lambdas/admin-api/write/named-target.ts'
 import { apiEvent } from '../../middleware/api-exchange.ts'
 

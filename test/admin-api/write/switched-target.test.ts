@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'

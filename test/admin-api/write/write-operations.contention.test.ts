@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { PER_SECOND_MODEL } from '../../engines/test-catalogue.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { createPlaygroundKey } from '#adapters/store/accounts/create-playground-key.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'

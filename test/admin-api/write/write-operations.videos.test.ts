@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { tenantAlerts } from '../../../lib/admin/alerts/alert-commands.ts'

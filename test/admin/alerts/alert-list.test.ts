@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putAlert } from '#adapters/store/alerts/alert.ts'
 import type { TableWrite } from '#adapters/store/table/table.ts'
 import { alertList } from '../../../lib/admin/alerts/alert-list.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { audit } from '../../../lib/admin/audit/audit-command.ts'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import { putSettledRow } from '../usage/settle-rows.ts'
 import { type AuditedEffect, afterRun, given, ofKey, ofTenant } from './audited-effect.ts'
 import type { Options } from './audited-stage.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { describeChange } from '../../../lib/admin/audit/describe-change.ts'
 
 describe('describe-change', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { recordEffect } from '../../../lib/admin/audit/record-effect.ts'
 import { recordingTable } from './recording-table.ts'
 

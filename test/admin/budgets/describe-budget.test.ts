@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { Budget } from '#core/money/budget.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { budgetJson, budgetText } from '../../../lib/admin/budgets/describe-budget.ts'

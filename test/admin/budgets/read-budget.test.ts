@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readBudget, readLimit } from '../../../lib/admin/budgets/read-budget.ts'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { usageOf } from '../../../lib/admin/command-line/admin-program.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
 import { typeWords } from './typed-line.ts'

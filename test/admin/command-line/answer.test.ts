@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { formatTable } from '../../../lib/admin/command-line/answer.ts'
 
 describe('formatTable', () => {

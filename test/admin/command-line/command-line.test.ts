@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'
 import { type Run, typeLine, typeWords } from './typed-line.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { COMMON_OPTIONS } from '../../../lib/admin/command-line/admin-program.ts'
 import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'

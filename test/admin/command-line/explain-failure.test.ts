@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { explainFailure } from '../../../lib/admin/command-line/explain-failure.ts'
 
 const named = (name: string, message: string) => Object.assign(new Error(message), { name })

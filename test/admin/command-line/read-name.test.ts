@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'

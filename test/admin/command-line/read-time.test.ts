@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readDuration, readEnd, readStart, readTime } from '../../../lib/admin/command-line/read-time.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { AdminContext } from '../../../lib/admin/command-line/command.ts'
 import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { type Run, typeLine } from './typed-line.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { consoleKeyCreate, consoleKeyList, consoleKeyRevoke } from '../../../lib/admin/console/console-key-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'
 import { runCommand } from '../command-line/run-command.ts'

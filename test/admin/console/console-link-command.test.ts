@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { consoleLink } from '../../../lib/admin/console/console-link-command.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

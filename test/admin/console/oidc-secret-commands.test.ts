@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { consoleOidcSecretRemove, createConsoleOidcSecretSet } from '../../../lib/admin/console/oidc-secret-commands.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { recordingTable } from '../audit/recording-table.ts'

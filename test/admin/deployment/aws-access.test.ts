@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { explainAwsAccess } from '../../../lib/admin/deployment/aws-access.ts'
 
 const error = (name: string, message: string) => Object.assign(new Error(message), { name })

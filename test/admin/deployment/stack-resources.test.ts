@@ -1,6 +1,6 @@
 import { CloudFormationClient, ListStackResourcesCommand } from '@aws-sdk/client-cloudformation'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { findResource, readStackResources } from '../../../lib/admin/deployment/stack-resources.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { unreadableStack } from '../../../lib/admin/deployment/unreadable-stack.ts'
 
 describe('unreadable-stack', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { describeFindings } from '../../../lib/admin/health/describe-findings.ts'
 import { fine, wrong } from '../../../lib/admin/health/finding.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { describeJob, jobRow } from '../../../lib/admin/jobs/describe-job.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 

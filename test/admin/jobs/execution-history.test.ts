@@ -5,8 +5,8 @@ import {
   GetExecutionHistoryCommand,
   SFNClient,
 } from '@aws-sdk/client-sfn'
-import { afterEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterEach, describe, expect, it } from 'vitest'
 import { foldHistory, readExecutions } from '../../../lib/admin/jobs/execution-history.ts'
 
 const START = Date.parse('2026-11-21T10:00:00Z')

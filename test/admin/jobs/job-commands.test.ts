@@ -1,6 +1,6 @@
 import { DescribeExecutionCommand, ExecutionDoesNotExist, SFNClient } from '@aws-sdk/client-sfn'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordReferenceRefused } from '#adapters/store/jobs/reference-check.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { requireVideoJob } from '#lambdas/pipeline/job-record.ts'

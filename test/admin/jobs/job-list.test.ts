@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { recordWaitingForChannel } from '#adapters/store/jobs/submission.ts'
 import type { Table } from '#adapters/store/table/table.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { recordTimeline, withoutUrls } from '../../../lib/admin/jobs/record-timeline.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 

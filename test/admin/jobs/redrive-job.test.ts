@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { NamedWrites } from '#adapters/store/table/table.ts'
 import { cancelVideoJob } from '#lambdas/admin/jobs/cancel-job.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type Budget, periodAt } from '#core/money/budget.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { describeKeys, describeNewKey, keyRow } from '../../../lib/admin/keys/describe-key.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import type { Table } from '#adapters/store/table/table.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import type { Table } from '#adapters/store/table/table.ts'

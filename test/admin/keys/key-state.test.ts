@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { stateOf } from '#lambdas/admin/keys/key-state.ts'
 
 describe('key-state', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseCredits, ZERO } from '#core/money/money.ts'
 import { keyView } from '#lambdas/admin/keys/key-view.ts'
 

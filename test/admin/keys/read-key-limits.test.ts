@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
 import { readExpiry, readModels, readRate } from '../../../lib/admin/keys/read-key-limits.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { endAfterRotation, requireUsable, rotateKey } from '#lambdas/admin/keys/rotate-key.ts'

@@ -1,5 +1,5 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { ledgerShow, ledgerVerify } from '../../../lib/admin/ledger/ledger-commands.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

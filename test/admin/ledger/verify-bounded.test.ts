@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/ledger/verify-bounded.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

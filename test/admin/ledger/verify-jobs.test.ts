@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'

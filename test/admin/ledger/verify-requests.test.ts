@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { type TableKey, tableKeys } from '#adapters/store/table/table-keys.ts'

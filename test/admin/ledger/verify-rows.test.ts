@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { checkRow, checkTimes } from '#lambdas/admin/ledger/verify-rows.ts'
 
 const row = (kind: 'reserve' | 'settle' | 'release' | 'grant' | 'adjust', amount: bigint, actual: bigint | null) => ({

@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { checkStackState, isFirstDeployment, readStackState } from '../../../lib/admin/preflight/stack-state.ts'
 
 const cloudFormation = mockClient(CloudFormationClient)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'
 import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { callbackSecretRotate, callbackSecretShow } from '../../../lib/admin/secrets/callback-secret-commands.ts'

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import { afterAll, afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { CommandFailedError, OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { cdnKeyImport, cdnKeyList, cdnKeyRemove, cdnKeyRotate } from '../../../lib/admin/secrets/cdn-key-commands.ts'
@@ -24,7 +24,7 @@ beforeEach(() => {
   cloudFront = new FakeCloudFront()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -140,10 +140,10 @@ describe('keys that the team brings', () => {
     expect(await states(imported(first.id))).toEqual([`${first.id} signs`])
     expect(secret.keys).toMatchObject([{ keyPairId: first.id, privateKeyPem: first.privateKeyPem }])
     const now = Date.now() + 1
-    jest.spyOn(Date, 'now').mockImplementation(() => now)
+    vi.spyOn(Date, 'now').mockImplementation(() => now)
     const second = makeKey(file)
     expect(await states(imported(second.id))).toEqual([`${first.id} signs`, `${second.id} next`])
-    jest.spyOn(Date, 'now').mockImplementation(() => now + 15 * 60_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => now + 15 * 60_000)
     expect(await states(run(cdnKeyList, BROUGHT))).toEqual([`${first.id} verifies`, `${second.id} signs`])
     expect(await states(run(cdnKeyRemove, BROUGHT, { 'key-pair-id': first.id }))).toEqual([`${second.id} signs`])
     expect(secret.keys).toHaveLength(1)
@@ -153,7 +153,7 @@ describe('keys that the team brings', () => {
     const { id } = makeKey(file)
     await imported(id)
     const before = secret.text
-    jest.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000)
+    vi.spyOn(Date, 'now').mockImplementation(() => 4_000_000_000_000)
     await imported(id)
     expect(secret.text).toBe(before)
     expect(audited.entries).toMatchObject([{ action: 'cdn-key import', target: id, after: { state: 'signs' } }])

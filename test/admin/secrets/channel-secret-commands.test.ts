@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { CloudFormationClient, GetTemplateCommand } from '@aws-sdk/client-cloudformation'
-import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { createSecretSet, secretList, secretRemove } from '../../../lib/admin/secrets/channel-secret-commands.ts'
 import { CONFIGURATION_METADATA } from '../../../lib/config/configuration-metadata.ts'

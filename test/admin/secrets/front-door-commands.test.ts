@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { frontDoorFinish, frontDoorRotate } from '../../../lib/admin/secrets/front-door-commands.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 import { recordingTable } from '../audit/recording-table.ts'

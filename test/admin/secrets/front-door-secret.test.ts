@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CommandFailedError, OutputNotFoundError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { frontDoorSecret } from '../../../lib/admin/secrets/front-door-secret.ts'
 

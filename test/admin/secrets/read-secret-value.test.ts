@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { NotConfirmedError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { readSecretValue } from '../../../lib/admin/secrets/read-secret-value.ts'
 import { UsageError } from '../../../lib/terminal/usage-error.ts'

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { changeSecretEntries, parseSecretEntries } from '../../../lib/admin/secrets/secret-entries.ts'
 import { FakeSecret } from '../../cdn-signing-key/key-services.ts'
 

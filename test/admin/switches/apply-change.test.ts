@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { CommandFailedError } from '../../../lib/admin/command-line/command-failed-error.ts'
 import { applyChange, settingsOf } from '../../../lib/admin/switches/apply-change.ts'
 import { useSwitching } from './switching.ts'

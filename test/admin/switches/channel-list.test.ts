@@ -5,8 +5,8 @@ import {
   type GetMetricDataCommandInput,
   type MetricDataResult,
 } from '@aws-sdk/client-cloudwatch'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { HttpServer } from '#adapters/http-server/http-server.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { DESCRIBE_CHANNELS, startAwsFront } from '#local/aws-front.ts'
@@ -126,15 +126,15 @@ describe('channel-list: of a deployed stage', () => {
   beforeEach(() => {
     cloudWatch.reset()
     cloudFormation.reset()
-    jest.useFakeTimers({
+    vi.useFakeTimers({
       now: NOW,
-      doNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
+      toNotFake: ['setTimeout', 'setImmediate', 'nextTick', 'queueMicrotask', 'performance'],
     })
     const TemplateBody = JSON.stringify({ Metadata: { [CONFIGURATION_METADATA]: testCatalogue().config } })
     cloudFormation.on(GetTemplateCommand, { StackName: 'Reelgate-prod' }).resolves({ TemplateBody })
   })
   afterEach(() => {
-    jest.useRealTimers()
+    vi.useRealTimers()
   })
 
   const list = () => {

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { channelClear, channelDisable } from '../../../lib/admin/switches/channel-commands.ts'
 import { modelClear } from '../../../lib/admin/switches/model-commands.ts'
 import { useSwitching } from './switching.ts'

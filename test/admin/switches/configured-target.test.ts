@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { requireConfigured } from '../../../lib/admin/switches/configured-target.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { modelClear, modelDisable, modelEnable, modelList } from '../../../lib/admin/switches/model-commands.ts'
 import { testCatalogue } from '../../engines/test-catalogue.ts'
 import { useSwitching } from './switching.ts'

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { settingsText, shownSettings } from '../../../lib/admin/switches/switch-settings.ts'
 
 const AT = { by: 'alice', at: 1_700_000_000 }

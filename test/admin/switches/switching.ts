@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import type { Answer } from '../../../lib/admin/command-line/answer.ts'

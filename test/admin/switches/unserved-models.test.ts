@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 import { unservedModels } from '#lambdas/admin/switches/unserved-models.ts'
 import { PER_SECOND_MODEL, testCatalogue } from '../../engines/test-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ZERO } from '#core/money/money.ts'
 import { describeTenant, openJobsText, stateText, tenantRow } from '../../../lib/admin/tenants/describe-tenant.ts'
 import { credits } from '../../engines/video-jobs.ts'

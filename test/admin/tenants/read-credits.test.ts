@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CommandValues } from '../../../lib/admin/command-line/command-values.ts'
 import { readCredits, readSignedCredits } from '../../../lib/admin/tenants/read-credits.ts'
 

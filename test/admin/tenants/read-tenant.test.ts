@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'

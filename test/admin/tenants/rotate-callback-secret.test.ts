@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readWebhookSecrets } from '#adapters/store/accounts/webhook-secrets.ts'
 import { rotateCallbackSecret } from '#lambdas/admin/tenants/rotate-callback-secret.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { tenantBudget } from '../../../lib/admin/tenants/tenant-budget-command.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import { readCommandLine } from '../../../lib/admin/command-line/command-line.ts'
 import { COMMANDS } from '../../../lib/admin/command-line/command-table.ts'

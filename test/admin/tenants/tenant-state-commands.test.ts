@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { Command } from '../../../lib/admin/command-line/command.ts'
 import { tenantList, tenantShow } from '../../../lib/admin/tenants/tenant-commands.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readUsageCounters } from '#adapters/store/money/usage-counters.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { NamedWrites, Table } from '#adapters/store/table/table.ts'

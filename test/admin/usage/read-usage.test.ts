@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { parseCredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { streamSettledRows } from '#lambdas/admin/usage/settled-rows.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { NamedWrites, Table } from '#adapters/store/table/table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { createTenant } from '#adapters/store/accounts/create-tenant.ts'
 import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { USAGE_CSV_COLUMNS, usageCsvHeader, usageCsvLine } from '../../../lib/admin/usage/usage-csv.ts'
 import { usageRow } from './usage-rows.ts'
 

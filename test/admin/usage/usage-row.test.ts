@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { UsageGroups } from '#core/quota/group-usage.ts'
 import { usageRows } from '../../../lib/admin/usage/usage-row.ts'
 import { usageCounter } from '../../core/quota/usage-counters.ts'

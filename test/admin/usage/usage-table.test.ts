@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { usageTable } from '../../../lib/admin/usage/usage-table.ts'
 import { usageRow } from './usage-rows.ts'
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { CHAT, type RelayOperation, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
 import { chatEvent, openStream, word } from '../../engines/relay-upstream.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { chunksOf, textsOf } from '../../core/relay/completion-chunks.ts'
 import { mapExchanges } from '../../core/relay/completion-fixture.ts'

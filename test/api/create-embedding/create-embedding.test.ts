@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTokenizerRanks } from '../../../lib/config/tokenizer-ranks.ts'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
 import { sendJson } from '../../engines/relay-upstream.ts'

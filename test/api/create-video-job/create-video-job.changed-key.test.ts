@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { type Caller, findCaller } from '#adapters/store/accounts/api-key-record.ts'

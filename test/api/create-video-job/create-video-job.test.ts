@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'

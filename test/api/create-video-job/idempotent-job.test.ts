@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { SWITCHES_MILLISECONDS_MAX } from '#adapters/config/current-catalogue.ts'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
@@ -10,7 +10,7 @@ let routes: VideoRoutes
 let create: Awaited<ReturnType<VideoRoutes['open']>>
 let client: Client
 beforeAll(async () => {
-  jest.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
+  vi.spyOn(systemClock, 'nowMilliseconds').mockImplementation(() => Date.now() + skewMilliseconds)
   routes = await startVideoRoutes()
   create = await routes.open('create-video-job')
 })

@@ -1,6 +1,6 @@
 import { DynamoDBDocumentClient, GetCommand } from '@aws-sdk/lib-dynamodb'
-import { beforeEach, describe, expect, it } from '@jest/globals'
 import { mockClient } from 'aws-sdk-client-mock'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { openTable } from '#adapters/store/table/sdk-table.ts'
 import { repeatedResponse, submitResponse } from '#lambdas/api/create-video-job/submit-response.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readPartition } from '../../engines/audit.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'
 

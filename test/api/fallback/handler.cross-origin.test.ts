@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ROUTES } from '#core/contract/routes.ts'
 import { apiEvent, captureLog, context, seen } from '../../middleware/api-exchange.ts'
 
@@ -11,7 +11,7 @@ beforeEach(() => {
   captureLog()
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
 })
 
 const PREFLIGHT = {

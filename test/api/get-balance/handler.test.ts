@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { storeApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { TESTER } from '../../engines/tester.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'
 import { CHAT_VIEW } from '../chat-view.ts'
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
 import type { ApiEvent, ApiResult } from '#middleware/api-event.ts'
 import { apiEvent, captureLog, context } from '../../middleware/api-exchange.ts'
+import { importAnew } from '../../runner/import-anew.ts'
 
 let handler: (event: ApiEvent, of: typeof context) => Promise<ApiResult>
 
@@ -10,11 +11,10 @@ beforeEach(async () => {
   captureLog()
   process.env.LAMBDA_TASK_ROOT = REPOSITORY_ROOT
   // Each test with a process that has read nothing yet.
-  jest.resetModules()
-  handler = (await import('#lambdas/api/get-openapi-document/handler.ts')).handler
+  handler = (await importAnew<{ handler: typeof handler }>('lambdas/api/get-openapi-document/handler.ts')).handler
 })
 afterEach(() => {
-  jest.restoreAllMocks()
+  vi.restoreAllMocks()
   delete process.env.LAMBDA_TASK_ROOT
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import { parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'

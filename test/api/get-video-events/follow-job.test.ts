@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { ServiceUnavailableError } from '#core/errors.ts'
 import { isComplete, jobEvents } from '#core/jobs/job-events.ts'
 import { withReportedPercent } from '#core/jobs/reported-percent.ts'

@@ -1,6 +1,6 @@
 // Comes first, because streaming handlers use the global when they are loaded.
 import '#local/awslambda.ts'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { EVENT_STREAMS_MAX, takeEventStreamLease } from '#adapters/store/accounts/event-stream-leases.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'

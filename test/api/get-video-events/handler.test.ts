@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { settledJob } from '../../engines/settled-job.ts'

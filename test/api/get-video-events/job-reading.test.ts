@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
@@ -30,7 +30,7 @@ const open = () => new JobReader(engine.table, { job, keyDigest: tenant.keyDiges
 
 describe('a reader of a followed job', () => {
   it('makes one eventually consistent read of one item each time', async () => {
-    const reads = jest.spyOn(engine.table, 'readItem')
+    const reads = vi.spyOn(engine.table, 'readItem')
     await open().read(now())
     expect(reads.mock.calls.map(([, options]) => options)).toEqual([{ mayLag: true }])
     reads.mockRestore()

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { reserveJob } from '../../engines/video-jobs.ts'
 import { BODY, type Client, startVideoRoutes, type VideoRoutes } from '../video-routes.ts'

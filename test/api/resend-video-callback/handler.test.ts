@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { resolveReservation } from '#adapters/store/money/resolve-reservation.ts'
 import { videoCallbackAttemptResponse } from '#core/contract/video-callback-response.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { EventQueue } from '../../../bench/capacity/event-queue.ts'
 
 describe('the queue of events', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { PollLine } from '../../../bench/capacity/poll-line.ts'
 import { seededRandom } from '../../engines/seeded-random.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { simulateFleet } from '../../../bench/capacity/simulate-fleet.ts'
 import { P1, STANDARD } from '../../../bench/polling-scenarios.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { demandOfChats } from '../../../bench/capacity/tenant-chats.ts'
 import { RELAYED_UNITS, RELAYED_WRITES } from '../../engines/operation-units.ts'
 

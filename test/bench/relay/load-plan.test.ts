@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { Schedule } from '../../../bench/relay/load-plan.ts'
 
 describe('the schedule of an open loop', () => {

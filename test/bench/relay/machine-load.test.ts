@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { busyShares, readProcessorTimes } from '../../../bench/relay/machine-load.ts'
 
 const BEFORE = 'cpu  300 0 0 700 0 0 0 0 0 0\ncpu0 100 0 0 400 0 0 0 0 0 0\ncpu1 200 0 0 300 0 0 0 0 0 0\nintr 1\n'

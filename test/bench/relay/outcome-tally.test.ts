@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { OutcomeTally } from '../../../bench/relay/outcome-tally.ts'
 
 const SPAN = { from: 1000, to: 2000 }

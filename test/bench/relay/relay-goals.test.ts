@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { CaseMedians } from '../../../bench/relay/case-medians.ts'
 import { RELAY_CASES } from '../../../bench/relay/relay-cases.ts'
 import { judgeGoals } from '../../../bench/relay/relay-goals.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { GATEWAY_MODELS, writeRelayConfig } from '../../../bench/relay/relay-config.ts'
 import { ANSWER_BYTES, chatRequestBody, STREAM_EVENTS, UPSTREAM_MODEL } from '../../../bench/relay/workload.ts'
 import { loadGatewayConfig } from '../../../lib/config/load-gateway-config.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createCatalogue, needsDirectRoute, upstreamModelId } from '#core/catalogue/catalogue.ts'
 import { NO_SWITCHES, type Switches } from '#core/catalogue/switches.ts'
 import { shippedCatalogue, shippedConfig } from '../shipped-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { changeSwitches, type SwitchChange } from '#core/catalogue/change-switches.ts'
 import { NO_SWITCHES, type Switches } from '#core/catalogue/switches.ts'
 

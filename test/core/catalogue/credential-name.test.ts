@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { credentialName } from '#core/catalogue/credential-name.ts'
 import { shippedConfig } from '../shipped-catalogue.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 import { shippedConfig } from '../shipped-catalogue.ts'
 

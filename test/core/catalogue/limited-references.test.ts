@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { limitedReferences } from '#core/catalogue/limited-references.ts'
 import { shippedCatalogue, shippedModel } from '../shipped-catalogue.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { channelSchema } from '#core/catalogue/channel.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { channelSchema } from '#core/catalogue/channel.ts'
 
 const CHANNEL = { id: 'relay-1', provider: 'openai', base_url: 'https://upstream.example/v1', models: {} }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { price } from '#core/catalogue/price.ts'
 
 describe('a price in the configuration', () => {

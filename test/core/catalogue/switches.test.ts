@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { applySwitches, NO_SWITCHES, type Switches, switchesOf } from '#core/catalogue/switches.ts'
 import { shippedConfig } from '../shipped-catalogue.ts'
 

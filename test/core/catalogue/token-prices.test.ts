@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { chatTokenPrices, embeddingTokenPrices } from '#core/catalogue/token-prices.ts'
 
 describe('chatTokenPrices', () => {

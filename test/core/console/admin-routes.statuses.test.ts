@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 
 const FOLDER = join(import.meta.dirname, '../../admin-api')

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ADMIN_ROUTES, adminMethods, routeAdminRequest } from '#core/console/admin-routes.ts'
 
 describe('ADMIN_ROUTES', () => {

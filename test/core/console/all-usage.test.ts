@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
 import { allUsage, parseAllUsageQuery } from '#core/console/all-usage.ts'
 import type { Summary } from '#core/console/summary.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { attentionOf, type FailedJobs, nearBudget } from '#core/console/attention.ts'
 import type { Budget } from '#core/money/budget.ts'
 import { microcredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isConsoleTarget } from '#core/console/console-target.ts'
 
 describe('isConsoleTarget', () => {

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { readCursor, writeCursor } from '#core/console/cursor.ts'
 import { InvalidRequestError } from '#core/errors.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { OIDC_PAGE_HEADERS, refusedPage, signedInPage } from '#core/console/oidc-page.ts'
 
 describe('a page after an OpenID provider', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { actorOfClaims, roleOfClaims } from '#core/console/oidc-role.ts'
 
 const ROLES = { claim: 'cognito:groups', owner: ['admins'], viewer: ['readers', 'admins'] }

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import { readPageLimit, readQueryChoice, readQueryText, readQueryTime } from '#core/console/page-query.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { changeObject, parseRequest, requestObject } from '#core/console/parse-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'

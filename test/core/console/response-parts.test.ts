@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { pageOf } from '#core/console/response-parts.ts'
 

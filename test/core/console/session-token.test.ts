@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { formatSessionToken, isSessionId, readSessionToken, type TokenParts } from '#core/console/session-token.ts'
 
 const SESSION_ID = '0123456789abcDEF'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { Session } from '#core/console/session.ts'
 import { sessionListResponse, sessionResponse } from '#core/console/session-response.ts'
 import { sessionRow, sessionView } from '#core/console/session-view.ts'

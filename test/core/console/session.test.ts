@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { Access, Role } from '#core/console/admin-route.ts'
 import { isDueToBeSeen, mayAccess, visibleHolder } from '#core/console/session.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { firstSummaryDay, leftOutOf, mergeCounters } from '#core/console/summary.ts'
 import { microcredits } from '#core/money/money.ts'
 import { addUsageSums, NO_USAGE } from '#core/quota/usage-counter.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { channelPriority, channelWeight } from '#core/catalogue/channel.ts'
 import { changeChannelRequest } from '#core/console/switch-request.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import { InvalidRequestError, ModelNotFoundError } from '#core/errors.ts'
 import { shippedCatalogue } from '../shipped-catalogue.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { completionBodySchema } from '#core/contract/completion-body.ts'
 import { parseBody } from '#core/contract/request-issues.ts'
 import { issuesOf } from '../shipped-catalogue.ts'

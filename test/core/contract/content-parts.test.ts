@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { contentSchema, imageUrlOf, PARTS_MAX } from '#core/contract/content-parts.ts'
 import { parseBody } from '#core/contract/request-issues.ts'
 import { issuesOf } from '../shipped-catalogue.ts'

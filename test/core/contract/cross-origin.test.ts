@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { allowedOriginOf, crossOriginHeaders, preflightHeaders } from '#core/contract/cross-origin.ts'
 
 const APP = 'https://app.example.com'

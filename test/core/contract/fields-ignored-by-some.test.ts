@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { fieldsIgnoredBySome } from '#core/contract/fields-ignored-by-some.ts'
 
 const channel = (chat: string[], embeddings: string[] = []) => ({ pass_members: { chat, embeddings, images: [] } })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ignoredHeader, refuseIgnored } from '#core/contract/ignored-fields.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 

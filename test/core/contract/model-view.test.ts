@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { gatewayConfigSchema } from '#core/catalogue/gateway-config.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { OriginNotAllowedError } from '#core/contract/origin-not-allowed-error.ts'
 import { type OtherRequest, preflightOf } from '#core/contract/other-routes.ts'
 import { MethodNotAllowedError, RouteNotFoundError } from '#core/errors.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { parseBody } from '#core/contract/request-issues.ts'
 import { issuesOf } from '../shipped-catalogue.ts'

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { allowedMethods, errorShapeOf, matchPath, ROUTES } from '#core/contract/routes.ts'
 
 const JOB = '/v1/video/generations/{job_id}'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type * as z from 'zod'
 import { unknownVideoFields, videoJobBodySchema } from '#core/contract/video-job-body.ts'
 import { ASPECT_RATIOS } from '#core/parameters/video-parameters.ts'

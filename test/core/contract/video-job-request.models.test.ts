@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createCatalogue } from '#core/catalogue/catalogue.ts'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseVideoJobRequest } from '#core/contract/video-job-request.ts'
 import { urls } from '../interface-tables.ts'
 import { issuesOf, shippedCatalogue } from '../shipped-catalogue.ts'

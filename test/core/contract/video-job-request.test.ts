@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { parseVideoJobRequest, UNKNOWN_MODEL } from '#core/contract/video-job-request.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { MODEL_ROWS, urls } from '../interface-tables.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { callbackAttemptView, inOrder } from '#core/jobs/callback-attempt-view.ts'
 
 const delivered = { at: 5, attempt: 1, status: 204, milliseconds: 3, delivered: true }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { resendRefusal } from '#core/jobs/callback-resend.ts'
 import { videoJobRecord } from '../../engines/video-job-record.ts'
 

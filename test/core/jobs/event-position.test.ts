@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { eventsAfter, FIRST, positionOf } from '#core/jobs/event-position.ts'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import { PROCESSING, SUCCEEDED } from './watched-job.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { eventsAfter, positionOf } from '#core/jobs/event-position.ts'
 import { isComplete, jobEvents, lacksEnd } from '#core/jobs/job-events.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'

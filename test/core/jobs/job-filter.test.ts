@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { creationTimes, isSparse, type JobFilter, matchesFilter } from '#core/jobs/job-filter.ts'
 import { JOB_LIFETIME_SECONDS, type VideoJobStatus } from '#core/jobs/video-job.ts'
 import { VISIBLE_STATUSES } from '#core/jobs/visible-status.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { jobPercent } from '#core/jobs/job-percent.ts'
 import { withReportedPercent } from '#core/jobs/reported-percent.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseListQuery } from '#core/jobs/list-query.ts'
 import { issuesOf } from '../shipped-catalogue.ts'
 

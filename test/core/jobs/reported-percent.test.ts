@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { withReportedPercent } from '#core/jobs/reported-percent.ts'
 
 describe('the kept report of an upstream', () => {

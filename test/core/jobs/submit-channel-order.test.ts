@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import { submitChannelOrder } from '#core/jobs/submit-channel-order.ts'
 

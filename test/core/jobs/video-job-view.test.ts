@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { VideoJob } from '#core/jobs/video-job.ts'
 import {
   callbackBody,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isTerminal, isVisible, JOB_LIFETIME_SECONDS, JOB_RECORD_SECONDS, TRANSITIONS } from '#core/jobs/video-job.ts'
 
 describe('TRANSITIONS', () => {

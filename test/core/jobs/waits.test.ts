@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { P1Channel, P2Channel, VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
 import { channelWait, firstPollWait, nextPollWait, pollGrace, throttledWait } from '#core/jobs/waits.ts'

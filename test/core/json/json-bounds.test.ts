@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { exceededBound, type JsonBounds } from '#core/json/json-bounds.ts'
 
 const UNBOUNDED: JsonBounds = { depthMax: 1_000_000, fieldsMax: 1_000_000, elementsMax: 1_000_000 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isJsonObject, parseJsonObject } from '#core/json/json-object.ts'
 
 describe('a JSON object', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { closingQuote, JsonScan } from '#core/json/json-scan.ts'
 
 describe('JsonScan', () => {

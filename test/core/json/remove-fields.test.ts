@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
 import { removalEdits, withoutHidden } from '#core/json/remove-fields.ts'
 

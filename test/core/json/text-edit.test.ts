@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { applyTextEdits, inOrder } from '#core/json/text-edit.ts'
 
 describe('applyTextEdits', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { boxesIn, boxHeadAt, findBox } from '#core/media/boxes.ts'
 import { box } from './media-files.ts'
 

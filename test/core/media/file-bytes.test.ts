@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { asciiAt, bytesAt, bytesFrom, viewOf } from '#core/media/file-bytes.ts'
 
 const windows = [

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { mediaFormatOf } from '#core/media/media-format.ts'
 
 const file = (start: string) => Buffer.from(start.padEnd(32, '\0'), 'latin1')

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { createMp4Scanner, type Mp4Header } from '#core/media/mp4-header.ts'
 
 const text = (value: string): Buffer => Buffer.from(value, 'latin1')

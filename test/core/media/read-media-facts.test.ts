@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { FileWindow, WantedBytes } from '#core/media/file-bytes.ts'
 import { type MediaFacts, readMediaFacts } from '#core/media/read-media-facts.ts'
 import { box, fileType, jpegFile, mediaData, movie, pngFile, track, videoFile, webpFile } from './media-files.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { referenceName, withoutFileName } from '#core/media/reference-name.ts'
 
 describe('the name of a reference', () => {

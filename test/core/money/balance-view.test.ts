@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type AccountView, balanceView } from '#core/money/balance-view.ts'
 import type { Budget } from '#core/money/budget.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'

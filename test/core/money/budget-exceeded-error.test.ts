@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { BudgetExceededError, type BudgetShortfall, budgetShortfallMessage } from '#core/money/budget-exceeded-error.ts'
 import { parseCredits } from '#core/money/money.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { formatBudgetLimit, InvalidBudgetError, parseBudgetLimit, parsePeriodKind } from '#core/money/budget-limit.ts'
 import { InvalidAmountError } from '#core/money/money.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ALERT_THRESHOLDS, crossedThresholds } from '#core/money/budget-thresholds.ts'
 import { parseCredits } from '#core/money/money.ts'
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { type Microcredits, microcredits } from '#core/money/money.ts'
 import { affordableCount } from '#core/money/shortfall.ts'
 import { chatChargeMax } from '#core/quota/chat-cost.ts'

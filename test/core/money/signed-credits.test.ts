@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { formatCredits } from '#core/money/money.ts'
 import { parseSignedCredits } from '#core/money/signed-credits.ts'
 

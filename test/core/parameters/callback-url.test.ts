@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { checkCallbackUrl } from '#core/parameters/callback-url.ts'
 import { VECTOR_ALLOWLIST as allowlist, vectorsOf } from '../../adapters/outbound/ssrf-vectors.ts'
 

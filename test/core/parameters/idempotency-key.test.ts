@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readIdempotencyKey } from '#core/parameters/idempotency-key.ts'
 import { issuesOf } from '../shipped-catalogue.ts'
 

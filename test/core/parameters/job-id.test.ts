@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import { v4, v7 } from 'uuid'
+import { describe, expect, it } from 'vitest'
 import { isJobId, jobIdMilliseconds } from '#core/parameters/job-id.ts'
 
 describe('isJobId', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { changeOutputLimit } from '#core/parameters/output-limit.ts'
 
 describe('changeOutputLimit', () => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { imageRequestBody, parseImageRequest } from '#core/contract/image-request.ts'
 import { keepPassingFields } from '#core/parameters/keep-passing-fields.ts'
 import { listedFields, type PassingFields, pathOf } from '#core/parameters/passing-fields.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { prefersStrict } from '#core/parameters/prefers-strict.ts'
 
 describe('prefersStrict', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { PROMPT_UNITS_MAX, promptUnits } from '#core/parameters/prompt-length.ts'
 
 describe('promptUnits', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { imageReference, isImageReference, linkReference } from '#core/parameters/reference-url.ts'
 
 describe('a reference', () => {

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { tokensByLength } from '#core/parameters/tokens-by-length.ts'
 
 it.each([

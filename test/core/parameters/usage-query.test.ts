@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { InvalidRequestError } from '#core/errors.ts'
 import { writeUsageCursor } from '#core/parameters/usage-cursor.ts'
 import { parseUsageQuery } from '#core/parameters/usage-query.ts'

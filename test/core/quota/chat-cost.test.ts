@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { formatCredits, microcredits } from '#core/money/money.ts'
 import { brokenStreamCharge, chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'

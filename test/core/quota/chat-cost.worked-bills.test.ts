@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { TokenPrices } from '#core/catalogue/token-prices.ts'
 import { chatCharge } from '#core/quota/chat-cost.ts'
 import type { TokenCounts } from '#core/quota/token-counts.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { countedUsage, nonZeroCounts, sumOfCountedUsages } from '#core/quota/counted-usage.ts'
 
 const NOTHING = {

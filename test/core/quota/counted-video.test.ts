@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { countedVideo } from '#core/quota/counted-video.ts'
 import { parseQuantity } from '#core/quota/video-cost.ts'

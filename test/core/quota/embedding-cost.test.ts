@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { microcredits, parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { embeddingChargeMax, embeddingCost, settleEmbeddingCost } from '#core/quota/embedding-cost.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import { formatCredits } from '#core/money/money.ts'
 import type { AspectRatio, VideoJobRequest } from '#core/parameters/video-parameters.ts'

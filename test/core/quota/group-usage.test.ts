@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { compareValues, UsageGroups } from '#core/quota/group-usage.ts'
 import { NO_USAGE } from '#core/quota/usage-counter.ts'
 import { usageCounter } from './usage-counters.ts'

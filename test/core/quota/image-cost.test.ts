@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { ImageModel } from '#core/catalogue/model.ts'
 import { imagePriceTiers } from '#core/catalogue/price-rows.ts'
 import { parseImageRequest } from '#core/contract/image-request.ts'

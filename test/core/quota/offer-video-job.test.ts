@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { InvalidRequestError } from '#core/errors.ts'
 import { estimateVideoCost } from '#core/quota/estimate.ts'
 import { offerVideoJob } from '#core/quota/offer-video-job.ts'

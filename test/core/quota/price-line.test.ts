@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseCredits } from '#core/money/money.ts'
 import { priceLineView, videoPriceLine } from '#core/quota/price-line.ts'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'

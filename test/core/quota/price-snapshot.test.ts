@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { snapshotPrices } from '#core/quota/price-snapshot.ts'
 import { videoQuantityMax } from '#core/quota/video-quantity.ts'
 import { shippedConfig } from '../shipped-catalogue.ts'

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import type { VideoPriceTier } from '#core/catalogue/price-rows.ts'
 import type { VideoResult } from '#core/jobs/video-result.ts'
 import { formatCredits, parseCredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import { countedTokens, inputTokensOf, isNothing, sumOfTokenCounts, tokenCounts } from '#core/quota/token-counts.ts'
 

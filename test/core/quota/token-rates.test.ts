@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { highestInputRate, ratedCounts, tokenRates } from '#core/quota/token-rates.ts'
 

@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { expect, it } from 'vitest'
 import type { ChatModel } from '#core/catalogue/model.ts'
 import { chatCharge, chatChargeMax } from '#core/quota/chat-cost.ts'
 import { INPUT_PARTS, inputTokensOf } from '#core/quota/token-counts.ts'

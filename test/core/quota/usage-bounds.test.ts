@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { readP1Result } from '#adapters/providers/p1/p1-reading.ts'
 import { readP2Result } from '#adapters/providers/p2/p2-result.ts'
 import { microcredits, parseCredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseCredits } from '#core/money/money.ts'
 import { countedUsage } from '#core/quota/counted-usage.ts'
 import {

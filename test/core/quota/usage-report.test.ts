@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { parseUsageQuery } from '#core/parameters/usage-query.ts'
 import type { UsageCounter } from '#core/quota/usage-counter.ts'
 import { usageReport } from '#core/quota/usage-report.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import type { PriceSnapshot } from '#core/quota/price-snapshot.ts'
 import { parseQuantity, videoCost, wholeQuantity } from '#core/quota/video-cost.ts'
 

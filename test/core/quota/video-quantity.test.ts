@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { anyVideoQuantityMax, videoQuantityMax } from '#core/quota/video-quantity.ts'
 import { completionTokensMax } from '#core/quota/video-tokens.ts'
 import { shippedConfig } from '../shipped-catalogue.ts'

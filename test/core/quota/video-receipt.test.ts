@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseCredits } from '#core/money/money.ts'
 import type { PriceLine } from '#core/quota/price-line.ts'
 import { type ReceiptRows, videoReceipt } from '#core/quota/video-receipt.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { RESOLUTIONS } from '#core/parameters/video-parameters.ts'
 import { completionTokensMax } from '#core/quota/video-tokens.ts'
 import { FRAMES, tokensOf } from './upstream-frames.ts'

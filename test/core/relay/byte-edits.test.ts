@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
 import { byteEdit, byteRemovalEdits } from '#core/relay/byte-edits.ts'
 import { applyEdits } from '#core/relay/reply-pieces.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseChatRequest } from '#core/contract/chat-request.ts'
 import type { OutputLimitField } from '#core/parameters/output-limit.ts'
 import { type ChatChannel, upstreamChatBody } from '#core/relay/chat-call.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { completionFinishReason, generatedText, readChatChoices, readChatIdentity } from '#core/relay/chat-choices.ts'
 
 describe('readChatChoices', () => {

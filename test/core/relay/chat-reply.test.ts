@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { readChatChoices } from '#core/relay/chat-choices.ts'
 import { chatReplyAsEvents, readChatReply } from '#core/relay/chat-reply.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { usageOfChoice, usageOfChoiceJson } from '#core/relay/choice-usage.ts'
 
 describe('the usage in a choice', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { chunkMembers, parsedMember } from '#core/relay/chunk-members.ts'
 import { writtenRules } from '#core/relay/reply-members.ts'
 import { rulesOf } from './reply-rules.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { measureCompletionCalls, prepareCompletionCalls } from '#core/relay/completion-calls.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { CHAT_MODEL, chatCall, completionRequest, PLAIN_CHANNEL } from './completing.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type ChatChoices, readChatChoices } from '#core/relay/chat-choices.ts'
 import { completionResponse, missingChoices } from '#core/relay/completion-reply.ts'
 import { readFixture } from '../../adapters/providers/upstream-fixture.ts'

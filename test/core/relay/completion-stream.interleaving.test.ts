@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { CompletionStream } from '#core/relay/completion-stream.ts'
 import { DONE, finish, piece, usage } from './chat-chunks.ts'
 import { completionRequest, FALLBACK } from './completing.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { ChatStream } from '#core/relay/chat-stream.ts'
 import { ChatStreamBrokenError } from '#core/relay/chat-stream-broken-error.ts'

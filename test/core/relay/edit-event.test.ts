@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { editEvent } from '#core/relay/edit-event.ts'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 

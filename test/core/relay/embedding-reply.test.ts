@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { entry, list, read, relayed } from './reading-embeddings.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 
 describe('the answer to a request for a stream', () => {

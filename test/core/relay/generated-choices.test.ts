@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { generatedBytes, hasGenerated, hasGeneratedJson } from '#core/relay/generated-choices.ts'
 import { ROLE_CHOICES } from './role-chunks.ts'
 

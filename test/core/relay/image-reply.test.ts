@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readImageReply } from '#core/relay/image-reply.ts'
 import { fixtureAnswer } from './fixture-answer.ts'
 import { rulesOf } from './reply-rules.ts'

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { readValue, UnexpectedJsonError, walkElements, walkReply } from '#core/relay/json-bytes.ts'
 
 /** The members that a walk finds, with their values. */

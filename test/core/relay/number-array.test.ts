@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { UnexpectedJsonError } from '#core/relay/json-bytes.ts'
 import { endOfNumbers } from '#core/relay/number-array.ts'
 

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { expect } from 'vitest'
 import type { EncodingFormat } from '#core/contract/embedding-request.ts'
 import { readEmbeddingReply } from '#core/relay/embedding-reply.ts'
 import { rulesOf } from './reply-rules.ts'

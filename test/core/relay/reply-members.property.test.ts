@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
 import { withoutHidden } from '#core/json/remove-fields.ts'
 import { applyTextEdits } from '#core/json/text-edit.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { applyTextEdits } from '#core/json/text-edit.ts'
 import { microcredits } from '#core/money/money.ts'
 import { readReplyMembers, replyEdits, writtenRules } from '#core/relay/reply-members.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { applyEdits, editedPieces } from '#core/relay/reply-pieces.ts'
 
 const BYTES = Buffer.from('0123456789')

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { SseEventReader } from '#core/relay/sse-events.ts'
 
 function read(...chunks: string[]) {

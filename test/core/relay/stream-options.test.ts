@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { askForUsage } from '#core/relay/stream-options.ts'
 
 describe('askForUsage', () => {

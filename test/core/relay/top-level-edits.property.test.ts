@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { expect, it } from 'vitest'
 import { fieldTree } from '#core/json/field-tree.ts'
 import { microcredits } from '#core/money/money.ts'
 import { readValue, walkReply } from '#core/relay/json-bytes.ts'

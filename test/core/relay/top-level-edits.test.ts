@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { microcredits } from '#core/money/money.ts'
 import { readValue, walkReply } from '#core/relay/json-bytes.ts'
 import { applyEdits } from '#core/relay/reply-pieces.ts'

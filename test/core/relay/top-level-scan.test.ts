@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { TopLevelScan } from '#core/relay/top-level-scan.ts'
 
 /** For each byte of a text, where it stands: outside (o), between values (b), in a value (v). */

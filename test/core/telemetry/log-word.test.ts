@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { logWord } from '#core/telemetry/log-word.ts'
 
 describe('a word of an upstream in a log line', () => {

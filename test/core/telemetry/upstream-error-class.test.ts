@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { MEASURES } from '#core/telemetry/measures.ts'
 import { UPSTREAM_ERROR_CLASSES, upstreamErrorMeasure } from '#core/telemetry/upstream-error-class.ts'
 

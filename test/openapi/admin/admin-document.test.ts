@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from 'vitest'
 import { ADMIN_ROUTES } from '#core/console/admin-routes.ts'
 import { adminDocument } from '../../../lib/openapi/admin/admin-document.ts'
 

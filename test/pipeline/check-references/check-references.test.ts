@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { logger } from '#adapters/telemetry/logger.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'
@@ -98,7 +98,7 @@ describe('a reference that breaks a limit', () => {
   ])(
     'fails the job before anything is submitted, with a sentence that names both: %#',
     async (images, videos, error) => {
-      const lines = jest.spyOn(logger, 'info')
+      const lines = vi.spyOn(logger, 'info')
       const pipeline = await openPipeline()
       const job = await create(pipeline, images, videos)
       const machine = createVideoMachine(pipeline)

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createUrlSigner } from '#adapters/cdn/signed-url.ts'
 import { createWebhookSecret } from '#adapters/outbound/callback-signature.ts'
 import { rotateWebhookSecret } from '#adapters/store/accounts/webhook-secrets.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { inTurn, running, succeeded } from '../../engines/scripted-upstream.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { PollOutcome } from '#adapters/providers/video/video-provider.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
@@ -70,7 +70,7 @@ describe('a poll', () => {
   })
 
   it('with an unknown status word leaves the job processing, counts the word and names it in the log', async () => {
-    const warned = jest.spyOn(logger, 'warn')
+    const warned = vi.spyOn(logger, 'warn')
     const { record, job } = await runWith([oddWord, oddWord, done()])
     expect(warned).toHaveBeenCalledWith(
       'unknown upstream status',

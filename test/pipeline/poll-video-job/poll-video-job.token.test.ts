@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { createVideoMachine } from '../../engines/run-video-machine.ts'
 import { succeeded } from '../../engines/scripted-upstream.ts'

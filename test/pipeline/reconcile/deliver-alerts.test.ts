@@ -1,5 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { OpenAI } from 'openai'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperatorMessage } from '#adapters/outbound/operator-topic.ts'
 import { latestAlerts, putAlert } from '#adapters/store/alerts/alert.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { planKeyBudget } from '#adapters/store/money/key-budget.ts'

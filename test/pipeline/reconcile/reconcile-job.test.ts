@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import type { Pipeline } from '../../engines/create-pipeline.ts'

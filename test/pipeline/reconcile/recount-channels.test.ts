@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readChannelCount, setChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'

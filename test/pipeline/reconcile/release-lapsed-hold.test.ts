@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { openLeanTable } from '#adapters/store/table/lean-table.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'

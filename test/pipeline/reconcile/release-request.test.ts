@@ -1,5 +1,5 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { reconcile } from '#lambdas/pipeline/reconcile/reconcile.ts'
 import { openRelayingTenant, type RelayingTenant } from '../../adapters/store/accounts/relaying-tenant.ts'

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { DueReservation } from '#adapters/store/money/due-index.ts'
 import { ReservationAges } from '#lambdas/pipeline/reconcile/reservation-ages.ts'
 import { captureMetrics } from '../../engines/emitted-metrics.ts'

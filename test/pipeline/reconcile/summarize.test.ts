@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
 import { readSummary } from '#adapters/store/console/summary-store.ts'
 import { summarize } from '#lambdas/pipeline/reconcile/summarize.ts'

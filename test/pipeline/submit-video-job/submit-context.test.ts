@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import { openSubmitContext } from '#lambdas/pipeline/submit-video-job/submit-context.ts'
 import { startTestTable, type TestTable } from '../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CurrentCatalogue } from '#adapters/config/current-catalogue.ts'
 import { changeSwitch } from '#adapters/store/switches/change-switch.ts'
 import type { ChannelChange, ModelChange } from '#core/catalogue/change-switches.ts'

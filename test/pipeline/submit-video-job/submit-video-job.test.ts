@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SubmitOutcome } from '#adapters/providers/video/video-provider.ts'
 import { loadText } from '#adapters/store/bucket/text-store.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'

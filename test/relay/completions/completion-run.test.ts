@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { tokenCounts } from '#core/quota/token-counts.ts'
 import { CallCutError } from '#lambdas/relay/completions/completion-run.ts'
 import { ReplyTooLargeError } from '#lambdas/relay/large-reply.ts'

@@ -1,4 +1,4 @@
-import { jest } from '@jest/globals'
+import { vi } from 'vitest'
 import type { SendOutcome } from '#adapters/http/send-once.ts'
 import type { UpstreamPost } from '#adapters/providers/openai/upstream-connections.ts'
 import type { RelayResolution } from '#adapters/store/money/relay-reservation.ts'
@@ -85,7 +85,7 @@ export function startCompletion(members: object): FakedCompletion {
   const answer = new FakeResponse()
   const json = { model: MODEL, max_tokens: 10, ...members }
   const exchange = fakeExchange({ operation: 'create-completion', json, response: answer })
-  jest.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
+  vi.spyOn(exchange, 'tellFailure').mockImplementation((_, { isBilled }) => void failures.push({ isBilled }))
   const running = createCompletion(exchange, {
     catalogue,
     currentCatalogue: unswitched(catalogue),

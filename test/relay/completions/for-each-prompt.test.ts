@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { forEachPrompt } from '#lambdas/relay/completions/for-each-prompt.ts'
 
 const TEN = Array.from({ length: 10 }, (_, index) => index)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { ClientGoneError } from '#lambdas/relay/client-response.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
@@ -10,7 +10,7 @@ const BY_USAGE = 15_000n
 const PATIENCE_MILLISECONDS = 30_000
 
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 /** Answers every call so far in one way. */
@@ -43,7 +43,7 @@ describe('a client that leaves in the middle of a stream', () => {
   })
 
   it('is billed by the text that came, where no usage comes in time', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: ['a', 'b'], stream: true })
     await run.settle()
     answerAll(run, word('12345678'))
@@ -51,10 +51,10 @@ describe('a client that leaves in the middle of a stream', () => {
     leave(run)
     run.callFor('a').body.end(FINISH, USAGE_CHUNK, DONE)
     await run.settle()
-    jest.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
+    vi.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
     await run.settle()
     expect(run.resolved).toHaveLength(0)
-    jest.advanceTimersByTime(1)
+    vi.advanceTimersByTime(1)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.callFor('b').body.isDestroyed).toBe(true)
     expect(run.callFor('b').reports).not.toContain('failed')
@@ -65,18 +65,18 @@ describe('a client that leaves in the middle of a stream', () => {
   })
 
   it('is billed for its prompt when not a word comes in time', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', stream: true })
     await run.settle()
     leave(run)
-    jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
+    vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect(await run.over).toStrictEqual({ error: undefined })
     const prompt = Math.ceil(Buffer.byteLength(run.callFor('a').post.body) / 4)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: BigInt(prompt * 1_000), estimated: true }])
   })
 
   it('leaves no timer behind', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     for (const stream of [true, false]) {
       const run = startCompletion({ prompt: 'a', stream })
       await run.settle()
@@ -86,7 +86,7 @@ describe('a client that leaves in the middle of a stream', () => {
       await run.over
       expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: BY_USAGE, estimated: false }])
     }
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('does not have its missing completions asked for', async () => {
@@ -117,21 +117,21 @@ describe('half a minute after a client has left', () => {
   it.each([false, true])(
     'no call is left that has not been answered, and all is billed (stream: %s)',
     async (stream) => {
-      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+      vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
       const run = startCompletion({ prompt: TWELVE, stream })
       await run.settle()
       run.callFor('p0').answer()
       leave(run)
-      jest.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
+      vi.advanceTimersByTime(PATIENCE_MILLISECONDS - 1)
       await run.settle()
       expect(run.calls.some(({ post }) => post.givenUp?.aborted)).toBe(false)
-      jest.advanceTimersByTime(1)
+      vi.advanceTimersByTime(1)
       expect(await run.over).toStrictEqual({ error: undefined })
       expect(run.calls).toHaveLength(8)
       expect(run.calls.every(({ post, body }) => post.givenUp?.aborted || body.isDestroyed)).toBe(true)
       expect(run.calls.flatMap(({ reports }) => reports)).not.toContain('failed')
       expect(run.resolved).toMatchObject([{ kind: 'settle', estimated: true }])
-      expect(jest.getTimerCount()).toBe(0)
+      expect(vi.getTimerCount()).toBe(0)
     },
   )
 })
@@ -154,7 +154,7 @@ describe('a client that leaves before a whole answer', () => {
   })
 
   it('is billed the share of the reservation for a prompt that is not answered in time', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: ['a', 'b', 'c'] })
     await run.settle()
     run.callFor('a').answer(json)
@@ -162,7 +162,7 @@ describe('a client that leaves before a whole answer', () => {
     run.callFor('b').answer(json)
     await run.settle()
     leave(run)
-    jest.advanceTimersByTime(PATIENCE_MILLISECONDS)
+    vi.advanceTimersByTime(PATIENCE_MILLISECONDS)
     expect(await run.over).toStrictEqual({ error: undefined })
     const actual = BY_USAGE + 2n * shareOf(run, 3)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual, estimated: true }])

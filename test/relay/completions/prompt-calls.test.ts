@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { NoChannelAvailableError, UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 import { startCompletion } from './faked-completion.ts'
@@ -6,7 +6,7 @@ import { startCompletion } from './faked-completion.ts'
 const JSON_ANSWER = { contentType: 'application/json' }
 
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 describe('the calls of one request', () => {
@@ -45,10 +45,10 @@ describe('the calls of one request', () => {
 
 describe('the time that a prompt may take to be answered', () => {
   it.each([false, true])('is not begun anew by a call for its missing completions (stream: %s)', async (stream) => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', n: 2, stream })
     await run.settle()
-    jest.advanceTimersByTime(289_000)
+    vi.advanceTimersByTime(289_000)
     run.callFor('a').answer(stream ? {} : JSON_ANSWER)
     run.callFor('a').body.end(...(stream ? [word('Hi'), FINISH, USAGE_CHUNK, DONE] : [JSON.stringify(chatAnswer())]))
     await run.settle()

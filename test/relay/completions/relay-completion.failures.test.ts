@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { answerText, readFixture } from '../../adapters/providers/upstream-fixture.ts'
 import { payloadsOf, textsOf } from '../../core/relay/completion-chunks.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../../engines/relay-rig.ts'

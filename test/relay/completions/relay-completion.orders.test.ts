@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 import { startCompletion } from './faked-completion.ts'

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, chatEvent, DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 import { type FakedCompletion, startCompletion } from './faked-completion.ts'
@@ -10,7 +10,7 @@ const STREAM = [word('Hi'), FINISH, USAGE_CHUNK, DONE]
 const NO_TEXT = [FINISH, USAGE_CHUNK, DONE]
 
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 /** What a prompt costs by length: a token for four bytes of its call, and of its text. */
@@ -142,23 +142,23 @@ describe('a later call for missing completions', () => {
   )
 
   it('that a client leaves in the middle of is billed for its prompt at least', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', n: 2, stream: true })
     await answerNext(run, ...STREAM)
     await run.settle()
     run.answer.leaving.abort()
-    jest.advanceTimersByTime(30_000)
+    vi.advanceTimersByTime(30_000)
     await run.over
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: BY_USAGE + byLength(run, 0), estimated: true }])
   })
 
   it('of a whole answer that a client leaves in the middle of is billed at the estimate', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', n: 2 })
     await answerNext(run, WHOLE)
     await run.settle()
     run.answer.leaving.abort()
-    jest.advanceTimersByTime(30_000)
+    vi.advanceTimersByTime(30_000)
     await run.over
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: run.reserved[0], estimated: true }])
   })

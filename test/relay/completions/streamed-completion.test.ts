@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { textsOf } from '../../core/relay/completion-chunks.ts'
 import { DONE, FINISH, USAGE_CHUNK, word } from '../../engines/relay-upstream.ts'
 import { startCompletion } from './faked-completion.ts'
 
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 const FOUR_MEBIBYTES = 'x'.repeat(4 * 1024 * 1024)
@@ -121,23 +121,23 @@ describe('the first byte of a stream', () => {
   })
 
   it('may be a comment after a quarter of a minute of silence, and no comment comes after the last one', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', stream: true })
     await run.settle()
-    jest.advanceTimersByTime(60_000)
+    vi.advanceTimersByTime(60_000)
     expect(run.answer.isOpen).toBe(false)
     run.callFor('a').answer()
     await run.settle()
-    jest.advanceTimersByTime(14_999)
+    vi.advanceTimersByTime(14_999)
     expect(run.answer.isOpen).toBe(false)
-    jest.advanceTimersByTime(1)
+    vi.advanceTimersByTime(1)
     expect(run.answer.text).toBe(': keep-alive\n\n')
     run.callFor('a').body.end(word('Hi'), FINISH, USAGE_CHUNK, DONE)
     await run.over
     const { text } = run.answer
-    jest.advanceTimersByTime(60_000)
+    vi.advanceTimersByTime(60_000)
     expect(run.answer.text).toBe(text)
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })
 
@@ -175,16 +175,16 @@ describe('a stream that its upstream does not end after [DONE]', () => {
   })
 
   it('ends for the client at once, and its connection is given up a second later', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a', stream: true })
     await run.settle()
     run.callFor('a').answer()
     run.callFor('a').body.write(word('Hi'), FINISH, USAGE_CHUNK, DONE)
     expect(await run.over).toStrictEqual({ error: undefined })
     expect(run.answer.ends).toBe(1)
-    jest.advanceTimersByTime(999)
+    vi.advanceTimersByTime(999)
     expect(run.callFor('a').body.isDestroyed).toBe(false)
-    jest.advanceTimersByTime(1)
+    vi.advanceTimersByTime(1)
     expect(run.callFor('a').body.isDestroyed).toBe(true)
     expect(run.callFor('a').reports).not.toContain('failed')
   })

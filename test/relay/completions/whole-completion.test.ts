@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { chatAnswer, USAGE } from '../../engines/relay-upstream.ts'
 import { startCompletion } from './faked-completion.ts'
@@ -6,7 +6,7 @@ import { startCompletion } from './faked-completion.ts'
 const JSON_ANSWER = { contentType: 'application/json' }
 
 afterEach(() => {
-  jest.useRealTimers()
+  vi.useRealTimers()
 })
 
 describe('an answer of status 200 that is no chat answer', () => {
@@ -67,7 +67,7 @@ describe('an answer that is larger than any', () => {
   })
 
   it('is waited for half a minute, and then billed at the estimate', async () => {
-    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
+    vi.useFakeTimers({ toNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] })
     const run = startCompletion({ prompt: 'a' })
     await run.settle()
     run.callFor('a').answer(JSON_ANSWER)
@@ -75,10 +75,10 @@ describe('an answer that is larger than any', () => {
     for (let turn = 0; turn < 10; turn += 1) {
       await run.settle()
     }
-    jest.advanceTimersByTime(30_000)
+    vi.advanceTimersByTime(30_000)
     expect((await run.over).error).toBeInstanceOf(UpstreamFailedError)
     expect(run.resolved).toStrictEqual([{ kind: 'settle', actual: run.reserved[0], estimated: true }])
-    expect(jest.getTimerCount()).toBe(0)
+    expect(vi.getTimerCount()).toBe(0)
   })
 
   it('as one event of a stream is billed at the estimate, and no other channel is asked', async () => {

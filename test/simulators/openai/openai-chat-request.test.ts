@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { shapeOf } from '../shared/shape-of.ts'
 import { at } from '../shared/simulator-client.ts'
 import { chatBody, openAiFixture, withOpenAi } from './openai-client.ts'

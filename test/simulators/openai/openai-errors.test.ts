@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { policyViolation, problemOfStatus, unauthorized } from '../../../lib/simulators/openai/openai-errors.ts'
 
 const asked = { kind: undefined, model: 'm', retryAfter: undefined }

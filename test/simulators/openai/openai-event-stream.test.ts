@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type OpenAiSimulatorOptions, startOpenAiSimulator } from '../../../lib/simulators/openai/openai-simulator.ts'
 import { at } from '../shared/simulator-client.ts'
 import { chatBody, dataOf, eventsOf, openAiFixture, rawPost, withOpenAi } from './openai-client.ts'

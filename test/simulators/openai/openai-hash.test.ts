@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { hashText, mixBits } from '../../../lib/simulators/openai/openai-hash.ts'
 
 const strings = Array.from({ length: 1_000 }, (_, index) => `string ${index}`)

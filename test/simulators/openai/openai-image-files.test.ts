@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { answerImageRequest, imageUrl } from '../../../lib/simulators/openai/openai-image-files.ts'
 
 const ORIGIN = 'http://127.0.0.1:9700'

@@ -1,5 +1,5 @@
 import { crc32, inflateSync } from 'node:zlib'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { shapeOf } from '../shared/shape-of.ts'
 import { at, type ClientAnswer } from '../shared/simulator-client.ts'
 import { openAiFixture, withOpenAi } from './openai-client.ts'

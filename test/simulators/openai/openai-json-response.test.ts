@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { at } from '../shared/simulator-client.ts'
 import { withOpenAi } from './openai-client.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { PacedResponse } from '../../../lib/simulators/openai/openai-paced-response.ts'
 
 /** Gives `use` the response to a request, and a way for its client to leave. */

@@ -1,5 +1,5 @@
 import { inflateSync } from 'node:zlib'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { gradientPng } from '../../../lib/simulators/openai/openai-png.ts'
 
 describe('openai-png', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { longReply, replyTo, replyToTool } from '../../../lib/simulators/openai/openai-reply.ts'
 
 describe('openai-reply', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { sampleValue } from '../../../lib/simulators/openai/openai-sample-value.ts'
 
 const SAID = 'What is the weather in New York today?'

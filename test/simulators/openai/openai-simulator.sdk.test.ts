@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import OpenAI, { RateLimitError } from 'openai'
+import { describe, expect, it } from 'vitest'
 import { withOpenAi } from './openai-client.ts'
 
 const WEATHER = {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { startOpenAiSimulator } from '../../../lib/simulators/openai/openai-simulator.ts'
 import { shapeOf } from '../shared/shape-of.ts'
 import { at, call } from '../shared/simulator-client.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { countTokens, limitText, splitWords } from '../../../lib/simulators/openai/openai-tokens.ts'
 
 const STRING = 'Hello, extraordinary world!  漢字 and 12345678901'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseOpenAiMagic } from '../../../lib/simulators/openai/openai-magic-prompt.ts'
 import { streamUsage, usageOf } from '../../../lib/simulators/openai/openai-usage.ts'
 

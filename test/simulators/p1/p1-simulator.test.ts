@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { shapeOf } from '../shared/shape-of.ts'
 import { at, call, readFixtures } from '../shared/simulator-client.ts'
 import { type P1Client, textToVideo, withP1 } from './p1-client.ts'

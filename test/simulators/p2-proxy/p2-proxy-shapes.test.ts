@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { ProxyShape } from '../../../lib/simulators/shared/behaviour.ts'
 import { proxyBody, withProxy } from '../p2/p2-client.ts'
 import { at, call } from '../shared/simulator-client.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { proxyBody, withProxy } from '../p2/p2-client.ts'
 import { shapeOf } from '../shared/shape-of.ts'
 import { at, call, readFixtures } from '../shared/simulator-client.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { progressOf, proxyStatus } from '../../../lib/simulators/p2-proxy/p2-proxy-words.ts'
 
 const PHASES = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { P2_PROBLEMS, p2Failure, p2Problem, p2Refusal } from '../../../lib/simulators/p2/p2-errors.ts'
 import { at } from '../shared/simulator-client.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p2Seed, p2State, p2Usage } from '../../../lib/simulators/p2/p2-state.ts'
 import { validateP2Submit } from '../../../lib/simulators/p2/p2-validation.ts'
 import { DEFAULT_BEHAVIOUR } from '../../../lib/simulators/shared/behaviour.ts'

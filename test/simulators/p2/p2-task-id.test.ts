@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p2TaskId } from '../../../lib/simulators/p2/p2-task-id.ts'
 
 describe('p2-task-id', () => {

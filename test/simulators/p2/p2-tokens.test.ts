@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p2Tokens } from '../../../lib/simulators/p2/p2-tokens.ts'
 
 describe('p2Tokens', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type P2Submit, validateP2Submit } from '../../../lib/simulators/p2/p2-validation.ts'
 import { p2Body, p2Content } from './p2-client.ts'
 

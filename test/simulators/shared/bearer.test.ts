@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { hasBearer } from '../../../lib/simulators/shared/bearer.ts'
 
 describe('bearer', () => {

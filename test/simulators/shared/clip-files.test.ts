@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CLIP_SECONDS_MAX, CLIP_SECONDS_MIN, clipFor, readClip } from '../../../lib/simulators/shared/clip-files.ts'
 
 const CLIPS_FOLDER = new URL('../../../lib/simulators/clips/', import.meta.url)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseMagicPrompt } from '../../../lib/simulators/shared/magic-prompt.ts'
 import { textToVideo, withP1 } from '../p1/p1-client.ts'
 import { at, call } from './simulator-client.ts'

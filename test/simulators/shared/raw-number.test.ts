@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { rawNumber, usageNumber } from '../../../lib/simulators/shared/raw-number.ts'
 
 describe('raw-number', () => {

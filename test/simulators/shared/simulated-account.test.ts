@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { DEFAULT_BEHAVIOUR, type SimulatorOptions } from '../../../lib/simulators/shared/behaviour.ts'
 import { openAccount } from '../../../lib/simulators/shared/simulated-account.ts'

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { startP1Simulator } from '../../../lib/simulators/p1/p1-simulator.ts'
 import { RequestLog } from '../../../lib/simulators/shared/request-log.ts'
 import { startSimulatorServer } from '../../../lib/simulators/shared/simulator-server.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { parseMagicPrompt } from '../../../lib/simulators/shared/magic-prompt.ts'
 import { delayed, SubmitTricks } from '../../../lib/simulators/shared/submit-tricks.ts'
 

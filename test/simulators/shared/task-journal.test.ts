@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { TaskJournal } from '../../../lib/simulators/shared/task-journal.ts'
 import { withP1 } from '../p1/p1-client.ts'

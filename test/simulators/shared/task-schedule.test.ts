@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { TaskSchedule } from '../../../lib/simulators/shared/task-schedule.ts'
 
 const task = (readyAtMs: number, runMs: number, limitAtMs = Number.POSITIVE_INFINITY) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { utc8Digits, utc8Time } from '../../../lib/simulators/shared/utc8-time.ts'
 
 const NEW_YEAR = Date.UTC(2029, 11, 31, 16, 0, 0, 7)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { CONSOLE_PAGES, pageNameOf, pagePath, pagesOf, reaches } from '#web/core/console-page.ts'
 
 describe('console-page', () => {

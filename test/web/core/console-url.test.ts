@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { ledgerUrl, tenantUrl, videoUrl } from '#web/core/console-url.ts'
 
 describe('urls of pages', () => {

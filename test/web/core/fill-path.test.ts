@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { fillPath } from '#web/core/fill-path.ts'
 
 describe('fillPath', () => {

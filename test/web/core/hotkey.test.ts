@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readHotkey } from '#web/core/hotkey.ts'
 
 const press = (key: string, changes = {}, isAfterPrefix = false) =>

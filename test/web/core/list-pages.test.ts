@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { type ListPage, leftOutOf, listPages, onePage } from '#web/core/list-pages.ts'
 
 const page = (data: readonly number[], next: string | null, has_more = next !== null): ListPage<number> => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { priceWords } from '#web/core/price-words.ts'
 
 describe('priceWords', () => {

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { staleMinutes } from '#web/core/summary-age.ts'
 
 it.each([

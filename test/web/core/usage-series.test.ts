@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { stackedHeights, usageSentence, usageSeries, withEmptyDays } from '#web/core/usage-series.ts'
 
 const DAYS = ['2026-11-21', '2026-11-22']

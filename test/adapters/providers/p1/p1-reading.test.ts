@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p1PollOutcome, p1TaskId, readP1Result } from '#adapters/providers/p1/p1-reading.ts'
 
 describe('p1TaskId', () => {

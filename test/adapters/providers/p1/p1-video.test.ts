@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readP1Result } from '#adapters/providers/p1/p1-reading.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import type { VideoJobRequest } from '#core/parameters/video-parameters.ts'

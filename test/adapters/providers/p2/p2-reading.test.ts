@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p2PollOutcome } from '#adapters/providers/p2/p2-reading.ts'
 
 const poll = (body: unknown, status = 200) =>

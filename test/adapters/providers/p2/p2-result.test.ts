@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readP2Result } from '#adapters/providers/p2/p2-result.ts'
 
 const read = (body: unknown) => readP2Result(JSON.stringify(body))

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'
 import type { P2Channel } from '#core/catalogue/channel.ts'

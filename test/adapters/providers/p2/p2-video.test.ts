@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readP2Result } from '#adapters/providers/p2/p2-result.ts'
 import type { P2Channel } from '#core/catalogue/channel.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'

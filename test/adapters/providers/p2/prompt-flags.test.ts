@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { neutralizePromptFlags } from '#adapters/providers/p2/prompt-flags.ts'
 import { readFixture } from '../upstream-fixture.ts'
 

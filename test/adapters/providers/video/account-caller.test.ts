@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createAccountCaller } from '#adapters/providers/video/account-caller.ts'
 import { SUBMIT_LIMITS } from '#adapters/providers/video/upstream-http.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { cancelOutcome } from '#adapters/providers/video/cancel-outcome.ts'
 
 const outcome = (status: number, text: string) => cancelOutcome({ kind: 'response', status, headers: {}, text })

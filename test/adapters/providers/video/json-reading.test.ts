@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { decimalText, firstDecimal, memberAt, parseJson, taskIdText } from '#adapters/providers/video/json-reading.ts'
 
 describe('memberAt', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { WholeOutcome } from '#adapters/http/exchange-whole.ts'
 import { readPollReply, statuslessOutcome } from '#adapters/providers/video/poll-reply.ts'
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { p1TaskId } from '#adapters/providers/p1/p1-reading.ts'
 import { p2TaskId } from '#adapters/providers/p2/p2-reading.ts'
 import { submitOutcome } from '#adapters/providers/video/submit-outcome.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { WholeOutcome, WholeRequest } from '#adapters/http/exchange-whole.ts'
 import { createVideoProvider } from '#adapters/providers/create-video-provider.ts'
 import { createJobUpstreamHttp } from '#adapters/providers/video/upstream-http.ts'

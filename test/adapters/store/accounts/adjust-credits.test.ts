@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'

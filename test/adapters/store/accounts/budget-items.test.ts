@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { putKeyBudget, readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import type { Budget } from '#core/money/budget.ts'
 import { microcredits } from '#core/money/money.ts'

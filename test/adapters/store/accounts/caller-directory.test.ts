@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CallerDirectory } from '#adapters/store/accounts/caller-directory.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'

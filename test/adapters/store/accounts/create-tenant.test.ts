@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeTenant, TenantExistsError } from '#adapters/store/accounts/create-tenant.ts'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'

@@ -1,5 +1,5 @@
 import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setOpenJobLimit } from '#adapters/store/accounts/open-job-limit.ts'
 import { getTenant, TenantNotFoundError } from '#adapters/store/accounts/tenant-store.ts'

@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ApiKeyNotFoundError, listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { ApiKeyChangedError, revokeApiKey } from '#adapters/store/accounts/key-admin.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { SharedReads } from '#adapters/store/accounts/shared-reads.ts'
 
 /** Reads that end when a test says so, each with the number that it began as. */

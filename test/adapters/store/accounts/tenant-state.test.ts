@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTenantInState, readTenantState, type TenantState } from '#adapters/store/accounts/tenant-state.ts'
 import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import type { Table } from '#adapters/store/table/table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { listApiKeys } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'

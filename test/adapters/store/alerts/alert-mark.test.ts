@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { latestAlerts } from '#adapters/store/alerts/alert.ts'
 import { moveAlertMark, readAlertMark } from '#adapters/store/alerts/alert-mark.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

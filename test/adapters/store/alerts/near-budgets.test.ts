@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepNearBudgets, NEAR_BUDGETS_KEY, nearBudgetsOf } from '#adapters/store/alerts/near-budgets.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { watchedItems } from '#adapters/store/alerts/watched-item.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 import { openTenant } from '../../../engines/video-jobs.ts'

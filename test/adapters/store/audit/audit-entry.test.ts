@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { generateApiKey } from '#adapters/store/accounts/create-api-key.ts'
 import { auditEntry, type NewAuditEntry, recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'

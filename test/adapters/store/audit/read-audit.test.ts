@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type NewAuditEntry, recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { type AuditWish, readAudit } from '#adapters/store/audit/read-audit.ts'
 import type { Table, TableQuery } from '#adapters/store/table/table.ts'

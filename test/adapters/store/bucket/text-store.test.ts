@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadText, loadTextIfThere, placeRequest, storeUpstreamText } from '#adapters/store/bucket/text-store.ts'
 import { type Bucket, deleteObject } from '#adapters/store/bucket/video-bucket.ts'
 import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'

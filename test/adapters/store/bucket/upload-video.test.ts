@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uploadVideo } from '#adapters/store/bucket/upload-video.ts'
 import { deleteObject, videoKey } from '#adapters/store/bucket/video-bucket.ts'
 import { startTestBucket, type TestBucket } from '../../../engines/start-test-bucket.ts'

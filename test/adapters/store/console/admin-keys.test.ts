@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { createAdminKey, listAdminKeys, revokeAdminKey } from '#adapters/store/console/admin-keys.ts'
 import { readPartition } from '../../../engines/audit.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildSummary, changedDays } from '#adapters/store/console/build-summary.ts'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
 import { leftOutOf, type Summary } from '#core/console/summary.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { buildSummary } from '#adapters/store/console/build-summary.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { leftOutOf, type Summary } from '#core/console/summary.ts'

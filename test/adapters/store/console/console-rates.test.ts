@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'
 

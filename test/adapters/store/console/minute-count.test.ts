@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { takeMinutePlace } from '#adapters/store/console/minute-count.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { openSession } from '#adapters/store/console/open-session.ts'
 import { endSession, endSessionsOf, listSessions, markSessionSeen } from '#adapters/store/console/sessions.ts'

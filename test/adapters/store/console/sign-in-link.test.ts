@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findSignInLink, makeSignInLink } from '#adapters/store/console/sign-in-link.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

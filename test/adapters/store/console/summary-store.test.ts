@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { expect, it } from 'vitest'
 import { readSummary, writeSummary } from '#adapters/store/console/summary-store.ts'
 import type { SummarizedTenant } from '#core/console/summary.ts'
 import { microcredits } from '#core/money/money.ts'

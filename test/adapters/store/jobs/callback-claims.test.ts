@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { auditEntry } from '#adapters/store/audit/audit-entry.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { claimCallback, claimResend, recordCallbackAttempt } from '#adapters/store/jobs/callback-claims.ts'

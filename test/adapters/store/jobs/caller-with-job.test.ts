@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'
 import { createCallerWithJobReader } from '#adapters/store/jobs/caller-with-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countOpenJobs, readChannelCount, setChannelCount, takePollToken } from '#adapters/store/jobs/channel-load.ts'
 import { claimSubmit } from '#adapters/store/jobs/submission.ts'
 import type { Table } from '#adapters/store/table/table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countFailedJob, failedJobsKeys, failedJobsOf, readFailedJobs } from '#adapters/store/jobs/failed-jobs.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import { markDeleted, recordCleanedUp } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'

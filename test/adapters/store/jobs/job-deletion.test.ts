@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { recordFailure, recordPoll, recordStored } from '#adapters/store/jobs/job-progress.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'

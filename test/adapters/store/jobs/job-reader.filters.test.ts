@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import type { JobFilter } from '#core/jobs/job-filter.ts'

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob, listVideoJobs } from '#adapters/store/jobs/job-reader.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'

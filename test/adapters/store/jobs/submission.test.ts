@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readChannelCount } from '#adapters/store/jobs/channel-load.ts'
 import { markDeleted } from '#adapters/store/jobs/job-deletion.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readVideoJobItem, storedTextAttributes } from '#adapters/store/jobs/video-job-item.ts'
 
 /** The smallest item of a job, as a create writes it. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { explainBalance, explainKeyBudget, foreseeRefusal, isSuspended } from '#adapters/store/money/balance-refusal.ts'
 import { InsufficientQuotaError, InvalidApiKeyError, TooManyOpenJobsError } from '#core/errors.ts'
 import { BudgetExceededError } from '#core/money/budget-exceeded-error.ts'

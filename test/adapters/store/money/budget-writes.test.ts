@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { type BudgetMove, moveKeyBudget, moveTenantBudget } from '#adapters/store/money/budget-writes.ts'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { putApiKey } from '#adapters/store/accounts/put-api-key.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantTenant } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { closeReservation, endJob, freeSlot } from '#adapters/store/money/end-job-writes.ts'
 import { readReservationItem } from '#adapters/store/money/reservation.ts'
 import { JOB_RECORD_SECONDS } from '#core/jobs/video-job.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { giveBack, giveBackToKey } from '#adapters/store/money/give-back.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { parseCredits } from '#core/money/money.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Order } from '#adapters/store/money/group-transaction.ts'
 import { GroupWriter } from '#adapters/store/money/group-writer.ts'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldInBudget } from '#adapters/store/money/held-in-budget.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { formatCredits } from '#core/money/money.ts'

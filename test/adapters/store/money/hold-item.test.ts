@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readHoldItem, type StoredHold, unnamedRest } from '#adapters/store/money/hold-item.ts'
 import { NO_CHANGE, RelayHold } from '#adapters/store/money/relay-hold.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'

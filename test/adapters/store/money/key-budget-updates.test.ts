@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { keyBudgetChangedAt, readKeyBudget } from '#adapters/store/accounts/budget-items.ts'
 import { moveKeyBudget } from '#adapters/store/money/budget-writes.ts'
 import {

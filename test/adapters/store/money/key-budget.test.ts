@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'

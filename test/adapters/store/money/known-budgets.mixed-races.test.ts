@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { getApiKey } from '#adapters/store/accounts/api-key-listing.ts'
 import { findCaller } from '#adapters/store/accounts/api-key-record.ts'

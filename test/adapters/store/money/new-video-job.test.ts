@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { putIdempotencyKey, putJob, putReservation, putReserveRow } from '#adapters/store/money/new-video-job.ts'
 import { newJob } from '../../../engines/video-jobs.ts'
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSnapshot, spentInPeriod } from '#adapters/store/money/period-spending.ts'
 import { countUsage } from '#adapters/store/money/usage-counters.ts'
 import type { PeriodKind } from '#core/money/budget.ts'

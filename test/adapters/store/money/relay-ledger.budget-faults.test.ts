@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { reserveQuota } from '#adapters/store/money/reserve-quota.ts'
 import type { Table } from '#adapters/store/table/table.ts'

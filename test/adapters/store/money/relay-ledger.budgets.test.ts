@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readHoldItem } from '#adapters/store/money/hold-item.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import { releaseHold } from '#adapters/store/money/release-hold.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { ServiceUnavailableError } from '#core/errors.ts'

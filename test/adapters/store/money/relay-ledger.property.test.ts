@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BudgetOfKey } from '#adapters/store/accounts/api-key-record.ts'
 import { readKeyBudget, readTenantBudget } from '#adapters/store/accounts/budget-items.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'

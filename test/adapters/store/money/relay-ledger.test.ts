@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'

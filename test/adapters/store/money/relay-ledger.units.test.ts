@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'
 import { openLeanTable } from '#adapters/store/table/lean-table.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import {
   billedAmount,
   countedSettlement,
@@ -31,7 +31,7 @@ const RESOLUTIONS: readonly RelayResolution[] = [
 const rowOf = (resolution: RelayResolution) => resolutionRow({ reservation: RESERVATION, resolution, at: 2_000 })
 
 describe('relay-reservation', () => {
-  it.each(RESOLUTIONS)('the ledger row of %j records this resolution, and no other', (resolution) => {
+  it.each(RESOLUTIONS)('the ledger row of $kind $actual records this resolution, and no other', (resolution) => {
     expect(RESOLUTIONS.filter((each) => isSameResolution(rowOf(resolution), each))).toEqual([resolution])
   })
 

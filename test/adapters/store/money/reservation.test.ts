@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getReservation, readReservationItem } from '#adapters/store/money/reservation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { startTestTable, type TestTable } from '../../../engines/start-test-table.ts'

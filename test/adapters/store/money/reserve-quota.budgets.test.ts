@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { TenantBudgets } from '#adapters/store/money/known-budgets.ts'

@@ -1,5 +1,5 @@
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import type { Bucket, OpenBucket } from '#adapters/store/bucket/video-bucket.ts'
 import { dropAnnouncedRequest } from '#adapters/store/money/announced-request.ts'

@@ -1,6 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'
 import { claimSubmit, recordAccepted } from '#adapters/store/jobs/submission.ts'
 import type { Resolution } from '#adapters/store/money/job-resolution.ts'

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GrantIdTakenError, grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { getTenant } from '#adapters/store/accounts/tenant-store.ts'
 import { getVideoJob } from '#adapters/store/jobs/job-reader.ts'

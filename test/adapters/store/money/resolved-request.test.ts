@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { putText } from '#adapters/store/bucket/video-bucket.ts'
 import { dueReservations, pendingCleanUps } from '#adapters/store/money/due-index.ts'
 import type { NewVideoJob } from '#adapters/store/money/new-video-job.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { beginBudget, changeBudgetAmount, clearBudget } from '#adapters/store/money/tenant-budget-updates.ts'
 import type { Budget } from '#core/money/budget.ts'
 import { microcredits } from '#core/money/money.ts'

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { v7 as uuidv7 } from 'uuid'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { grantCredits } from '#adapters/store/accounts/grant-credits.ts'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { setTenantBudget } from '#adapters/store/money/tenant-budget.ts'

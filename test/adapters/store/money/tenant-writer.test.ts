@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { revokeApiKey } from '#adapters/store/accounts/key-admin.ts'
 import { setApiKey } from '#adapters/store/accounts/key-settings.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'

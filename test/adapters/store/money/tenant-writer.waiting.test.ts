@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { systemClock } from '#adapters/clock.ts'
 import { RelayLedger } from '#adapters/store/money/relay-ledger.ts'
 import type { RelayReservation } from '#adapters/store/money/relay-reservation.ts'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readAudit } from '#adapters/store/audit/read-audit.ts'
 import { changeSwitch, SwitchesContendedError } from '#adapters/store/switches/change-switch.ts'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { readSwitches } from '#adapters/store/switches/read-switches.ts'
 import { NO_SWITCHES } from '#core/catalogue/switches.ts'
 

@@ -1,5 +1,5 @@
 import { TransactionCanceledException } from '@aws-sdk/client-dynamodb'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { AwsConnectionError, AwsServiceError } from '#adapters/aws/aws-service-error.ts'
 import {
   ConditionsNotMetError,

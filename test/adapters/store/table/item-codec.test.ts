@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
 import { decodeItem, encodeItem } from '#adapters/store/table/item-codec.ts'
 
 const integer = fc.oneof(

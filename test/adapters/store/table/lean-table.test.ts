@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import type { AwsCall } from '#adapters/aws/call-aws-service.ts'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { openLeanTable } from '#adapters/store/table/lean-table.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import type { Table, TableQuery } from '#adapters/store/table/table.ts'
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import { queryItems, queryPartition } from '#adapters/store/table/query-items.ts'
 import { DUE_INDEX, type Table, type TableWrite } from '#adapters/store/table/table.ts'

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { MissingEnvironmentError } from '#adapters/environment.ts'
 import { createDocumentClient, openTable } from '#adapters/store/table/sdk-table.ts'
 

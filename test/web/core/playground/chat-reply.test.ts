@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { afterChunk, FIRST_REPLY, plainNumber } from '../../../../web/src/core/playground/chat-reply.ts'
 
 describe('afterChunk', () => {

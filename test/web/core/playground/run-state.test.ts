@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from 'vitest'
 import { afterEvent, FIRST_RUN_STATE, hasEnded, type JobEvent } from '../../../../web/src/core/playground/run-state.ts'
 
 const EVENTS: readonly JobEvent[] = [
