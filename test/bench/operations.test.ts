@@ -48,7 +48,7 @@ describe('operations: one operation', () => {
     ['poll, failed', '1 GetItem, 2 UpdateItem, 1 R, 2 W'],
     ['store', '1 GetItem, 1 PutObject, 1 UpdateItem, 1 R, 2 W'],
     ['settle', '3 GetItem, 1 TransactWriteItems, 3 R, 15 W'],
-    ['fail', '3 GetItem, 1 TransactWriteItems, 3 R, 11 W'],
+    ['fail', '3 GetItem, 1 TransactWriteItems, 1 UpdateItem, 3 R, 12 W'],
     ['notify', '2 GetItem, 2 UpdateItem, 1.5 R, 4 W'],
     ['notify, sent before', '1 GetItem, 1 R, 0 W'],
     ['reconcile, nothing due', '20 Query, 10 R, 0 W'],
