@@ -1,11 +1,10 @@
 import { isFrontDoor } from '#adapters/secrets/front-door-secret.ts'
+import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
 import { type ConsoleSite, consoleSite, isLoopbackHost } from '#core/console/console-site.ts'
 import { crossSiteProblem } from '#core/console/cross-site.ts'
 import { CrossSiteError } from '#core/console/session-errors.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
 import { type ApiEvent, headerOf } from './api-event.ts'
-
-const FRONT_DOOR_HEADER = 'x-reelgate-front-door'
 
 /** Where the console of this deployment is served, from `CONSOLE_ORIGIN`. */
 export function currentSite(environment: Readonly<Record<string, string | undefined>> = process.env): ConsoleSite {

@@ -93,7 +93,10 @@ describe('function-needs: permissions', () => {
   })
 
   it.each([
-    ['states', ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile', 'admin-api/read', 'admin-api/write']],
+    [
+      'states',
+      ['api/create-video-job', 'api/cancel-video-job', 'pipeline/reconcile', 'admin-api/read', 'admin-api/write'],
+    ],
     ['cloudfront', ['cdn-signing-key']],
     ['cloudwatch', ['admin-api/read']],
     [

@@ -2,12 +2,10 @@ import { recordAudit } from '#adapters/store/audit/audit-entry.ts'
 import { countForHolder, takeSignInPlace } from '#adapters/store/console/console-rates.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import { count } from '#adapters/telemetry/count.ts'
+import { VIEWER_ADDRESS_HEADER } from '#core/cdn/front-door.ts'
 import { addressOfSignIn } from '#core/console/client-address.ts'
 import { HolderRateExceededError, TooManySignInsError } from '#core/console/session-errors.ts'
 import { type ApiEvent, headerOf } from '#middleware/api-event.ts'
-
-/** What the front door says of its viewer. Requests that did not come through it are refused before. */
-const VIEWER_ADDRESS_HEADER = 'x-reelgate-viewer-address'
 
 const MINUTE_MILLISECONDS = 60_000
 
