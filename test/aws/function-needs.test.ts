@@ -123,6 +123,10 @@ describe('function-needs: permissions', () => {
     expect(having.sort()).toEqual([...expected].sort())
   })
 
+  it('lets the function of the console that shows things describe executions, and start none', () => {
+    expect(actionsOf('admin-api/read', 'states')).toEqual(['DescribeExecution'])
+  })
+
   it('grants no wildcard action, and a wildcard resource only where AWS has no resource names', () => {
     for (const { properties } of policies) {
       for (const statement of properties.PolicyDocument.Statement) {
