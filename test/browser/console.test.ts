@@ -4,12 +4,12 @@ import { type SharedConsole, startConsoleHost } from './console-host.ts'
 import { testHostileStrings } from './hostile-strings.ts'
 import { testJobPages } from './job-pages.ts'
 import { testOwnerEffects } from './owner-effects.ts'
-import { testPlayground, writeGenerationTimes } from './playground.ts'
+import { testPlayground } from './playground.ts'
 
 let shared: SharedConsole
 beforeAll(async () => {
   const receiver = await startReceiver()
-  const host = await startConsoleHost({ callbackOrigins: [receiver.origin], writePast: writeGenerationTimes })
+  const host = await startConsoleHost({ callbackOrigins: [receiver.origin] })
   shared = { host, receiver }
 })
 afterAll(async () => {

@@ -1,19 +1,8 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { addGenerationTime } from '#adapters/store/jobs/generation-times.ts'
-import type { Table } from '#adapters/store/table/table.ts'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, DEMO_KEY, type SharedConsole } from './console-host.ts'
 import { loaded, playedSeconds, show } from './page-steps.ts'
-
-/** With eight finished jobs of its class, a job has a percentage from its submit on. */
-export async function writeGenerationTimes(table: Table): Promise<void> {
-  const nowSeconds = Math.trunc(Date.now() / 1000)
-  for (let job = 0; job < 8; job += 1) {
-    const key = { channelId: 'p1-main', className: 'famB-1.1-t2v#5#720P' }
-    await addGenerationTime(table, key, { seconds: 8, nowSeconds })
-  }
-}
 
 let host: ConsoleHost
 
