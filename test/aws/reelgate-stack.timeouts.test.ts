@@ -85,7 +85,7 @@ describe('reelgate-stack: the time limit', () => {
 
   it('of settling after a client disconnects ends within the wait of a local shutdown', () => {
     const reading = seconds('lambdas/relay/leave-reply.ts', 'ABANDONED_MILLISECONDS_MAX')
-    const shutdown = seconds('lib/local/local-host.ts', 'INVOCATIONS_END_MILLISECONDS_MAX')
+    const shutdown = seconds('lib/local/local-host.ts', 'REQUESTS_END_MILLISECONDS_MAX')
     expect(reading + MARGIN_SECONDS).toBeLessThan(shutdown)
   })
 
