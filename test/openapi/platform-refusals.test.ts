@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { App, Stack } from 'aws-cdk-lib'
-import { Template } from 'aws-cdk-lib/assertions'
 import { RestApi } from 'aws-cdk-lib/aws-apigateway'
 import { describe, expect, it } from 'vitest'
 import { addErrorResponses } from '#aws/gateway-error-responses.ts'
 import { PLATFORM_REFUSALS, PLATFORM_STATUSES, PLATFORM_TEXT } from '../../lib/openapi/platform-refusals.ts'
+import { resourcesOf, synthesizeAlone } from '../aws/synthesize-stack.ts'
 
 /** What API Gateway sends where it knows the cause of its own refusal; the rest is a default for a class of statuses. */
 const CLASSES = new Map([
@@ -16,14 +15,16 @@ const CLASSES = new Map([
 ])
 
 function bodyByClass(): ReadonlyMap<string, unknown> {
-  const api = new RestApi(new Stack(new App(), 'Stack'), 'Api')
-  api.root.addMethod('GET')
-  addErrorResponses(api, { isOpenToBrowsers: false })
-  const responses = Object.values(Template.fromStack(Stack.of(api)).findResources('AWS::ApiGateway::GatewayResponse'))
+  const template = synthesizeAlone((stack) => {
+    const api = new RestApi(stack, 'Api')
+    api.root.addMethod('GET')
+    addErrorResponses(api, { isOpenToBrowsers: false })
+  })
+  const responses = resourcesOf(template, 'AWS::ApiGateway::GatewayResponse')
   return new Map(
-    responses.map(({ Properties }) => [
-      Properties.ResponseType,
-      JSON.parse(Properties.ResponseTemplates['application/json']),
+    responses.map(({ properties }) => [
+      properties.ResponseType,
+      JSON.parse(properties.ResponseTemplates['application/json']),
     ]),
   )
 }

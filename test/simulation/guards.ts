@@ -28,7 +28,7 @@ export const GUARDS = {
   resolutionKey: { name: 'resolution key', item: '#2', clause: 'attribute_not_exists(PK)', noticedIn: 1 },
   reservationState: { name: 'reservation state', item: 'HOLD#', clause: '#state = :held', noticedIn: 1 },
   jobStatus: { name: 'job status', item: 'JOB#', clause: '#status IN (:from0', noticedIn: 1 },
-  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 124 },
+  webhookClaim: { name: 'webhook claim', item: 'JOB#', clause: 'attribute_not_exists(callbackState)', noticedIn: 189 },
 } as const satisfies Record<string, Guard>
 
 /** A suspension is kept by the mark of each key and by the state of the tenant: either is enough. */
@@ -39,9 +39,9 @@ export const SUSPENSION_GUARDS = [
 
 /** What stands behind a transaction of relayed requests, beside the key check and the resolution key that jobs have too. */
 export const RELAY_GUARDS = {
-  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 2 },
+  funds: { name: 'funds check of a group', item: '0', clause: 'available >= :needed', noticedIn: 6 },
   holdVersion: { name: 'version of a hold', item: 'PROC#', clause: 'version = :known', noticedIn: 2 },
-  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 85 },
+  newHold: { name: 'proof that a hold is new', item: 'PROC#', clause: 'attribute_not_exists(PK)', noticedIn: 117 },
   releasedHold: {
     name: 'version of a hold that is given back',
     item: 'PROC#',
@@ -61,7 +61,12 @@ export const RELAY_GUARDS = {
 /** What keeps budgets, corrections and alerts right. */
 export const BUDGET_GUARDS = {
   keyRoom: { name: 'room in the budget of a key', item: '0', clause: '#left >= :budgetNeeded', noticedIn: 3 },
-  keyRoomOfNewPeriod: { name: 'room in a new period of it', item: '0', clause: '#free >= :budgetNeeded', noticedIn: 3 },
+  keyRoomOfNewPeriod: {
+    name: 'room in a new period of it',
+    item: '0',
+    clause: '#free >= :budgetNeeded',
+    noticedIn: 22,
+  },
   tenantRoom: {
     name: 'room in the budget of a tenant',
     item: '0',
