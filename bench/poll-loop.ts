@@ -1,4 +1,4 @@
-import { STEP_NEEDS } from '#aws/function-needs.ts'
+import { STEP_NEEDS } from '#aws/pipeline-needs.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { UsualSeconds } from '#core/jobs/generation-times.ts'
 import { firstPollWait, nextPollWait } from '#core/jobs/waits.ts'

@@ -1,4 +1,5 @@
-import { API_NEEDS, STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/function-needs.ts'
+import { API_NEEDS } from '#aws/function-needs.ts'
+import { STEP_NEEDS, WEBHOOK_NEEDS } from '#aws/pipeline-needs.ts'
 import {
   AUDIT_UNITS,
   COUNTER_UNITS,

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import { CustomResource, Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { Grant } from 'aws-cdk-lib/aws-iam'
-import { BlockPublicAccess, Bucket, BucketEncryption, type IBucket, ObjectOwnership } from 'aws-cdk-lib/aws-s3'
+import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { GatewayFunction } from './gateway-function.ts'
 import { packConsole } from './pack-console.ts'
+import { createPrivateBucket } from './private-bucket.ts'
 
 /** Covers a minute of retries until IAM knows new permissions, the writes, and the response. */
 const TIMEOUT_SECONDS = 120
 /** Covers Lambda's two retries of the event, after one and two minutes. */
 const RESPONSE_MINUTES = 10
 const MEMORY_MEGABYTES = 512
-const MINIMUM_TLS_VERSION = 1.2
 
 /**
  * The private bucket of the console, and the function that fills it at each deployment. CDK's own construct for this brings the AWS
@@ -24,17 +24,10 @@ export class ConsoleSite extends Construct {
 
   constructor(scope: Construct, id: string, sources: FunctionSources) {
     super(scope, id)
-    // Bucket types `isWebsite` as possibly undefined, IBucket as optional, which exactOptionalPropertyTypes separates.
-    const bucket: Omit<Bucket, 'isWebsite'> = new Bucket(this, 'Bucket', {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      minimumTLSVersion: MINIMUM_TLS_VERSION,
+    this.bucket = createPrivateBucket(this, {
       // Each deployment writes its content again.
       removalPolicy: RemovalPolicy.DESTROY,
     })
-    this.bucket = bucket
     acknowledge(this, 'The bucket holds the public files of the console, which are the same in every deployment.', 'S1')
     this.#fill(sources)
   }

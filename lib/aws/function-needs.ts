@@ -34,10 +34,8 @@ export type FunctionNeeds = {
 const API_MEMORY_MEGABYTES = 1024
 /** Room for a client's body and several copies of an upstream's reply of 64 MB, for one request at a time. */
 const RELAY_MEMORY_MEGABYTES = 1024
-/** These functions mostly wait for an upstream or the table, and no client waits for them. */
-const STEP_MEMORY_MEGABYTES = 512
-/** A whole CPU and its share of the network, to copy the largest video within the timeout. */
-const STORE_MEMORY_MEGABYTES = 1769
+/** Of a function that reads one record a second, and now and then writes a comment. */
+const EVENTS_MEMORY_MEGABYTES = 512
 
 const api = { timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.api, memoryMegabytes: API_MEMORY_MEGABYTES }
 
@@ -119,9 +117,8 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
     table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'KEYS'] }, counts],
   },
   'get-video-events': {
-    // One reading a second, and a comment now and then.
     timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.relay,
-    memoryMegabytes: STEP_MEMORY_MEGABYTES,
+    memoryMegabytes: EVENTS_MEMORY_MEGABYTES,
     // The ledger says how a job ended whose record an older version wrote.
     table: [{ actions: ['BatchGetItem', 'GetItem'], partitions: ['K#*', 'L#*', 'T#*'] }, counts],
   },
@@ -157,86 +154,4 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   'get-openapi-document': { ...api, table: [], shipsOpenapi: true },
   'get-health': { ...api, table: [] },
   fallback: { ...api, table: [] },
-}
-
-const step = { memoryMegabytes: STEP_MEMORY_MEGABYTES, readsConfiguration: true } as const
-
-/** Ending a job: one transaction of status, ledger row and balance, and the deletion of objects in the bucket. */
-const resolution = {
-  table: [
-    { actions: ['GetItem'], partitions: ['T#*'] },
-    { actions: ['PutItem', 'UpdateItem'], partitions: ['BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'] },
-    { actions: ['UpdateItem'], partitions: ['FAILURES'] },
-  ],
-  objects: { 'v/': ['DeleteObject'], 'requests/': ['DeleteObject'], 'texts/': ['GetObject', 'DeleteObject'] },
-} as const
-
-/** The tasks of the state machine. */
-export const STEP_NEEDS = {
-  'submit-video-job': {
-    ...step,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['submit-video-job'],
-    table: [
-      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'SWITCHES', 'T#*'] },
-      { actions: ['UpdateItem'], partitions: ['CH#*', 'T#*'] },
-    ],
-    objects: { 'requests/': ['GetObject'], 'texts/': ['PutObject'] },
-    callsUpstreams: true,
-  },
-  'check-references': {
-    ...step,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['check-references'],
-    table: [{ actions: ['GetItem', 'UpdateItem'], partitions: ['T#*'] }],
-    objects: { 'requests/': ['GetObject'] },
-  },
-  'poll-video-job': {
-    ...step,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['poll-video-job'],
-    table: [
-      { actions: ['GetItem'], partitions: ['CH#*', 'GT#*', 'T#*'] },
-      { actions: ['UpdateItem'], partitions: ['GT#*', 'T#*', 'UP#*'] },
-    ],
-    objects: { 'texts/': ['PutObject'] },
-    callsUpstreams: true,
-  },
-  'store-video': {
-    ...step,
-    timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['store-video'],
-    memoryMegabytes: STORE_MEMORY_MEGABYTES,
-    table: [{ actions: ['GetItem', 'UpdateItem'], partitions: ['T#*'] }],
-    objects: { 'texts/': ['GetObject'], 'v/': ['PutObject', 'AbortMultipartUpload', 'DeleteObject'] },
-  },
-  'settle-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['settle-video-job'], ...resolution },
-  'fail-video-job': { ...step, timeoutSeconds: FUNCTION_TIMEOUT_SECONDS['fail-video-job'], ...resolution },
-} as const satisfies Record<string, FunctionNeeds>
-
-/** Name of a step, which is its folder below `lambdas/pipeline/`. */
-export type StepName = keyof typeof STEP_NEEDS
-
-/** The last task of the state machine. */
-export const WEBHOOK_NEEDS: FunctionNeeds = {
-  ...step,
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.webhook,
-  table: [
-    { actions: ['GetItem'], partitions: ['T#*', 'TENANTS'] },
-    { actions: ['UpdateItem'], partitions: ['T#*'] },
-  ],
-  signsUrls: true,
-}
-
-/** Ends jobs without an execution and relayed requests without a function, and deletes their reservations. */
-export const RECONCILE_NEEDS: FunctionNeeds = {
-  ...step,
-  timeoutSeconds: FUNCTION_TIMEOUT_SECONDS.reconcile,
-  ...resolution,
-  table: [
-    { actions: ['GetItem'], partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'T#*', 'TENANTS'] },
-    { actions: ['BatchGetItem'], partitions: ['BAL#*', 'BUDGET#*', 'T#*'] },
-    {
-      actions: ['PutItem', 'UpdateItem', 'DeleteItem'],
-      partitions: ['AL#*', 'BAL#*', 'BUDGET#*', 'CH#*', 'L#*', 'T#*', 'U#*'],
-    },
-    { actions: ['UpdateItem'], partitions: ['FAILURES'] },
-  ],
-  dueIndex: true,
 }

@@ -1,24 +1,15 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import { Effect, Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
-import {
-  BlockPublicAccess,
-  Bucket,
-  BucketEncryption,
-  type CorsRule,
-  HttpMethods,
-  type IBucket,
-  ObjectOwnership,
-} from 'aws-cdk-lib/aws-s3'
+import { type CorsRule, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct, type IConstruct } from 'constructs'
 import { type AllowedOrigins, EXPOSED_VIDEO_HEADERS, PREFLIGHT_SECONDS } from '#core/contract/cross-origin.ts'
 import { ABANDONED_UPLOAD_DAYS, OBJECT_DAYS, type ObjectPrefix } from '../config/object-lifetimes.ts'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
+import { createPrivateBucket } from './private-bucket.ts'
 import { tidyBucketEmptier } from './tidy-bucket-emptier.ts'
 
 /** The S3 actions that can be granted on objects. */
 export type ObjectAction = 'AbortMultipartUpload' | 'DeleteObject' | 'GetObject' | 'PutObject'
-
-const MINIMUM_TLS_VERSION = 1.2
 
 type VideoBucketProps = {
   readonly outlivesStack: boolean
@@ -34,13 +25,7 @@ export class VideoBucket extends Construct {
 
   constructor(scope: Construct, id: string, props: VideoBucketProps) {
     super(scope, id)
-    // Bucket types `isWebsite` as possibly undefined, IBucket as optional, which exactOptionalPropertyTypes separates.
-    const bucket: Omit<Bucket, 'isWebsite'> = new Bucket(this, 'Bucket', {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      minimumTLSVersion: MINIMUM_TLS_VERSION,
+    this.bucket = createPrivateBucket(this, {
       removalPolicy: props.outlivesStack ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
       autoDeleteObjects: props.isEmptiedAtEnd,
       ...(props.corsOrigins.length === 0 ? {} : { cors: [readableBy(props.corsOrigins)] }),
@@ -51,7 +36,6 @@ export class VideoBucket extends Construct {
         { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(ABANDONED_UPLOAD_DAYS) },
       ],
     })
-    this.bucket = bucket
     if (props.isEmptiedAtEnd) {
       tidyBucketEmptier(this)
     }

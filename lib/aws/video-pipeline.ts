@@ -4,8 +4,8 @@ import { Grant, type IGrantable, Role, ServicePrincipal } from 'aws-cdk-lib/aws-
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct, type IConstruct } from 'constructs'
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts'
-import { STEP_NEEDS, type StepName, WEBHOOK_NEEDS } from './function-needs.ts'
 import type { GatewayFunction } from './gateway-function.ts'
+import { STEP_NEEDS, type StepName, WEBHOOK_NEEDS } from './pipeline-needs.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 
