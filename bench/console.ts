@@ -166,7 +166,8 @@ function report(
 ): string {
   const rows = (timed: readonly Timed[]) =>
     timed.map(({ name, milliseconds }) => [name, median(milliseconds).toFixed(0), Math.max(...milliseconds).toFixed(0)])
-  const [first] = pages
+  const first = pages[0]?.milliseconds ?? []
+  const slowest = Math.max(...first)
   return [
     '## Console',
     '',
@@ -178,11 +179,12 @@ function report(
     markdownTable(['request', 'ms, median', 'ms, largest'], rows(requests)),
     '',
     markdownTable(
-      ['target', 'found'],
+      ['target', 'found', ''],
       [
         [
           `first list within ${TARGET_MILLISECONDS} ms`,
-          `${median(first?.milliseconds ?? []).toFixed(0)} ms, at most ${Math.max(...(first?.milliseconds ?? [])).toFixed(0)} ms`,
+          `${median(first).toFixed(0)} ms, at most ${slowest.toFixed(0)} ms`,
+          slowest <= TARGET_MILLISECONDS ? 'met' : 'missed',
         ],
       ],
     ),
