@@ -1,4 +1,5 @@
 import { seededTimes } from '#adapters/store/jobs/generation-times.ts'
+import { ConditionsNotMetError } from '#adapters/store/table/conditions-not-met-error.ts'
 import type { Table, TableWrite } from '#adapters/store/table/table.ts'
 import type { VideoChannel } from '#core/catalogue/channel.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
@@ -19,7 +20,7 @@ const WRITES_PER_TRANSACTION = 100
 
 /**
  * Lets the classes of simulated channels begin with a usual time, so that the first jobs of a new data directory show how far they are.
- * Channels whose first poll would come later by it are left out: their configuration wants them to be fast.
+ * Channels whose first poll would come later by it are left out: their configuration wants them to be fast. Times that were learnt stay.
  * @param config as it was read: simulated channels have the base url `simulator`.
  */
 export async function seedSimulatedTimes(
@@ -39,7 +40,14 @@ export async function seedSimulatedTimes(
   }
   const all = [...writes]
   for (let first = 0; first < all.length; first += WRITES_PER_TRANSACTION) {
-    await table.transact(Object.fromEntries(all.slice(first, first + WRITES_PER_TRANSACTION)))
+    try {
+      await table.transact(Object.fromEntries(all.slice(first, first + WRITES_PER_TRANSACTION)))
+    } catch (error) {
+      if (!(error instanceof ConditionsNotMetError)) {
+        throw error
+      }
+      // The table has learnt times of its own, such as one that outlived its data directory.
+    }
   }
 }
 

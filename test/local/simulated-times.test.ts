@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
+import { addGenerationTime, readUsualSeconds } from '#adapters/store/jobs/generation-times.ts'
 import type { GatewayConfig } from '#core/catalogue/gateway-config.ts'
 import { seedSimulatedTimes } from '#local/simulated-times.ts'
 import { shippedConfiguration } from '../aws/synthesize-stack.ts'
@@ -27,6 +27,16 @@ describe('seedSimulatedTimes', () => {
   it('lets every class of a simulated channel begin with a usual time', async () => {
     expect(await usualAfter(simulated())).toEqual({ early: 8, median: 10 })
     expect(await usualAfter(simulated(), 'famA-1-lite-i2v#5#720P')).toEqual({ early: 8, median: 10 })
+  })
+
+  it('keeps what a table has learnt already', async () => {
+    const table = await engine.fresh()
+    const key = { channelId: 'p2-direct', className: 'famA-2-fast#5#720P' }
+    for (let jobs = 0; jobs < 8; jobs += 1) {
+      await addGenerationTime(table, key, { seconds: 60, nowSeconds: 1_000 })
+    }
+    await seedSimulatedTimes(table, simulated(), 1_000)
+    expect((await readUsualSeconds(table, key))?.median).toBe(60)
   })
 
   it('leaves a channel alone that has an upstream, or that is polled sooner', async () => {

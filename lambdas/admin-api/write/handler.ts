@@ -1,4 +1,4 @@
-import { openVideoUrlSigner } from '#adapters/cdn/video-url-signer.ts'
+import type { OpenUrlSigner } from '#adapters/cdn/video-url-signer.ts'
 import { systemClock } from '#adapters/clock.ts'
 import { openCatalogue } from '#adapters/config/gateway-catalogue.ts'
 import { once } from '#adapters/once.ts'
@@ -12,7 +12,9 @@ const context = {
   table: openTable(),
   openBucket: once(openBucket),
   openCatalogue: once(openCatalogue),
-  openUrlSigner: openVideoUrlSigner,
+  // Loaded when a callback is sent again: nothing else signs urls here.
+  openUrlSigner: async (job: Parameters<OpenUrlSigner>[0]) =>
+    (await import('#adapters/cdn/video-url-signer.ts')).openVideoUrlSigner(job),
 }
 
 /** The operations of the admin API that ADMIN_ROUTES gives to this function. */
