@@ -75,6 +75,9 @@ export async function startGateway(options: Options = {}): Promise<Gateway> {
   })
   const url = await waitForUrl(child, (line) => {
     output += `${line}\n`
+  }).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
   })
   const admin = new AdminProcess(dataDirectory)
   const end = async (signal: NodeJS.Signals) => {
