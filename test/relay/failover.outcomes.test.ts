@@ -78,10 +78,11 @@ describe('all channels together', () => {
   it('are tried until the deadline of the request and no longer', async () => {
     await addChannel('main', answering(httpAnswer(500)))
     const spare = await addChannel('spare', ok)
+    const realNow = performance.now.bind(performance)
     const clock = vi.spyOn(performance, 'now')
-    clock.mockReturnValueOnce(0).mockReturnValueOnce(0).mockReturnValue(290_000)
+    clock.mockImplementation(() => realNow() + (logged.length === 0 ? 0 : 290_000))
     try {
-      await expect(call({ deadline: 290_000 })).rejects.toBeInstanceOf(UpstreamFailedError)
+      await expect(call()).rejects.toBeInstanceOf(UpstreamFailedError)
     } finally {
       clock.mockRestore()
     }
