@@ -70,7 +70,9 @@ export function adminHandler<Name extends AdminFunction>(
       await requireFrontDoor(event)
       requireSameSite(event, site())
       if (route.access !== 'public') {
-        event.session = await requireSession(event, route.access, { site: site(), table: open })
+        const found = await requireSession(event, route, { site: site(), table: open })
+        event.session = found.session
+        event.askedTenant = found.tenant
       }
       checkQuery(event, route)
       event.json = await readAdminBody(event)

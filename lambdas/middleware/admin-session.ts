@@ -1,39 +1,51 @@
-import { findSession } from '#adapters/store/console/find-session.ts'
+import { type FoundSession, findSession } from '#adapters/store/console/find-session.ts'
 import type { Table } from '#adapters/store/table/table.ts'
-import type { Access } from '#core/console/admin-route.ts'
+import type { AdminRoute } from '#core/console/admin-route.ts'
 import { type ConsoleSite, sessionCookieName } from '#core/console/console-site.ts'
 import { cookieValues } from '#core/console/cookies.ts'
-import { mayAccess, type Session } from '#core/console/session.ts'
+import { mayAccess } from '#core/console/session.ts'
 import { ForbiddenError, NotSignedInError } from '#core/console/session-errors.ts'
 import { type ApiEvent, headerLinesOf, headerOf } from './api-event.ts'
 
 /** The header with the secret that the page holds on loopback. */
 const PAGE_HEADER = 'x-reelgate-page'
 
+type AskedRoute = Pick<AdminRoute, 'access' | 'readsTenant'>
+
 type SessionContext = { readonly site: ConsoleSite; readonly table: () => Pick<Table, 'readItems'> }
 
 /**
- * Finds the session of a request, and checks that its role may call the operation.
+ * Finds the session of a request, with the tenant that the page is about, and checks that its role may call the operation.
  * @throws NotSignedInError without a valid session; ForbiddenError for a role that may not call it.
  */
-export async function requireSession(event: ApiEvent, access: Access, context: SessionContext): Promise<Session> {
-  const session = await readSession(event, context)
-  if (session === undefined) {
+export async function requireSession(
+  event: ApiEvent,
+  { access, readsTenant }: AskedRoute,
+  context: SessionContext,
+): Promise<FoundSession> {
+  const tenantId = readsTenant ? event.queryStringParameters?.tenant : undefined
+  const found = await readSession(event, tenantId, context)
+  if (found === undefined) {
     throw new NotSignedInError()
   }
+  const { session } = found
   if (!mayAccess(session.role, access)) {
     throw new ForbiddenError(`this needs the role ${access}, and this session has the role ${session.role}`)
   }
-  return session
+  return found
 }
 
 /** Two cookies of one name are none: another site of the same domain may have set one of them. */
-async function readSession(event: ApiEvent, { site, table }: SessionContext): Promise<Session | undefined> {
+async function readSession(
+  event: ApiEvent,
+  tenantId: string | undefined,
+  { site, table }: SessionContext,
+): Promise<FoundSession | undefined> {
   const name = sessionCookieName(site, headerOf(event, 'host'))
   const [token, ...others] = cookieValues(headerLinesOf(event, 'cookie'), name)
   if (token === undefined || others.length > 0) {
     return undefined
   }
   const pageSecret = headerOf(event, PAGE_HEADER)
-  return await findSession(table(), { token, pageSecret, nowMilliseconds: Date.now() })
+  return await findSession(table(), { token, pageSecret, nowMilliseconds: Date.now(), tenantId })
 }

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda'
 import type { Caller } from '#adapters/store/accounts/api-key-record.ts'
+import type { FoundTenant } from '#adapters/store/console/find-session.ts'
 import type { Session } from '#core/console/session.ts'
 import type { IgnoredParts } from '#core/contract/ignored-fields.ts'
 import type { VideoJob } from '#core/jobs/video-job.ts'
@@ -11,6 +12,8 @@ export type ApiEvent = APIGatewayProxyEvent & {
   caller?: Caller
   /** The signed-in user of the console, on routes of the admin API. */
   session?: Session
+  /** The tenant that the query names, where the operation reads it with the session; undefined if there is none. */
+  askedTenant?: FoundTenant | undefined
   /** The caller's own job that the path names, where the operation reads it with the key; undefined if there is none. */
   job?: VideoJob | undefined
   /** What the caller's key and tenant have, where the operation reads it with the key. */

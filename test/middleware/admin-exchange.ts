@@ -2,6 +2,7 @@ import { sha256Hex } from '#adapters/crypto/sha256.ts'
 import { sessionItemOf } from '#adapters/store/console/session-record.ts'
 import type { Item } from '#adapters/store/table/item-codec.ts'
 import type { Table } from '#adapters/store/table/table.ts'
+import type { TableKey } from '#adapters/store/table/table-keys.ts'
 import type { AdminOperationOf } from '#core/console/admin-routes.ts'
 import type { Session } from '#core/console/session.ts'
 import { WRITE_ROUTES } from '#core/console/write-routes.ts'
@@ -17,8 +18,14 @@ const TOKEN = `${SESSION_ID}.n.${'x'.repeat(43)}`
 /** The host and the origin of the requests of {@link adminEvent}. */
 const HOST = 'localhost:8787'
 
-/** A table that holds one session, which needs the page secret `page`. */
-export function tableWithSession(fields: Partial<Session> = {}): () => Pick<Table, 'readItems'> {
+/**
+ * A table that holds one session, which needs the page secret `page`; other items are those of `table`, or a
+ * tenant for each key.
+ */
+export function tableWithSession(
+  fields: Partial<Session> = {},
+  table: Pick<Table, 'readItems'> = { readItems: async (keys) => keys.map(tenantItemOf) },
+): () => Pick<Table, 'readItems'> {
   const session: Session = {
     id: SESSION_ID,
     kind: 'local',
@@ -33,7 +40,16 @@ export function tableWithSession(fields: Partial<Session> = {}): () => Pick<Tabl
     ...fields,
   }
   const item: Item = sessionItemOf({ session, digest: sha256Hex(TOKEN), pageDigest: sha256Hex('page') })
-  return () => ({ readItems: async ([key]) => [key?.SK === SESSION_ID ? item : undefined] })
+  return () => ({
+    readItems: async ([key, ...others]) => [
+      key?.SK === SESSION_ID ? item : undefined,
+      ...(others.length === 0 ? [] : await table.readItems(others)),
+    ],
+  })
+}
+
+function tenantItemOf({ SK }: TableKey): Item {
+  return { SK, name: 'Acme', webhookSecret: 'whsec_test' }
 }
 
 /** Serves every operation of the function that writes alike. */

@@ -7,7 +7,7 @@ import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { ledgerRow } from './ledger-row.ts'
 import type { ReadContext } from './read-context.ts'
-import { namedTenant, tenantIdOf, visibleRow } from './tenant-of-request.ts'
+import { tenantOf, visibleRow } from './tenant-of-request.ts'
 
 const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
 
@@ -18,12 +18,11 @@ const KINDS = ['grant', 'adjust', 'reserve', 'settle', 'release'] as const
 const position = z.tuple([z.int(), z.string().check(z.regex(/^(?:[!-~]{1,200}$|grant#|adjust#)/))])
 
 /**
- * GET /admin/v1/ledger: two queries at most, however many rows there are; with `id` one request. Only a first page without rows costs an admin
- * one request more, which tells a ledger without such rows from a tenant that does not exist.
+ * GET /admin/v1/ledger: two queries at most, however many rows there are; with `id` one request.
  */
 export async function listLedger(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
   const session = sessionOf(event)
-  const tenantId = tenantIdOf(event)
+  const { id: tenantId } = tenantOf(event)
   const query = event.queryStringParameters ?? {}
   const id = readQueryText(query, 'id')
   const wish = {
@@ -37,9 +36,6 @@ export async function listLedger(event: ApiEvent, { table, now }: ReadContext): 
     id === undefined
       ? await readLedgerPage(table(), tenantId, wish, now())
       : { rows: await readLedgerRowsOf(table(), tenantId, id), next: undefined, isIncomplete: false }
-  if (page.rows.length === 0 && wish.after === undefined) {
-    await namedTenant(event, table(), tenantId)
-  }
   return {
     body: {
       object: 'list',

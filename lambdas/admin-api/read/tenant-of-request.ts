@@ -1,4 +1,4 @@
-import { readTenantName } from '#adapters/store/accounts/tenant-store.ts'
+import type { FoundTenant } from '#adapters/store/console/find-session.ts'
 import { isSortKey } from '#adapters/store/table/table-keys.ts'
 import { AdminNotFoundError } from '#core/console/admin-errors.ts'
 import type { Session } from '#core/console/session.ts'
@@ -6,10 +6,6 @@ import { ForbiddenError } from '#core/console/session-errors.ts'
 import { InvalidRequestError } from '#core/errors.ts'
 import { sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
-import type { ReadableTable } from './read-context.ts'
-
-/** A tenant by its id and its name. */
-type TenantName = { readonly id: string; readonly name: string }
 
 /**
  * The tenant whose page is asked for: of an API key its own, whatever the request says or leaves out; else the one that `tenant` names.
@@ -20,7 +16,7 @@ export function tenantIdIfGiven(event: ApiEvent): string | undefined {
   return allowedTenant(sessionOf(event), event.queryStringParameters?.tenant)
 }
 
-/** The same for a page that always has one tenant. @throws InvalidRequestError if an admin names none. */
+/** @throws InvalidRequestError if an admin names no tenant. */
 export function tenantIdOf(event: ApiEvent): string {
   const tenantId = tenantIdIfGiven(event)
   if (tenantId === undefined) {
@@ -41,14 +37,19 @@ export function allowedTenant({ role, tenant }: Session, asked: string | undefin
   return tenantId
 }
 
-/** The tenant with its name, which the session of an API key has. @throws AdminNotFoundError for an unknown tenant. */
-export async function namedTenant(event: ApiEvent, table: ReadableTable, tenantId: string): Promise<TenantName> {
+/**
+ * The tenant of a page that always has one, which was read with the session, or is that of the API key.
+ * @throws InvalidRequestError if an admin names none; ForbiddenError for an API key that names another; AdminNotFoundError for an
+ *   unknown tenant.
+ */
+export function tenantOf(event: ApiEvent): FoundTenant {
+  const tenantId = tenantIdOf(event)
   const { tenant } = sessionOf(event)
-  const named = tenant?.id === tenantId ? tenant : await readTenantName(table, tenantId)
-  if (named === undefined) {
+  const found = tenant?.id === tenantId ? tenant : event.askedTenant
+  if (found === undefined) {
     throw unknownTenant(tenantId)
   }
-  return { id: named.id, name: named.name }
+  return { id: found.id, name: found.name }
 }
 
 /** What of a row is for operators alone: what served a request, and why an operator moved credits. */

@@ -3,15 +3,14 @@ import { TenantTooLargeError, verifyBounded } from '#lambdas/admin/ledger/verify
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
-import { namedTenant, tenantIdOf } from './tenant-of-request.ts'
+import { tenantOf } from './tenant-of-request.ts'
 
 /** GET /admin/v1/ledger/verification: reads the whole tenant, up to a bound, because somebody asked for it. */
 export async function verifyTenantLedger(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
-  const { table, now, verifications } = context
+  const { now, verifications } = context
   const end = verifications.begin(sessionOf(event).id, now())
   try {
-    const { id: tenant } = await namedTenant(event, table(), tenantIdOf(event))
-    return await verify(tenant, context)
+    return await verify(tenantOf(event).id, context)
   } finally {
     end()
   }

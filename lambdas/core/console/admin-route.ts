@@ -20,6 +20,8 @@ export type AdminRow = {
   readonly errorStatuses: readonly number[]
   /** Names of its query parameters; all others are a 400. */
   readonly query?: readonly string[]
+  /** The tenant that `tenant` names is read in the same request to the table as the session. */
+  readonly readsTenant?: true
   /** Takes other query parameters too, and ignores them: an OpenID provider adds its own. */
   readonly isQueryOpen?: true
 }

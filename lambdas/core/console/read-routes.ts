@@ -30,6 +30,7 @@ export const READ_ROUTES = [
     successStatus: 200,
     errorStatuses: ERRORS,
     query: ['tenant', 'status', 'model', 'created_after', 'created_before', 'after', 'limit'],
+    readsTenant: true,
   },
   {
     operation: 'get-video',
@@ -74,6 +75,7 @@ export const READ_ROUTES = [
     successStatus: 200,
     errorStatuses: ERRORS,
     query: ['tenant', 'kind', 'from', 'to', 'id', 'after', 'limit'],
+    readsTenant: true,
   },
   {
     operation: 'verify-ledger',
@@ -83,6 +85,7 @@ export const READ_ROUTES = [
     successStatus: 200,
     errorStatuses: [...ERRORS, 429],
     query: ['tenant'],
+    readsTenant: true,
   },
   {
     operation: 'get-channels',
@@ -109,5 +112,6 @@ export const READ_ROUTES = [
     successStatus: 200,
     errorStatuses: ERRORS,
     query: ['tenant', 'after', 'limit'],
+    readsTenant: true,
   },
 ] as const satisfies readonly AdminRow[]

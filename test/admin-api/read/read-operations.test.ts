@@ -77,6 +77,12 @@ describe('list-ledger', () => {
     expect(requests).toBeLessThanOrEqual(3)
   })
 
+  it('list-ledger 200: no row of a time, with at most three requests to the table', async () => {
+    const { status, body, requests } = await read('/ledger', { tenant: tenant.tenantId, to: '1000000000' })
+    expect([status, body.data]).toEqual([200, []])
+    expect(requests).toBeLessThanOrEqual(3)
+  })
+
   it.each([
     ['longer than a key of the table', '0'.repeat(1_500)],
     ['half a character', '00000000-0000-7000-8000-\ud800#1'],

@@ -55,7 +55,7 @@ export function readRig(table: TableWithClient, changes: Partial<ReadContext> = 
       now: Date.now,
       ...changes,
     }
-    const handler = adminHandler('read', readOperations(context), { openTable: tableWithSession(session) })
+    const handler = adminHandler('read', readOperations(context), { openTable: tableWithSession(session, table) })
     const event = adminEvent('GET', `/admin/v1${path}`, { queryStringParameters: { ...query } })
     const { statusCode, body } = await handler(event, lambdaContext)
     return { status: statusCode, body: JSON.parse(body), requests }

@@ -3,8 +3,9 @@ import { type KeyOfSession, readSessionToken } from '#core/console/session-token
 import { isSameString } from '../../crypto/same-string.ts'
 import { sha256Hex } from '../../crypto/sha256.ts'
 import { readCaller } from '../accounts/api-key-record.ts'
+import { readTenantRecord } from '../accounts/tenant-store.ts'
 import type { Table } from '../table/table.ts'
-import { tableKeys } from '../table/table-keys.ts'
+import { isSortKey, tableKeys } from '../table/table-keys.ts'
 import { readAdminKeyRecord } from './admin-keys.ts'
 import { readSessionRecord, type StoredSession } from './session-record.ts'
 
@@ -15,32 +16,51 @@ export type ShownSession = {
   /** The secret that the page holds; undefined without one. */
   readonly pageSecret: string | undefined
   readonly nowMilliseconds: number
+  /** A tenant to read along; one that cannot be in the table is not found. */
+  readonly tenantId?: string | undefined
 }
+
+/** A session, and the tenant that was read along; undefined if none was asked for or there is none. */
+export type FoundSession = { readonly session: Session; readonly tenant: FoundTenant | undefined }
+
+/** A tenant by its id and its name. */
+export type FoundTenant = { readonly id: string; readonly name: string }
 
 /**
  * Finds a session by one request to the table, strongly consistent, which also reads the key that the session depends on: a
- * revoked key ends its sessions at their next request. Undefined for a session that is unknown, over or signed out, whose page
+ * revoked key ends its sessions at their next request, and the tenant of the page. Undefined for a session that is unknown, over or signed out, whose page
  * secret is wrong, or whose key is revoked, expired or of a suspended tenant.
  */
 export async function findSession(
   table: Pick<Table, 'readItems'>,
-  { token, pageSecret, nowMilliseconds }: ShownSession,
-): Promise<Session | undefined> {
+  { token, pageSecret, nowMilliseconds, tenantId }: ShownSession,
+): Promise<FoundSession | undefined> {
   const parts = readSessionToken(token)
   if (parts === undefined) {
     return undefined
   }
   const { sessionId, key } = parts
-  const keys = [tableKeys.session(sessionId), ...(key === undefined ? [] : [keyItem(key)])]
-  const [item, keyOfSession] = await table.readItems(keys)
+  const own = [tableKeys.session(sessionId), ...(key === undefined ? [] : [keyItem(key)])]
+  const isAskable = tenantId !== undefined && isSortKey(tenantId)
+  const items = await table.readItems([...own, ...(isAskable ? [tableKeys.tenant(tenantId)] : [])])
+  const [item, keyOfSession] = items.slice(0, own.length)
   if (item === undefined) {
     return undefined
   }
+  const tenantItem = items[own.length]
   const stored = readSessionRecord(item)
   const { session } = stored
   const isProved = isSameString(stored.digest, sha256Hex(token)) && isPageOf(stored, pageSecret)
   const isCurrent = session.expiresAt > nowMilliseconds && mayKeyGoOn(key, keyOfSession, nowMilliseconds)
-  return isProved && isCurrent ? session : undefined
+  if (!isProved || !isCurrent) {
+    return undefined
+  }
+  return { session, tenant: tenantItem === undefined ? undefined : nameOf(tenantItem) }
+}
+
+function nameOf(item: unknown): FoundTenant {
+  const { id, name } = readTenantRecord(item)
+  return { id, name }
 }
 
 function isPageOf({ pageDigest }: StoredSession, pageSecret: string | undefined): boolean {

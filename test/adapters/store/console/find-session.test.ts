@@ -43,8 +43,8 @@ async function signedIn(key: KeyOfSession | undefined, pageSecret?: string): Pro
   return token
 }
 
-function find(token: string, { pageSecret, at = NOW }: { pageSecret?: string; at?: number } = {}) {
-  return findSession(engine.table, { token, pageSecret, nowMilliseconds: at })
+async function find(token: string, { pageSecret, at = NOW }: { pageSecret?: string; at?: number } = {}) {
+  return (await findSession(engine.table, { token, pageSecret, nowMilliseconds: at }))?.session
 }
 
 describe('findSession', () => {
@@ -96,7 +96,19 @@ describe('findSession', () => {
     expect(await find(await signedIn({ kind: 'admin_key', keyId: 'nobody00' }))).toBeUndefined()
   })
 
-  it('sends one request to the table', async () => {
+  it.each([
+    ['one that exists', 'globex', { id: 'globex', name: 'Globex' }],
+    ['one that does not exist', 'nobody', undefined],
+    ['an id that no key of the table can have', 'x'.repeat(2_000), undefined],
+    ['an empty id', '', undefined],
+  ])('reads the tenant along that it is asked for: %s', async (_, tenantId, tenant) => {
+    await makeTenant(engine.table, { id: 'globex', name: 'Globex', credits: ZERO }, TESTER).catch(() => undefined)
+    const token = await signedIn(undefined)
+    const shown = { token, pageSecret: undefined, nowMilliseconds: NOW, tenantId }
+    expect(await findSession(engine.table, shown)).toMatchObject({ session: { actor: 'ada' }, tenant })
+  })
+
+  it('sends one request to the table, also for a session with a key and a page with a tenant', async () => {
     const token = await signedIn({ kind: 'api_key', keyId: 'nobody00' })
     let requests = 0
     const table = {
@@ -105,7 +117,7 @@ describe('findSession', () => {
         return engine.table.readItems(keys)
       },
     }
-    await findSession(table, { token, pageSecret: undefined, nowMilliseconds: NOW })
+    await findSession(table, { token, pageSecret: undefined, nowMilliseconds: NOW, tenantId: 'acme' })
     expect(requests).toBe(1)
   })
 })
