@@ -34,7 +34,11 @@ export function testJobPages(shared: () => SharedConsole): void {
       await eventually(events, ({ text }) => text.includes('"callback"'))
 
       const client = await host.withKey(key)
+      host.browser.expectProblem(/status of 403 .*\.mp4/)
+      await client.route('**/v/**', (route) => route.fulfill({ status: 403 }), { times: 1 })
       await show(client, `/console/videos/${id}`)
+      await client.getByText('The video cannot be loaded').waitFor()
+      await client.getByRole('button', { name: 'Try again' }).click()
       expect(await client.locator('video').evaluate(playedSeconds)).toBeGreaterThan(0)
       expect(await client.getByRole('button', { name: /delete|cancel|again|redrive/i }).count()).toBe(0)
 

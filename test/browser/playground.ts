@@ -35,12 +35,14 @@ export function testPlayground(shared: () => SharedConsole): void {
       host = shared().host
     })
 
-    it('quotes a video, shows its progress, plays it, and leads to its rows in the ledger and to its cost in the usage', async () => {
+    it('quotes a video, shows its progress also after a failure, plays it, and leads to its rows in the ledger and to its cost in the usage', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&model=famB-1.1-t2v')
       await page.getByLabel('Prompt').fill('a paper city')
       const quote = await page.locator('.quotes data').getAttribute('value')
       expect(quote).toBe('0.7')
+      host.browser.expectProblem(/status of 503 .*\/events/)
+      await page.route('**/events', (route) => route.fulfill({ status: 503 }), { times: 1 })
       await page.getByRole('button', { name: 'Create the video' }).click()
       await progressMoves(page)
       const results = page.getByLabel('Results')
@@ -81,9 +83,11 @@ export function testPlayground(shared: () => SharedConsole): void {
       await checkInBothThemes(page)
     })
 
-    it('makes images of two models side by side and says what each costs', async () => {
+    it('offers what two image models take, makes their images side by side, and says what each costs', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=image&model=image-v3&compare=image-v2')
+      await page.getByText('image-v3 takes one image a request').waitFor()
+      expect(await page.getByLabel('Size').locator('option').allInnerTexts()).toEqual(['The model’s own', '1024x1024'])
       await page.getByLabel('Prompt').fill('a lighthouse')
       await page.getByRole('button', { name: 'Create the image' }).click()
       const results = page.getByLabel('Results')

@@ -58,6 +58,10 @@ export const modelResponse = z.looseObject({
     .looseObject({ images: range, videos: range, audios: range })
     .optional()
     .describe('How many references of each kind a job takes. Only video models.'),
+  sizes: z.array(z.string()).optional().describe('Sizes of an image, such as 1024x1024. Only image models.'),
+  qualities: z.array(z.string()).optional().describe('Only image models that have qualities.'),
+  styles: z.array(z.string()).optional().describe('Only image models that have styles.'),
+  n: range.optional().describe('How many images a request may ask for. Only image models.'),
 })
 
 /** The list of models (interface, "Model"). */

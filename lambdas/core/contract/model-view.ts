@@ -1,5 +1,5 @@
 import type { Catalogue } from '../catalogue/catalogue.ts'
-import type { Model, VideoModel } from '../catalogue/model.ts'
+import type { ImageModel, Model, VideoModel } from '../catalogue/model.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import type { MODALITIES } from '../parameters/modalities.ts'
 import { ROUTES, type Route } from './routes.ts'
@@ -56,6 +56,10 @@ type Abilities = {
   readonly durations?: Range
   readonly resolutions?: readonly string[]
   readonly references?: { readonly images: Range; readonly videos: Range; readonly audios: Range }
+  readonly sizes?: readonly string[]
+  readonly qualities?: readonly string[]
+  readonly styles?: readonly string[]
+  readonly n?: Range
 }
 
 function abilitiesOf(model: Model, catalogue: Pick<Catalogue, 'videoChannels'>): Abilities {
@@ -74,11 +78,22 @@ function abilitiesOf(model: Model, catalogue: Pick<Catalogue, 'videoChannels'>):
         output_modalities: ['embedding'],
       }
     case 'image':
-      return { input_modalities: ['text'], output_modalities: ['image'] }
+      return imageAbilities(model)
     case 'video':
       return videoAbilities(model, catalogue)
     default:
       return model satisfies never
+  }
+}
+
+function imageAbilities({ sizes, qualities, styles, n }: ImageModel): Abilities {
+  return {
+    input_modalities: ['text'],
+    output_modalities: ['image'],
+    sizes,
+    ...(qualities.length === 0 ? {} : { qualities }),
+    ...(styles.length === 0 ? {} : { styles }),
+    n: { min: 1, max: n.max },
   }
 }
 

@@ -75,7 +75,17 @@ describe('modelView', () => {
       'text-embedding-3-small',
       { context_window: 8192, output_modalities: ['embedding'], endpoints: ['/v1/embeddings'] },
     ],
-    ['image-v3', { output_modalities: ['image'], endpoints: ['/v1/images/generations'] }],
+    [
+      'image-v3',
+      {
+        output_modalities: ['image'],
+        endpoints: ['/v1/images/generations'],
+        sizes: ['1024x1024', '1792x1024', '1024x1792'],
+        qualities: ['standard', 'hd'],
+        styles: ['vivid', 'natural'],
+        n: { min: 1, max: 1 },
+      },
+    ],
     [
       'famB-1.1-i2v',
       {
@@ -91,6 +101,13 @@ describe('modelView', () => {
     ['famB-1.1-t2v', { input_modalities: ['text'] }],
   ])('shows what %s takes', (id, fields) => {
     expect(viewOf(id)).toMatchObject(fields)
+  })
+
+  it('shows no qualities and styles of an image model that has none', () => {
+    const shown = viewOf('image-v2')
+    expect(shown).toMatchObject({ sizes: ['256x256', '512x512', '1024x1024'], n: { min: 1, max: 10 } })
+    expect(shown).not.toHaveProperty('qualities')
+    expect(shown).not.toHaveProperty('styles')
   })
 
   it('shows no reference audio and video where no channel takes them', () => {

@@ -724,6 +724,19 @@ export interface components {
             } & {
                 [key: string]: unknown;
             };
+            /** @description Sizes of an image, such as 1024x1024. Only image models. */
+            sizes?: string[];
+            /** @description Only image models that have qualities. */
+            qualities?: string[];
+            /** @description Only image models that have styles. */
+            styles?: string[];
+            /** @description How many images a request may ask for. Only image models. */
+            n?: {
+                min: number;
+                max: number;
+            } & {
+                [key: string]: unknown;
+            };
         } & {
             [key: string]: unknown;
         };

@@ -3,9 +3,10 @@ import { gatewayRequest } from '../../api/gateway-request.ts'
 import { describeFailure } from '../../components/action-dialog.tsx'
 import { Amount } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
-import { Field } from '../../components/field.tsx'
 import { imageBlobs } from '../../core/playground/image-blobs.ts'
+import { FIRST_IMAGE_CHOICE, fitImageChoice, imageBody } from '../../core/playground/image-choice.ts'
 import { CopyAs } from './copy-as.tsx'
+import { ImageForm } from './image-form.tsx'
 import { ModelFacts } from './model-facts.tsx'
 import type { PlaygroundProps } from './playground-props.ts'
 
@@ -13,19 +14,11 @@ type ImageRun = { readonly id: string; readonly bodies: readonly Readonly<Record
 
 /** Creates images with one model or two, side by side. */
 export function ImagePlayground({ tenant, models }: PlaygroundProps) {
-  const [prompt, setPrompt] = useState('')
-  const [size, setSize] = useState('')
-  const [count, setCount] = useState(1)
+  const [wanted, setWanted] = useState(FIRST_IMAGE_CHOICE)
   const [runs, setRuns] = useState<readonly ImageRun[]>([])
-  const sizes = sharedSizes(models)
-  const bodies = models.map(({ id }) => ({
-    model: id,
-    prompt,
-    n: count,
-    ...(size === '' ? {} : { size }),
-    response_format: 'b64_json',
-  }))
-  const blocked = prompt.trim() === '' ? 'Write a prompt first' : undefined
+  const choice = fitImageChoice(wanted, models)
+  const bodies = models.map(({ id }) => imageBody(id, choice))
+  const blocked = choice.prompt.trim() === '' ? 'Write a prompt first' : undefined
   const send = (event: Event) => {
     event.preventDefault()
     if (blocked === undefined) {
@@ -35,40 +28,10 @@ export function ImagePlayground({ tenant, models }: PlaygroundProps) {
   return (
     <div class="playground">
       <form class="card playground-form" onSubmit={send}>
-        <Field label="Prompt">
-          {(control) => (
-            <textarea {...control} rows={4} value={prompt} onInput={(event) => setPrompt(event.currentTarget.value)} />
-          )}
-        </Field>
-        <div class="field-row">
-          <Field label="Size">
-            {(control) => (
-              <select {...control} value={size} onChange={(event) => setSize(event.currentTarget.value)}>
-                <option value="">The model’s own</option>
-                {sizes.map((each) => (
-                  <option key={each}>{each}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label="Images">
-            {(control) => (
-              <input
-                {...control}
-                type="number"
-                min={1}
-                max={4}
-                value={count}
-                onInput={(event) =>
-                  setCount(Math.min(4, Math.max(1, Math.trunc(Number(event.currentTarget.value)) || 1)))
-                }
-              />
-            )}
-          </Field>
-        </div>
+        <ImageForm models={models} choice={choice} onChange={setWanted} />
         <div class="playground-send">
           <Button type="submit" kind="primary" icon="playground" blockedBecause={blocked}>
-            {count === 1 ? 'Create the image' : 'Create the images'}
+            {choice.count === 1 ? 'Create the image' : 'Create the images'}
           </Button>
           <CopyAs kind="image" bodies={bodies} />
         </div>
@@ -142,12 +105,4 @@ function Images({ tenant, body }: { readonly tenant: string | undefined; readonl
       </div>
     </article>
   )
-}
-
-/** The sizes that every model has a price for. */
-function sharedSizes(models: PlaygroundProps['models']): readonly string[] {
-  const [first = [], ...others] = models.map(({ pricing }) =>
-    pricing.prices.map(({ size }) => size).filter((size) => typeof size === 'string' && size !== 'any'),
-  )
-  return [...new Set(first.filter((size) => others.every((sizes) => sizes.includes(size))).map(String))]
 }

@@ -33,7 +33,8 @@ export function ModelFacts({ models }: { readonly models: readonly GatewayModel[
 }
 
 function factsOf(model: GatewayModel): readonly (readonly [string, string])[] {
-  const { durations, resolutions, references, context_window: window, max_output_tokens: output } = model
+  const { durations, resolutions, references, sizes, qualities, styles, n: count } = model
+  const { context_window: window, max_output_tokens: output } = model
   return [
     ['Provider', model.owned_by],
     ...(durations === undefined ? [] : [['Seconds', `${durations.min} to ${durations.max}`] as const]),
@@ -41,6 +42,10 @@ function factsOf(model: GatewayModel): readonly (readonly [string, string])[] {
     ...(references === undefined
       ? []
       : REFERENCE_KINDS.map((kind) => [`References: ${kind}`, rangeOf(references[kind])] as const)),
+    ...(sizes === undefined ? [] : [['Sizes', sizes.join(', ')] as const]),
+    ...(qualities === undefined ? [] : [['Qualities', qualities.join(', ')] as const]),
+    ...(styles === undefined ? [] : [['Styles', styles.join(', ')] as const]),
+    ...(count === undefined ? [] : [['Images a request', count.max === 1 ? '1' : rangeOf(count)] as const]),
     ...(window === undefined ? [] : [['Context', `${window.toLocaleString('en')} tokens`] as const]),
     ...(output === undefined ? [] : [['Output', `up to ${output.toLocaleString('en')} tokens`] as const]),
   ]

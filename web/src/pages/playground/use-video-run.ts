@@ -3,6 +3,7 @@ import { gatewayRequest } from '../../api/gateway-request.ts'
 import { eventsOf } from '../../api/gateway-stream.ts'
 import type { CreatedVideoJob, VideoEvent, VideoJob } from '../../api/gateway-types.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { pause, tryRequest } from '../../api/try-request.ts'
 import { describeFailure } from '../../components/action-dialog.tsx'
 import { afterEvent, FIRST_RUN_STATE, hasEnded, type RunState } from '../../core/playground/run-state.ts'
 
@@ -13,8 +14,11 @@ type VideoRun = {
   readonly idempotencyKey: string
 }
 
-/** A lost connection is opened again after this. */
+/** A stream of events that has ended before the job is opened again after this. */
 const RECONNECT_MILLISECONDS = 2_000
+
+/** Of the create, which one job answers however often it arrives. */
+const CREATE_TRIES = 3
 
 /** Creates one job when the component appears, and follows its events until the end. The job goes on when the page is left. */
 export function useVideoRun(run: VideoRun) {
@@ -42,7 +46,8 @@ export function useVideoRun(run: VideoRun) {
       setCancelling(false)
     }
   }
-  return { state, cancel, isCancelling }
+  const renewUrl = () => signedUrl(state.jobId ?? '', run.tenant)
+  return { state, cancel, isCancelling, renewUrl }
 }
 
 type Following = {
@@ -54,27 +59,29 @@ type Following = {
 async function follow(run: VideoRun, following: Following): Promise<void> {
   const { signal, state, update } = following
   const headers = { 'idempotency-key': run.idempotencyKey }
-  const created = await gatewayRequest('/video/generations', {
-    tenant: run.tenant,
-    method: 'POST',
-    body: run.body,
-    headers,
-    signal,
-  })
+  const { tenant, body } = run
+  const create = () => gatewayRequest('/video/generations', { tenant, method: 'POST', body, headers, signal })
+  const created = await tryRequest(create, { tries: CREATE_TRIES, signal })
   const { id } = (await created.json()) as CreatedVideoJob
   update({ ...state(), jobId: id, status: 'queued' })
-  while (!hasEnded(state()) && !signal.aborted) {
-    await readEvents(id, run, following)
-    if (!hasEnded(state()) && !signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, RECONNECT_MILLISECONDS))
+  // The job goes on while the gateway does not respond, so nothing but a refusal ends this.
+  const patiently = { tries: Number.POSITIVE_INFINITY, signal }
+  while (!hasEnded(state())) {
+    await tryRequest(() => readEvents(id, run, following), patiently)
+    if (!hasEnded(state())) {
+      await pause(RECONNECT_MILLISECONDS, signal)
     }
   }
   void queryClient.invalidateQueries()
   if (state().status === 'succeeded') {
-    const job = await gatewayRequest(`/video/generations/${id}`, { tenant: run.tenant, signal })
-    const { url } = (await job.json()) as VideoJob
-    update({ ...state(), url })
+    update({ ...state(), url: await tryRequest(() => signedUrl(id, tenant, signal), patiently) })
   }
+}
+
+/** Where the video of a finished job can be loaded for a while. @throws ApiError */
+async function signedUrl(id: string, tenant: string | undefined, signal?: AbortSignal): Promise<string | undefined> {
+  const job = await gatewayRequest(`/video/generations/${id}`, { tenant, signal })
+  return ((await job.json()) as VideoJob).url
 }
 
 async function readEvents(id: string, { tenant }: VideoRun, { signal, state, update }: Following): Promise<void> {

@@ -2,6 +2,7 @@ import { Amount } from '../../components/amount.tsx'
 import { Button } from '../../components/button.tsx'
 import { Id } from '../../components/copy.tsx'
 import { Status } from '../../components/status.tsx'
+import { VideoPlayer } from '../../components/video-player.tsx'
 import { ledgerUrl, videoUrl } from '../../core/console-url.ts'
 import { hasEnded, type RunState } from '../../core/playground/run-state.ts'
 import { notify } from '../../state/notices.ts'
@@ -11,7 +12,7 @@ type VideoRunProps = Parameters<typeof useVideoRun>[0]
 
 /** One job of the playground: its progress, then its video and what it cost. */
 export function VideoRun(props: VideoRunProps) {
-  const { state, cancel, isCancelling } = useVideoRun(props)
+  const { state, cancel, isCancelling, renewUrl } = useVideoRun(props)
   const model = String(props.body.model)
   const cancelNow = () => void cancel().catch(() => notify('The job could not be cancelled', 'bad'))
   return (
@@ -23,7 +24,7 @@ export function VideoRun(props: VideoRunProps) {
         </span>
       </header>
       <p class="run-prompt">{String(props.body.prompt)}</p>
-      <RunOutcome state={state} prompt={String(props.body.prompt)} />
+      <RunOutcome state={state} prompt={String(props.body.prompt)} renewUrl={renewUrl} />
       <dl class="run-facts">
         {state.jobId === undefined ? null : (
           <div>
@@ -51,13 +52,16 @@ export function VideoRun(props: VideoRunProps) {
   )
 }
 
+type RunOutcomeProps = {
+  readonly state: RunState
+  readonly prompt: string
+  readonly renewUrl: () => Promise<string | undefined>
+}
+
 /** The video, why there is none, or how far it is. */
-function RunOutcome({ state, prompt }: { readonly state: RunState; readonly prompt: string }) {
+function RunOutcome({ state, prompt, renewUrl }: RunOutcomeProps) {
   if (state.url !== undefined) {
-    return (
-      // biome-ignore lint/a11y/useMediaCaption: models make no captions
-      <video class="player" controls playsInline preload="metadata" src={state.url} aria-label={`Video: ${prompt}`} />
-    )
+    return <VideoPlayer url={state.url} label={`Video: ${prompt}`} renewUrl={renewUrl} />
   }
   if (hasEnded(state) && state.status !== 'succeeded') {
     return (

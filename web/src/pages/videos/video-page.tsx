@@ -6,6 +6,7 @@ import { Id } from '../../components/copy.tsx'
 import { Failure, Skeleton } from '../../components/feedback.tsx'
 import { JsonTree } from '../../components/json-tree.tsx'
 import { Page } from '../../components/page.tsx'
+import { VideoPlayer } from '../../components/video-player.tsx'
 import { useTenantScope } from '../../shell/tenant-scope.tsx'
 import { useUrlFilters } from '../../state/url-filters.ts'
 import { VideoActions } from './video-actions.tsx'
@@ -38,10 +39,12 @@ export default function VideoPage() {
       </Page>
     )
   }
-  return <Video job={job.data} />
+  return <Video job={job.data} renewUrl={async () => (await job.refetch()).data?.video_url} />
 }
 
-function Video({ job }: { readonly job: VideoDetail }) {
+type VideoProps = { readonly job: VideoDetail; readonly renewUrl: () => Promise<string | null | undefined> }
+
+function Video({ job, renewUrl }: VideoProps) {
   const lead = (
     <span class="summary">
       <VideoStatus row={job} />
@@ -60,7 +63,9 @@ function Video({ job }: { readonly job: VideoDetail }) {
       )}
       <div class="columns">
         <div class="column">
-          <Player url={job.video_url} />
+          {job.video_url === null ? null : (
+            <VideoPlayer url={job.video_url} label="The video of this job" renewUrl={renewUrl} />
+          )}
           <VideoTimeline job={job} />
           <VideoCallbacks callback={job.callback} />
         </div>
@@ -73,17 +78,6 @@ function Video({ job }: { readonly job: VideoDetail }) {
         </div>
       </div>
     </Page>
-  )
-}
-
-/** The url is signed by the gateway; anything but a web address is not loaded. */
-function Player({ url }: { readonly url: string | null }) {
-  if (url === null || !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
-    return null
-  }
-  return (
-    // biome-ignore lint/a11y/useMediaCaption: a generated video comes without captions
-    <video class="player" src={url} controls playsInline preload="metadata" aria-label="The video of this job" />
   )
 }
 
