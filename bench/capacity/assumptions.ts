@@ -6,8 +6,18 @@ export type Assumptions = {
   readonly videoMegabytes: number
   /** How often each video is fetched from the CDN. */
   readonly downloads: number
-  /** From the first byte of a relayed request to the last of its answer. Seconds. */
+  /** From the first byte of a relayed request to the last of its response, of the chats whose limits are shown. Seconds. */
   readonly chatSeconds: number
+  /** CPU time of a relayed request beside its events, and of each event of its stream, on a whole vCPU (docs/performance.md, "Load"). */
+  readonly requestCpuMilliseconds: number
+  readonly eventCpuMilliseconds: number
+  /** Events of a stream, and the bytes of each. */
+  readonly eventsPerSecond: number
+  readonly eventBytes: number
+  /** Times Lambda's price of a vCPU that a vCPU second of a Web Function may cost; its rates are not published. */
+  readonly webRateFactor: number
+  /** What an environment of a Web Function may be billed for: what the process uses, or all of it. */
+  readonly webMemoryGigabytes: { readonly low: number; readonly high: number }
   /** Budgets of keys and tenants, and balances with a low mark. */
   readonly budgets: number
   /** Commands of operators with an effect, a month. */
@@ -19,6 +29,12 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   videoMegabytes: 8,
   downloads: 2,
   chatSeconds: 4,
+  requestCpuMilliseconds: 0.8,
+  eventCpuMilliseconds: 0.06,
+  eventsPerSecond: 50,
+  eventBytes: 250,
+  webRateFactor: 10,
+  webMemoryGigabytes: { low: 0.25, high: 2 },
   budgets: 100,
   commands: 1000,
 }
@@ -28,10 +44,13 @@ export const FUNCTION_SECONDS = {
   /** Waits for the submit's answer. */
   create: 1,
   get: 0.03,
+  delete: 0.06,
   submit: 0.8,
   poll: 0.2,
   settle: 0.08,
   notify: 0.3,
+  /** With nothing due. */
+  reconcile: 0.45,
 } as const
 
 /** A video passes through Store at this pace: megabytes a second, and so many seconds beside it. */

@@ -1,142 +1,147 @@
-import type { VideoChannel } from '#core/catalogue/channel.ts'
-import type { Law } from '../lognormal.ts'
 import { markdownTable } from '../markdown-table.ts'
 import { type Assumptions, FUNCTION_SECONDS, storeSeconds } from './assumptions.ts'
-import { type CostLine, costOfControl, costOfMillionChats, costOfThousandJobs } from './costs.ts'
-import { demandOf } from './demand.ts'
-import { type LimitName, REMEDIES, SERVICE_LIMITS } from './service-limits.ts'
-import { type FleetRates, simulateFleet } from './simulate-fleet.ts'
-import { demandOfChats } from './tenant-chats.ts'
+import { CDN_PLANS, itemsOf } from './cdn-plans.ts'
+import { costOfMillionChats } from './chat-costs.ts'
+import { sumOf } from './cost-line.ts'
+import {
+  CHAT_SECONDS,
+  chatComparison,
+  controlTable,
+  costTable,
+  DEPLOYED_MEGABYTES,
+  idleTable,
+  lambdaDollars,
+  planTable,
+  summaryTable,
+  webRange,
+  webTable,
+} from './cost-report.ts'
+import { chatsSection, type FleetOptions, fleetSection, SEED } from './fleet-report.ts'
+import { CDN_PART, costOfThousandDeletes, costOfThousandJobs } from './job-costs.ts'
+import { costOfIdleMonth } from './month-costs.ts'
+import { simulateFleet } from './simulate-fleet.ts'
 
-export type CapacityOptions = {
+export type CapacityOptions = FleetOptions & {
   readonly openJobs: readonly number[]
-  /** Of the upstream, one channel each; `enough` takes as many as the polls need. */
-  readonly accounts: number | 'enough'
-  readonly tenants: number
-  readonly channel: VideoChannel
-  readonly law: Law
-  readonly limits: Readonly<Record<LimitName, number>>
-  readonly assumptions: Assumptions
-  readonly windowSeconds: number
   readonly progress: (line: string) => void
 }
 
-const SEED = 1
+/** A part of the report, which a page quotes by its name. */
+export type ReportSection = {
+  readonly name: string
+  readonly title: string
+  /** Markdown. */
+  readonly content: string
+}
 
-/** Polls a second of one open job, a little above what the start values come to: finds how many accounts are enough. */
-const POLLS_PER_OPEN_JOB = 0.06
+/** Chats that one environment serves at a time in the detailed bill of a Web Function. */
+const DETAILED_AT_ONCE = 8
 
-/** Cost and capacity as Markdown: what jobs and chats cost, and for each size of fleet what it asks of each limit. */
-export function reportCapacity(options: CapacityOptions): string {
-  const sections = options.openJobs.map((openJobs) => {
-    options.progress(`${openJobs} open jobs`)
-    return fleetSection(openJobs, options)
+/** Cost and capacity: what jobs and chats cost, and for each size of fleet what it asks of each limit. */
+export function reportCapacity(options: CapacityOptions): readonly ReportSection[] {
+  const { progress, openJobs, assumptions } = options
+  const fleets = openJobs.map((jobs) => {
+    progress(`${jobs} open jobs`)
+    return section(`${jobs} open jobs`, `${jobs.toLocaleString('en')} open jobs`, fleetSection(jobs, options))
   })
-  return [costSection(options), ...sections, chatsSection(options)].join('\n\n')
+  progress('one account')
+  return [
+    section('assumptions', 'Assumptions', describeAssumptions(options)),
+    ...costSections(options),
+    ...fleets,
+    section('one account', '1,000 open jobs with one account', fleetSection(1000, { ...options, accounts: 1 })),
+    section('chats of one tenant', 'Chats of one tenant', chatsSection(options)),
+    section('costs', 'In short', shortTable(options, assumptions)),
+  ]
 }
 
-function accountsOf(openJobs: number, { accounts, channel }: CapacityOptions): number {
-  const perSecond = channel.poll.requests_per_second ?? Number.POSITIVE_INFINITY
-  return accounts === 'enough' ? Math.max(1, Math.ceil((openJobs * POLLS_PER_OPEN_JOB) / perSecond)) : accounts
+function costSections(options: CapacityOptions): readonly ReportSection[] {
+  const { assumptions } = options
+  const { chatSeconds } = assumptions
+  const { polls, openSeconds } = courseOf(options)
+  const jobs = `${polls.toFixed(1)} polls and ${openSeconds.toFixed(0)} s a job; its client asks every ${assumptions.clientPollSeconds} s; a callback.`
+  const served = { chatSeconds, memoryMegabytes: DEPLOYED_MEGABYTES, assumptions }
+  const web = { chatSeconds, atOnce: DETAILED_AT_ONCE, assumptions }
+  return [
+    section(
+      'jobs',
+      'Cost of 1,000 stored jobs',
+      `${jobs}\n\n${costTable(costOfThousandJobs({ polls, openSeconds, assumptions }))}`,
+    ),
+    section('deletes', 'Cost of 1,000 deletes of stored videos', costTable(costOfThousandDeletes(), 4)),
+    section('chats', 'Cost of a million chats', chatComparison(assumptions)),
+    section('chats by part', `A million chats of ${chatSeconds} s as deployed`, costTable(costOfMillionChats(served))),
+    section(
+      'web function by part',
+      `A million chats of ${chatSeconds} s as a Web Function, ${DETAILED_AT_ONCE} at once`,
+      webTable(web),
+    ),
+    section('plans', 'Flat-rate plans of CloudFront', planTable(assumptions)),
+    section('control', 'Cost of usage, alerts, audit and switches', controlTable(assumptions)),
+    section('idle', 'Cost of an idle month', idleTable()),
+    section('summary', "Cost of the console's summary", summaryTable()),
+  ]
 }
 
-function costSection(options: CapacityOptions): string {
-  const { channel, law, assumptions } = options
-  // One fleet without any bound on polls: what a job costs when nothing is scarce.
+function section(name: string, title: string, content: string): ReportSection {
+  return { name, title, content }
+}
+
+/** What one job goes through when nothing is scarce: means of a fleet without any bound on polls. */
+function courseOf({ channel, law }: CapacityOptions): { readonly polls: number; readonly openSeconds: number } {
   const free = { ...channel, poll: { ...channel.poll, requests_per_second: undefined } }
   const rates = simulateFleet({ openJobs: 1000, accounts: 1, channel: free, law, windowSeconds: 300, seed: SEED })
-  const openSeconds = 1000 / rates.jobs
-  const polls = rates.polls / rates.jobs
-  return [
-    '### Cost of 1,000 stored jobs',
-    `${polls.toFixed(1)} polls and ${openSeconds.toFixed(0)} s a job; its client asks every ${assumptions.clientPollSeconds} s; a callback.`,
-    costTable(costOfThousandJobs({ polls, openSeconds, assumptions })),
-    '### Cost of a million chats',
-    `${assumptions.chatSeconds} s each, streamed or not.`,
-    costTable(costOfMillionChats(assumptions)),
-    '### Cost of usage, alerts, audit and switches',
-    'A month. The counters are in the two tables above too.',
-    costTable(costOfControl(assumptions)),
-  ].join('\n\n')
+  return { openSeconds: 1000 / rates.jobs, polls: rates.polls / rates.jobs }
 }
 
-function costTable(lines: readonly CostLine[]): string {
-  const total = lines.reduce((sum, { dollars }) => sum + dollars, 0)
-  const sorted = lines.toSorted((left, right) => right.dollars - left.dollars)
-  const rows = sorted.map(({ part, count, dollars }) => [part, count, dollars.toFixed(2)])
-  return markdownTable(['Part', 'Of it', '$'], [...rows, ['**all**', '', total.toFixed(2)]])
-}
-
-function fleetSection(openJobs: number, options: CapacityOptions): string {
-  const accounts = accountsOf(openJobs, options)
-  const { tenants, channel, law, limits, assumptions, windowSeconds } = options
-  const rates = simulateFleet({ openJobs, accounts, channel, law, windowSeconds, seed: SEED })
-  const demand = demandOf(rates, { openJobs, tenants, accounts, assumptions })
-  const pollsAllowed = accounts * (channel.poll.requests_per_second ?? Number.POSITIVE_INFINITY)
-  const polls = { name: 'upstream-polls' as const, asked: rates.polls + rates.throttled, allowed: pollsAllowed }
-  return [
-    `### ${openJobs.toLocaleString('en')} open jobs`,
-    `${accounts} upstream account${accounts === 1 ? '' : 's'}, ${tenants} tenants. ${describe(rates)}`,
-    limitTable([polls, ...askedOf(demand, limits)]),
-  ].join('\n\n')
-}
-
-/** Chats a second of one tenant. */
-const CHATS = [1, 10, 100]
-
-function chatsSection({ limits, assumptions: { chatSeconds } }: CapacityOptions): string {
-  const tables = CHATS.map((chatsPerSecond) => {
-    const demand = demandOfChats({ chatsPerSecond, chatSeconds })
-    return `#### ${chatsPerSecond} a second\n\n${limitTable(askedOf(demand, limits))}`
-  })
-  return [`### Chats of one tenant`, `One key and one model, ${chatSeconds} s each, on AWS.`, ...tables].join('\n\n')
-}
-
-type Asked = { readonly name: LimitName | 'upstream-polls'; readonly asked: number; readonly allowed: number }
-
-function askedOf(demand: Partial<Readonly<Record<LimitName, number>>>, limits: CapacityOptions['limits']): Asked[] {
-  return limitNames(limits).flatMap((name) => {
-    const asked = demand[name]
-    return asked === undefined ? [] : [{ name, asked, allowed: limits[name] }]
-  })
-}
-
-function limitTable(all: readonly Asked[]): string {
-  const rows = all
-    .toSorted((left, right) => right.asked / right.allowed - left.asked / left.allowed)
-    .map(({ name, asked, allowed }) => [
-      `\`${name}\``,
-      round(asked),
-      round(allowed),
-      `${((100 * asked) / allowed).toFixed(asked < allowed / 100 ? 2 : 0)} %`,
-      asked > 0.7 * allowed ? REMEDIES[name] : '',
-    ])
-  return markdownTable(['Limit', 'Asked', 'Allowed', 'Used', 'Above 70 %: what then'], rows)
-}
-
-function describe({ jobs, polls, lagMean, lagP95, unfound }: FleetRates): string {
-  const lag = Number.isNaN(lagMean)
-    ? 'no job was found in the window'
-    : `lag ${lagMean.toFixed(1)} s, p95 ${lagP95.toFixed(0)} s`
-  return `${jobs.toFixed(jobs < 10 ? 2 : 0)} jobs and ${polls.toFixed(1)} polls a second; ${lag}; ${unfound} videos ready upstream and not yet found.`
-}
-
-function limitNames(limits: Readonly<Record<LimitName, number>>): LimitName[] {
-  const known: ReadonlySet<string> = new Set(Object.keys(SERVICE_LIMITS))
-  return Object.keys(limits).filter((name): name is LimitName => known.has(name))
-}
-
-function round(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(1)
+/** The table of the README. */
+function shortTable(options: CapacityOptions, assumptions: Assumptions): string {
+  const jobs = costOfThousandJobs({ ...courseOf(options), assumptions })
+  const all = sumOf(jobs)
+  const delivery = sumOf(jobs.filter(({ part }) => part === CDN_PART))
+  const memory = DEPLOYED_MEGABYTES.toLocaleString('en')
+  const [prod, dev] = (['prod', 'dev'] as const).map((stage) => sumOf(costOfIdleMonth(stage)).toFixed(2))
+  const functions = CHAT_SECONDS.map((chatSeconds) =>
+    lambdaDollars({ chatSeconds, memoryMegabytes: DEPLOYED_MEGABYTES, assumptions }).toFixed(0),
+  )
+  const web = CHAT_SECONDS.map((chatSeconds) => webRange({ chatSeconds, atOnce: DETAILED_AT_ONCE, assumptions }))
+  const [plan] = CDN_PLANS.filter(({ dollarsMonth }) => dollarsMonth > 0)
+  const video = {
+    requests: assumptions.downloads,
+    gigabytes: (assumptions.downloads * assumptions.videoMegabytes) / 1000,
+  }
+  const videos = plan === undefined ? 0 : itemsOf(plan, video)
+  const lengths = `${CHAT_SECONDS.slice(0, -1).join(' s, ')} s and ${CHAT_SECONDS.at(-1)} s`
+  return markdownTable(
+    ['', '$'],
+    [
+      [
+        'idle, a month',
+        `${prod} in \`prod\` (alarms, web ACL, secrets, a check of the table every minute); ${dev} in \`dev\``,
+      ],
+      [
+        '1,000 video jobs',
+        `${all.toFixed(2)} with ${assumptions.downloads} downloads of ${assumptions.videoMegabytes} MB each; ${(all - delivery).toFixed(2)} beside a flat-rate plan of CloudFront (${plan?.name}: ${plan?.dollarsMonth} a month for ${(videos / 1e6).toFixed(1)} million such videos)`,
+      ],
+      ['1,000 deletes', sumOf(costOfThousandDeletes()).toFixed(3)],
+      [`a million chats of ${lengths}`, `${functions.join(', ')} behind API Gateway, in functions of ${memory} MB`],
+      [
+        'the same as a Lambda Web Function',
+        `${web.join(', ')} with ${DETAILED_AT_ONCE} chats at once in each process; a range, because its rates are not published`,
+      ],
+    ],
+  )
 }
 
 /** What the figures rest on. */
-export function describeAssumptions({ assumptions, channel, law }: CapacityOptions): string {
+function describeAssumptions({ assumptions, channel, law }: CapacityOptions): string {
   const { create, submit, poll } = FUNCTION_SECONDS
   return [
     `Generations: lognormal, median ${law.median} s, 95th percentile ${law.p95} s. Polls: the gateway's own waits`,
     `(\`lambdas/core/jobs/waits.ts\`), provider ${channel.provider}, \`requests_per_second: ${channel.poll.requests_per_second ?? 'none'}\` for each account.`,
     `Assumed: create ${create} s, submit ${submit} s, poll ${poll} s, store ${storeSeconds(assumptions).toFixed(1)} s for ${assumptions.videoMegabytes} MB;`,
-    `each video fetched ${assumptions.downloads} times. List prices of us-east-1 without free tiers; what upstreams charge is not in it.`,
+    `each video fetched ${assumptions.downloads} times. Chats: streams of ${assumptions.eventsPerSecond} events of ${assumptions.eventBytes} bytes a second;`,
+    `${assumptions.requestCpuMilliseconds} ms of CPU for a request and ${assumptions.eventCpuMilliseconds} ms for each event.`,
+    `List prices of us-east-1 without free tiers; what upstreams charge is not in it.`,
   ].join(' ')
 }

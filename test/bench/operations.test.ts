@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Cost } from '../engines/cost-meter.ts'
 import { type MeteredService, startMeteredService } from '../engines/metered-service.ts'
 import { measureOperationCosts, type OperationCosts } from '../engines/operation-costs.ts'
-import { OPERATION_UNITS, WATCH_UNITS } from '../engines/operation-units.ts'
+import { DELETE_UNITS, OPERATION_UNITS, WATCH_UNITS } from '../engines/operation-units.ts'
 
 let service: MeteredService
 let costs: OperationCosts
@@ -85,6 +85,11 @@ describe('operations: one operation', () => {
       expect(costs.operations[operation]).toMatchObject({ readUnits: reads, writeUnits: writes })
     },
   )
+
+  it('delete, succeeded: the units that the cost model assumes', () => {
+    const { reads, writes } = DELETE_UNITS
+    expect(costs.operations['delete, succeeded']).toMatchObject({ readUnits: reads, writeUnits: writes })
+  })
 
   it('alerts: a look at one budget, beside the two index queries, as the capacity model assumes', () => {
     const { readUnits } = costs.operations['alerts, two budgets below their thresholds'] ?? {}

@@ -16,6 +16,9 @@ export const OPERATION_UNITS = {
   notify: { reads: 1.5, writes: 4 },
 } as const satisfies Record<string, Units>
 
+/** Deleting a stored video, counted in the same test. */
+export const DELETE_UNITS: Units = { reads: 1, writes: 6 }
+
 /** A visit of Poll that found no token: the record and the count of the channel, and two refused conditional writes. */
 export const THROTTLED_UNITS: Units = { reads: 1.5, writes: 2 }
 
@@ -36,3 +39,30 @@ export const AUDIT_UNITS: Units = { reads: 0, writes: 2 }
 
 /** The counter that a settlement moves; part of the units of `settle` and of {@link RELAYED_UNITS}. */
 export const COUNTER_UNITS: Units = { reads: 0, writes: 2 }
+
+/** A run of Reconcile with nothing due, and the one in ten that recounts. */
+export const RECONCILE_UNITS = {
+  plain: { reads: 10, writes: 0 },
+  withRecount: { reads: 19.5, writes: 0 },
+} as const satisfies Record<string, Units>
+
+/** What the summary of the console asks of the table in a minute. */
+export type SummaryUnits = {
+  readonly tenants: number
+  /** While nobody spends anything. */
+  readonly idle: Units
+  /** While a tenth of the tenants spend something, each with ten usage counters a day. */
+  readonly busy: Units
+  /** Read units of a page over all tenants. */
+  readonly page: number
+}
+
+/** A stage without tenants. */
+export const EMPTY_SUMMARY_UNITS: Units = { reads: 6, writes: 1 }
+
+/** Counted by `test/bench/summary-units.test.ts`. */
+export const SUMMARY_UNITS: readonly SummaryUnits[] = [
+  { tenants: 10, idle: { reads: 16, writes: 1 }, busy: { reads: 17, writes: 4 }, page: 4 },
+  { tenants: 100, idle: { reads: 110, writes: 1 }, busy: { reads: 120, writes: 9 }, page: 6 },
+  { tenants: 1000, idle: { reads: 1047, writes: 1 }, busy: { reads: 1147, writes: 61 }, page: 27 },
+]

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_ASSUMPTIONS } from '../../../bench/capacity/assumptions.ts'
+import { CDN_PLANS, itemsOf, payAsYouGo } from '../../../bench/capacity/cdn-plans.ts'
+import { chatLoad, costOfMillionChats } from '../../../bench/capacity/chat-costs.ts'
+import { sumOf } from '../../../bench/capacity/cost-line.ts'
+import { costOfThousandDeletes, costOfThousandJobs } from '../../../bench/capacity/job-costs.ts'
+import { costOfIdleMonth, IDLE_RESOURCES } from '../../../bench/capacity/month-costs.ts'
+import { costOfMillionWebChats } from '../../../bench/capacity/web-function-costs.ts'
+import { stageSettings, synthesizeStack } from '../../aws/synthesize-stack.ts'
+
+const assumptions = DEFAULT_ASSUMPTIONS
+const dollars = (lines: ReturnType<typeof costOfMillionChats>, part: string) =>
+  lines.find((line) => line.part === part)?.dollars
+
+describe('the cost of a million chats', () => {
+  it('is, behind API Gateway, mostly the time that a function waits, and halves with its memory', () => {
+    const served = { chatSeconds: 4, assumptions }
+    const large = dollars(costOfMillionChats({ ...served, memoryMegabytes: 1024 }), 'Lambda time') ?? 0
+    const small = dollars(costOfMillionChats({ ...served, memoryMegabytes: 512 }), 'Lambda time') ?? 0
+    expect(large).toBeCloseTo(53.3, 0)
+    expect(small / large).toBeCloseTo(0.5, 2)
+  })
+})
+
+describe('the cost of a Web Function', () => {
+  const web = { chatSeconds: 4, atOnce: 8, assumptions } as const
+
+  it('bills CPU for the work alone, between Lambda’s price of a vCPU and the factor of it', () => {
+    const [low, high] = (['low', 'high'] as const).map((end) =>
+      dollars(costOfMillionWebChats({ ...web, end }), 'CPU time'),
+    )
+    expect(low).toBeCloseTo(chatLoad(4, assumptions).cpuSeconds * 23.03, 1)
+    expect((high ?? 0) / (low ?? 1)).toBeCloseTo(assumptions.webRateFactor)
+  })
+
+  it('shares the memory of an environment among the chats that it serves at once', () => {
+    const memory = (atOnce: number) => dollars(costOfMillionWebChats({ ...web, atOnce, end: 'high' }), 'Memory') ?? 0
+    expect(memory(1)).toBeCloseTo(4 * 2 * 13.3334, 1)
+    expect(memory(64)).toBeCloseTo(memory(1) / 64, 3)
+  })
+
+  it('writes fewer units for settlements of one tenant that come together, and never fewer than a group of them', () => {
+    const writes = (atOnce: number) =>
+      (dollars(costOfMillionWebChats({ ...web, atOnce, end: 'low' }), 'DynamoDB writes') ?? 0) / 0.625
+    expect(writes(1)).toBe(14)
+    // 16 chats a second, four in a quarter of a second: 6 to reserve each, 14 to settle four.
+    expect(writes(64)).toBeCloseTo(6 + 14 / 4)
+  })
+})
+
+describe('a plan of CloudFront', () => {
+  it('is used up by requests or by data, whichever ends first', () => {
+    const [free, pro] = CDN_PLANS
+    expect(free && itemsOf(free, { requests: 2, gigabytes: 0.016 })).toBe(6250)
+    expect(pro && itemsOf(pro, { requests: 1, gigabytes: 0.00005 })).toBe(10e6)
+  })
+
+  it('is compared with the list price of the same traffic', () => {
+    expect(1000 * payAsYouGo({ requests: 2, gigabytes: 0.016 })).toBeCloseTo(1.362)
+  })
+})
+
+describe('the cost of 1,000 jobs', () => {
+  it('names the usage counter beside the other writes, and the sum of both is that of the operations', () => {
+    const lines = costOfThousandJobs({ polls: 8, openSeconds: 120, assumptions })
+    const writes = (dollars(lines, 'DynamoDB writes') ?? 0) + (dollars(lines, 'Usage counter') ?? 0)
+    expect((writes * 1000) / 0.625).toBeCloseTo(11 + 5 + 7 * 2 + 4 + 2 + 15 + 4)
+  })
+
+  it('has deletes beside it, which cost about a cent', () => {
+    expect(sumOf(costOfThousandDeletes())).toBeCloseTo(0.0096, 3)
+  })
+})
+
+describe('the cost of an idle month', () => {
+  it('counts what the template of `prod` has', () => {
+    const template = synthesizeStack({ settings: stageSettings({ stage: 'prod', console: 'on' }) }).toJSON()
+    expect(idleResourcesOf(template.Resources)).toEqual(IDLE_RESOURCES)
+  })
+
+  it('is without alarms and web ACL in `dev`', () => {
+    const parts = costOfIdleMonth('dev').map(({ part }) => part)
+    expect(parts).toEqual(['Secrets', 'Reconcile', 'Summary of the console'])
+  })
+})
+
+type Resource = { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
+type Query = { readonly MetricStat?: unknown }
+
+function idleResourcesOf(resources: Readonly<Record<string, Resource>>): typeof IDLE_RESOURCES | object {
+  const of = (type: string) => Object.values(resources).filter(({ Type }) => Type === type)
+  const metrics = of('AWS::CloudWatch::Alarm').map(({ Properties }) => {
+    const queries = Properties.Metrics as readonly Query[] | undefined
+    return queries === undefined ? 1 : queries.filter(({ MetricStat }) => MetricStat !== undefined).length
+  })
+  return {
+    alarmMetrics: metrics.reduce((sum, count) => sum + count, 0),
+    secrets: of('AWS::SecretsManager::Secret').length,
+    webAclRules: of('AWS::WAFv2::WebACL').flatMap(({ Properties }) => Properties.Rules as readonly unknown[]).length,
+  }
+}
