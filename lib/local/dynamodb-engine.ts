@@ -5,7 +5,7 @@ import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Environment } from '../config/environment.ts'
-import { findFreePort } from './free-port.ts'
+import { findHiddenAddress, type LoopbackAddress } from './hidden-address.ts'
 
 /** A DynamoDB engine, started here or external. */
 export type DynamoDbEngine = { readonly endpoint: string; close(): Promise<void> }
@@ -19,17 +19,18 @@ class NoDynamoDbEngineError extends Error {
 const START_MILLISECONDS_MAX = 10_000
 
 /** Another process may take a port that was just free; three times in a row has another cause. */
-const PORTS_MAX = 3
+const ADDRESSES_MAX = 3
 
 /**
- * Starts dynoxide (bundled for Linux x64, otherwise from PATH) over a file, or uses the endpoint in the environment.
- * @param nextPort a port that is probably free; others are tried when another process has taken it.
+ * Starts dynoxide (bundled for Linux x64, otherwise from PATH) over a file, or uses the endpoint in the environment. dynoxide checks no
+ * credentials and lets scripts of every origin read its responses, so it listens where no page finds it.
+ * @param nextAddress where a port is probably free; others are tried when another process has taken it.
  * @throws NoDynamoDbEngineError if there is neither, or the engine does not start.
  */
 export async function startDynamoDbEngine(
   databaseFile: string,
   environment: Environment,
-  nextPort = findFreePort,
+  nextAddress: () => Promise<LoopbackAddress> = findHiddenAddress,
 ): Promise<DynamoDbEngine> {
   const endpoint = environment.AWS_ENDPOINT_URL_DYNAMODB || environment.AWS_ENDPOINT_URL
   if (endpoint) {
@@ -42,12 +43,12 @@ export async function startDynamoDbEngine(
     )
   }
   for (let attempt = 1; ; attempt += 1) {
-    const engine = new EngineProcess(binary, databaseFile, await nextPort())
+    const engine = new EngineProcess(binary, databaseFile, await nextAddress())
     if (await engine.isAnswering()) {
       return { endpoint: engine.url, close: () => engine.close() }
     }
     await engine.close()
-    if (!engine.lacksPort || attempt === PORTS_MAX) {
+    if (!engine.lacksPort || attempt === ADDRESSES_MAX) {
       throw new NoDynamoDbEngineError(
         `the DynamoDB engine did not start over ${databaseFile}: ${engine.lastWords || 'it did not answer in time'}`,
       )
@@ -92,15 +93,15 @@ const WORDS_MAX = 2_000
 /** How long to wait for the ready message of an engine that responds; another version may not print one. */
 const SILENT_MILLISECONDS_MAX = 500
 
-/** One process of the engine on one port. */
+/** One process of the engine at one address. */
 class EngineProcess {
   readonly url: string
   readonly #child: ChildProcess
   #said = ''
 
-  constructor(binary: string, databaseFile: string, port: number) {
-    this.url = `http://127.0.0.1:${port}`
-    const parameters = ['--host', '127.0.0.1', '--port', String(port), '--db-path', databaseFile]
+  constructor(binary: string, databaseFile: string, { host, port }: LoopbackAddress) {
+    this.url = `http://${host}:${port}`
+    const parameters = ['--host', host, '--port', String(port), '--db-path', databaseFile]
     this.#child = spawn('/bin/sh', ['-c', TETHER, binary, ...parameters], {
       stdio: ['pipe', 'ignore', 'pipe'],
       detached: true,

@@ -9,11 +9,11 @@ import { listen } from '#adapters/http-server/http-server.ts'
 import { createDocumentClient } from '#adapters/store/table/sdk-table.ts'
 import { createTable } from '#local/create-table.ts'
 import { startDynamoDbEngine } from '#local/dynamodb-engine.ts'
-import { findFreePort } from '#local/free-port.ts'
+import { findHiddenAddress, type LoopbackAddress } from '#local/hidden-address.ts'
 
-/** Ports that are given out before free ones. */
-const nextPorts: number[] = []
-const nextPort = async () => nextPorts.shift() ?? (await findFreePort())
+/** Addresses that are given out before free ones. */
+const nextAddresses: LoopbackAddress[] = []
+const nextAddress = async () => nextAddresses.shift() ?? (await findHiddenAddress())
 
 const directory = mkdtempSync(join(tmpdir(), 'reelgate-table-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -36,7 +36,7 @@ function connect(endpoint: string) {
 /** Somebody else, who answers everything. */
 async function takenPort(): Promise<HttpServer> {
   const other = await listen((_, response) => response.end('{}'), 0)
-  nextPorts.push(other.port)
+  nextAddresses.push({ host: '127.0.0.1', port: other.port })
   return other
 }
 
@@ -60,13 +60,24 @@ describe('the start of the DynamoDB engine', () => {
 
   it('goes on to another port when somebody has taken the first, and never takes their answers for its own', async () => {
     const others = [await takenPort(), await takenPort()]
-    const engine = await startDynamoDbEngine(join(directory, 'port.sqlite'), environment, nextPort)
+    const engine = await startDynamoDbEngine(join(directory, 'port.sqlite'), environment, nextAddress)
     expect(others.map(({ port }) => `http://127.0.0.1:${port}`)).not.toContain(engine.endpoint)
     const { client } = connect(engine.endpoint)
     await createTable('kept', client)
     client.destroy()
     await engine.close()
     await Promise.all(others.map((other) => other.close()))
+  })
+
+  it('is at another address each time, which no page of a browser finds', async () => {
+    const engines = [
+      await startDynamoDbEngine(':memory:', environment),
+      await startDynamoDbEngine(':memory:', environment),
+    ]
+    const hosts = engines.map(({ endpoint }) => new URL(endpoint).hostname)
+    expect(hosts[0]).toMatch(/^127\.[1-9]/)
+    expect(hosts[0]).not.toBe(hosts[1])
+    await Promise.all(engines.map((engine) => engine.close()))
   })
 
   it('says which table it could not open, and why, in one sentence', async () => {
