@@ -1,9 +1,13 @@
+import type { RelayOptions } from './relay/relay-selection.ts'
+
 /** How a measurement is run. */
 export type MeasureOptions = {
   /** Smaller and rougher: for trying out, never for figures that are kept. */
   readonly quick: boolean
   /** Says what goes on, to a person who waits. */
   readonly progress: (line: string) => void
+  /** What of the relay is measured. Default: everything. */
+  readonly relay?: RelayOptions
 }
 
 /** Runs one measurement and gives its Markdown: a heading of the second level, and what it found in tables. */

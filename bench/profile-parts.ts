@@ -24,6 +24,7 @@ export const RELAY_PROFILE_PARTS = [
   'upstream connection',
   'event stream',
   'answer to the client',
+  'relay server',
   'our handlers',
   'AWS SDK',
   'other libraries',
@@ -47,6 +48,7 @@ const PARTS_BY_PATH: readonly (readonly [RegExp, ProfilePart])[] = [
   [/\/lib\/local\/step-functions-engine\.ts$/, 'interpreter'],
   [/\/(lib|bin)\//, 'host'],
   [/\/lambdas\/adapters\/(aws|store\/table)\//, 'table calls'],
+  [/\/lambdas\/(adapters\/http-server|relay-server)\//, 'relay server'],
   [/\/lambdas\/(adapters\/store\/(accounts|money)|core\/(money|quota))\/|\/relay\/bill-request\.ts/, 'quota ledger'],
   [/\/lambdas\/(relay\/relay-stream|core\/relay\/[a-z0-9-]*(stream|events|choices))\.ts/, 'event stream'],
   [

@@ -3,25 +3,13 @@ import type { Run } from './relay/case-medians.ts'
 import { waitUntilMachineIdle } from './relay/machine-load.ts'
 import { requireTwoProcessors } from './relay/pinned-process.ts'
 import { installPortkey } from './relay/portkey-process.ts'
-import { RELAY_CASES, type RelayCase } from './relay/relay-cases.ts'
-import { profileRelay, renderRelayProfiles } from './relay/relay-profile.ts'
+import type { RelayCase } from './relay/relay-cases.ts'
+import { FULL_EFFORT, QUICK_EFFORT, type RelayEffort } from './relay/relay-effort.ts'
 import { renderRelayReport } from './relay/relay-report.ts'
-import { startTarget, TARGETS, type TargetName, type Upstreams } from './relay/relay-targets.ts'
+import { RunLog, selectRelay } from './relay/relay-selection.ts'
+import { startTarget, type TargetName, type Upstreams } from './relay/relay-targets.ts'
 import { sendLoad } from './relay/send-load.ts'
 import { startUpstreams } from './relay/upstream-processes.ts'
-
-type Effort = {
-  readonly rounds: number
-  readonly warmUpSeconds: number
-  readonly measuredSeconds: number
-  /** Requests before memory is read. */
-  readonly requests: number
-  /** The longest wait for a machine without other work, before each run. */
-  readonly idleSecondsMax: number
-}
-
-const FULL: Effort = { rounds: 3, warmUpSeconds: 1, measuredSeconds: 5, requests: 10_000, idleSecondsMax: 60 }
-const QUICK: Effort = { rounds: 1, warmUpSeconds: 0.5, measuredSeconds: 1, requests: 1_000, idleSecondsMax: 0 }
 
 /** Connections of the loads that come first on a fresh server. */
 const FIRST_CONNECTIONS = 16
@@ -34,26 +22,24 @@ const STREAM_WARM_UP = {
 } as const
 
 /** The relay under load beside Portkey's gateway and no gateway at all, in one run on one machine. */
-export async function measureRelay({ quick, progress }: MeasureOptions): Promise<string> {
-  const effort = quick ? QUICK : FULL
+export async function measureRelay({ quick, progress, relay = {} }: MeasureOptions): Promise<string> {
+  const effort = quick ? QUICK_EFFORT : FULL_EFFORT
+  const { cases, targets, rounds = effort.rounds } = selectRelay(relay)
+  const log = new RunLog(relay.runsFile)
   const memoryCase = `after ${effort.requests.toLocaleString('en')} requests`
   requireTwoProcessors()
   await installPortkey(progress)
   const upstreams = await startUpstreams()
-  const runs: Run[] = []
   try {
-    for (let round = 1; round <= effort.rounds; round += 1) {
-      for (const target of TARGETS) {
-        await measureTarget({ target, upstreams, effort, memoryCase }, (run) => {
-          runs.push(run)
-          progress(`round ${round} of ${effort.rounds}: ${describe(run)}`)
+    for (let round = 1; round <= rounds; round += 1) {
+      for (const target of targets) {
+        await measureTarget({ target, cases, upstreams, effort, memoryCase }, (run) => {
+          log.add(run)
+          progress(`round ${round} of ${rounds}: ${describe(run)}`)
         })
       }
     }
-    const report = renderRelayReport({ ...effort, cases: RELAY_CASES, runs, memoryCase })
-    progress('profiles')
-    const profiles = await profileRelay({ burst: upstreams.burst.origin, paced: upstreams.paced.origin }, effort)
-    return `## Relay\n\n${report}\n\n${renderRelayProfiles(profiles)}`
+    return `## Relay\n\n${renderRelayReport({ ...effort, cases, targets, runs: log.runs, memoryCase })}`
   } finally {
     await Promise.all(Object.values(upstreams).map((upstream) => upstream.stop()))
   }
@@ -61,15 +47,16 @@ export async function measureRelay({ quick, progress }: MeasureOptions): Promise
 
 type Measured = {
   readonly target: TargetName
+  readonly cases: readonly RelayCase[]
   readonly upstreams: Upstreams
-  readonly effort: Effort
+  readonly effort: RelayEffort
   /** Name of the load after which memory is read. */
   readonly memoryCase: string
 }
 
 /** Every case, on a fresh server. */
 async function measureTarget(
-  { target, upstreams, effort, memoryCase }: Measured,
+  { target, cases, upstreams, effort, memoryCase }: Measured,
   onRun: (run: Run) => void,
 ): Promise<void> {
   const running = await startTarget(target, upstreams)
@@ -86,7 +73,7 @@ async function measureTarget(
       stream: false,
     })
     await sendLoad(running, STREAM_WARM_UP, effort)
-    for (const relayCase of RELAY_CASES) {
+    for (const relayCase of cases) {
       await measure(relayCase)
     }
   } finally {
@@ -96,10 +83,12 @@ async function measureTarget(
 
 function describe({ target, caseName, figures, isUndisturbed }: Run): string {
   const { perSecond, total, firstByte, residentBytes, cpuMilliseconds, failures, busy } = figures
+  const { engineCpuMilliseconds } = figures
   return [
     `${target}, ${caseName}: ${perSecond.toFixed(1)} requests/s`,
     `p50 ${total.p50.toFixed(2)}, p99 ${total.p99.toFixed(2)}, first byte ${firstByte.p50.toFixed(2)} ms`,
-    `${(residentBytes / 1e6).toFixed(0)} MB, ${cpuMilliseconds.toFixed(3)} ms CPU a request`,
+    `${(residentBytes / 1e6).toFixed(0)} MB`,
+    `CPU per request ${cpuMilliseconds.toFixed(3)} ms, ${engineCpuMilliseconds.toFixed(3)} ms of the engine`,
     `processors ${busy.map((share) => `${(share * 100).toFixed(0)} %`).join(' and ')} busy${isUndisturbed ? '' : ', disturbed'}`,
     ...Object.entries(failures).map(([reason, count]) => `${count} x ${reason}`),
   ].join('; ')

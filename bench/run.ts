@@ -10,6 +10,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   store: async () => (await import('./store.ts')).measureStore,
   throughput: async () => (await import('./throughput.ts')).measureThroughput,
   relay: async () => (await import('./relay.ts')).measureRelay,
+  'relay-profile': async () => (await import('./relay/relay-profile.ts')).measureRelayProfile,
   console: async () => (await import('./console.ts')).measureConsole,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
@@ -17,12 +18,25 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
 const USAGE = `npm run bench -- [NAMES...] [--quick]
 
 Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named. --quick: for trying out; the figures say little.
-Markdown to the standard output, progress to the standard error.`
+Markdown to the standard output, progress to the standard error.
+
+Of the relay alone:
+  --case NAME     this case, such as "JSON, 16"; can be repeated
+  --target NAME   this target: direct, portkey, priced, free; can be repeated
+  --rounds N      so many rounds
+  --runs FILE     adds the runs to those of FILE, and reports all of them`
 
 /** `npm run bench`. Exit code 2 when the command line makes no sense. */
 async function main(): Promise<void> {
   const { values, positionals } = parseOptions({
-    options: { quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+    options: {
+      quick: { type: 'boolean' },
+      case: { type: 'string', multiple: true },
+      target: { type: 'string', multiple: true },
+      rounds: { type: 'string' },
+      runs: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    },
     allowPositionals: true,
   })
   if (values.help) {
@@ -35,6 +49,7 @@ async function main(): Promise<void> {
   }
   const options: MeasureOptions = {
     quick: values.quick === true,
+    relay: { cases: values.case, targets: values.target, rounds: values.rounds, runsFile: values.runs },
     progress: (line) => console.error(`[${new Date().toISOString().slice(11, 19)}] ${line}`),
   }
   console.log(describeMachine(options))

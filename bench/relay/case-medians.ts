@@ -19,6 +19,7 @@ export type CaseMedians = {
   readonly firstByte: Percentiles
   readonly residentBytes: number
   readonly cpuMilliseconds: number
+  readonly engineCpuMilliseconds: number
   readonly failures: number
 }
 
@@ -36,6 +37,7 @@ export function mediansOf(runs: readonly Run[]): FiguresOf {
       firstByte: { p50: middle(({ firstByte }) => firstByte.p50), p99: middle(({ firstByte }) => firstByte.p99) },
       residentBytes: middle(({ residentBytes }) => residentBytes),
       cpuMilliseconds: middle(({ cpuMilliseconds }) => cpuMilliseconds),
+      engineCpuMilliseconds: middle(({ engineCpuMilliseconds }) => engineCpuMilliseconds),
       failures: some.flatMap(({ failures }) => Object.values(failures)).reduce((sum, count) => sum + count, 0),
     }
   }

@@ -3,9 +3,9 @@ import { cpuMilliseconds } from '../process-cpu.ts'
 
 const KIBIBYTE = 1024
 
-/** Processor time that a process and everything below it have used so far; what has ended no longer counts. */
-export function treeCpuMilliseconds(pid: number): number {
-  return sumOfTree(pid, cpuMilliseconds)
+/** Processor time that the processes below a process have used so far; what has ended no longer counts. */
+export function descendantsCpuMilliseconds(pid: number): number {
+  return sumOfTree(pid, (each) => (each === pid ? 0 : cpuMilliseconds(each)))
 }
 
 /** Resident memory of a process and everything below it: pages that two of them share count twice. */

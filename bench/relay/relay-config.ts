@@ -17,6 +17,9 @@ const PRICES = {
   free: { input_per_million: '0', output_per_million: '0' },
 } as const
 
+/** What the gateway adds to the usage of the JSON answer, by these prices. */
+export const ADDED_COST: Readonly<Record<Pricing, string>> = { priced: ',"cost":0.000038', free: '' }
+
 /** Channels of equal priority and weight for each model, so that every request is routed. */
 const CHANNELS_PER_PACE = 2
 

@@ -1,17 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CpuProfile, recordCpuProfile } from '../cpu-profile.ts'
 import { markdownTable } from '../markdown-table.ts'
+import type { MeasureOptions } from '../measurement.ts'
 import { cpuMilliseconds, findDescendant } from '../process-cpu.ts'
 import { type ProfilePart, RELAY_PROFILE_PARTS, timeByPart } from '../profile-parts.ts'
 import { GATEWAY_KEY, startGateway } from './gateway-process.ts'
-import { GATEWAY_MODELS, PRICINGS, type Pricing, type UpstreamOrigins } from './relay-config.ts'
+import { requireTwoProcessors } from './pinned-process.ts'
+import { ADDED_COST, GATEWAY_MODELS, PRICINGS, type Pricing, type UpstreamOrigins } from './relay-config.ts'
+import { FULL_EFFORT, QUICK_EFFORT } from './relay-effort.ts'
 import { type LoadSeconds, sendLoad } from './send-load.ts'
+import { startUpstreams } from './upstream-processes.ts'
 import type { Pace } from './workload.ts'
 
 const CONNECTIONS = 16
 
 /** One gateway under one load. */
-export type RelayProfile = {
+type RelayProfile = {
   readonly pricing: Pricing
   readonly stream: boolean
   readonly requests: number
@@ -20,11 +24,29 @@ export type RelayProfile = {
   readonly engineMilliseconds: number
 }
 
-/** Where the gateway's time goes with 16 connections: for each of JSON and stream, with a price and without. */
-export async function profileRelay(origins: UpstreamOrigins, seconds: LoadSeconds): Promise<RelayProfile[]> {
+/** Where the gateway's time goes under load. */
+export async function measureRelayProfile({ quick, progress }: MeasureOptions): Promise<string> {
+  requireTwoProcessors()
+  const upstreams = await startUpstreams()
+  try {
+    const origins = { burst: upstreams.burst.origin, paced: upstreams.paced.origin }
+    const profiles = await profileRelay(origins, quick ? QUICK_EFFORT : FULL_EFFORT, progress)
+    return `## Relay, profile\n\n${renderRelayProfiles(profiles)}`
+  } finally {
+    await Promise.all(Object.values(upstreams).map((upstream) => upstream.stop()))
+  }
+}
+
+/** With 16 connections: for each of JSON and stream, with a price and without. */
+async function profileRelay(
+  origins: UpstreamOrigins,
+  seconds: LoadSeconds,
+  progress: (line: string) => void,
+): Promise<RelayProfile[]> {
   const profiles: RelayProfile[] = []
   for (const pricing of PRICINGS) {
     for (const stream of [false, true]) {
+      progress(`profile: ${stream ? 'stream' : 'JSON'}, ${TITLES[pricing]}`)
       profiles.push(await profileOnce({ pricing, stream, origins }, seconds))
     }
   }
@@ -41,6 +63,7 @@ async function profileOnce({ pricing, stream, origins }: Profiled, seconds: Load
       serverPid: gateway.pid,
       headers: { authorization: `Bearer ${GATEWAY_KEY}` },
       model: GATEWAY_MODELS[pricing][pace],
+      addedJsonBytes: ADDED_COST[pricing].length,
     })
     const engine = findDescendant(gateway.pid, 'dynoxide')
     const load = { plan: { kind: 'closed', connections: CONNECTIONS }, pace: 'burst', stream } as const
@@ -58,7 +81,7 @@ async function profileOnce({ pricing, stream, origins }: Profiled, seconds: Load
 }
 
 /** A column for each profile: how much of the busy time each part took, and the engine beside it. */
-export function renderRelayProfiles(profiles: readonly RelayProfile[]): string {
+function renderRelayProfiles(profiles: readonly RelayProfile[]): string {
   const columns = profiles.map((each) => ({ ...each, times: timeByPart(each.profile) }))
   const titles = columns.map(({ stream, pricing }) => `${stream ? 'stream' : 'JSON'}, ${TITLES[pricing]}`)
   const rows = RELAY_PROFILE_PARTS.map((part) => [part, ...columns.map(({ times }) => percent(shareOf(part, times)))])

@@ -1,6 +1,6 @@
 import { GATEWAY_KEY, startGateway } from './gateway-process.ts'
 import { startPortkey } from './portkey-process.ts'
-import { GATEWAY_MODELS, type Pricing } from './relay-config.ts'
+import { ADDED_COST, GATEWAY_MODELS, type Pricing } from './relay-config.ts'
 import type { Upstream } from './upstream-processes.ts'
 import { type Pace, UPSTREAM_MODEL } from './workload.ts'
 
@@ -24,6 +24,8 @@ export type RunningTarget = {
     readonly serverPid: number
     readonly headers: Readonly<Record<string, string>>
     readonly model: string
+    /** Bytes that the target adds to the JSON answer. Default: none. */
+    readonly addedJsonBytes?: number
   }
   stop(): Promise<void>
 }
@@ -83,6 +85,7 @@ async function gateway(pricing: Pricing, upstreams: Upstreams): Promise<RunningT
       serverPid: pid,
       headers: { authorization: `Bearer ${GATEWAY_KEY}` },
       model: GATEWAY_MODELS[pricing][pace],
+      addedJsonBytes: ADDED_COST[pricing].length,
     }),
     stop,
   }

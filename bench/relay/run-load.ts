@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LoadConnection, type LoadTarget, type Outcome } from './load-connection.ts'
 import { type LoadPlan, Schedule } from './load-plan.ts'
-import { busyShares, processorTimes } from './machine-load.ts'
 import { OutcomeTally, type Tally } from './outcome-tally.ts'
-import { treeCpuMilliseconds, treeResidentBytes } from './process-tree.ts'
+import { watchServer } from './watch-server.ts'
 
 /** One load on one server: always the same request. */
 export type LoadOrder = {
@@ -17,7 +16,7 @@ export type LoadOrder = {
   /** Before anything counts; a counted plan has neither. */
   readonly warmUpSeconds: number
   readonly measuredSeconds: number
-  /** The server; its children count too. */
+  /** The server; the memory of its children counts too, and their CPU is counted apart. */
   readonly serverPid: number
 }
 
@@ -25,16 +24,16 @@ export type LoadFigures = Tally & {
   readonly perSecond: number
   /** The largest of the server's whole tree, sampled. */
   readonly residentBytes: number
-  /** Of the server's whole tree, for each request. */
+  /** Of the server's own process, for each request. */
   readonly cpuMilliseconds: number
+  /** Of the processes below the server, for each request: with our gateway that of the table's engine. */
+  readonly engineCpuMilliseconds: number
   /** Of each processor, 0 to 1: more than server and load could need is foreign work. */
   readonly busy: readonly number[]
 }
 
 /** An open loop's clock: a request leaves at most so much later than it is due, and that counts as waiting. */
 const CLOCK_MILLISECONDS = 1
-
-const SAMPLE_MILLISECONDS = 100
 
 /** How long after its end an open loop waits for answers; and a counted load for all of its own. */
 const LATE_SECONDS_MAX = { open: 10, counted: 120 }
@@ -48,7 +47,7 @@ export async function runLoad(order: LoadOrder): Promise<LoadFigures> {
   const tally = new OutcomeTally({ kind: order.plan.kind, span: { from, to }, answerBytes: order.answerBytes })
   const load = new Load(order.plan, targetOf(order), (outcome) => tally.add(outcome))
   await sleepUntil(from)
-  const watched = watch(order.serverPid)
+  const watched = watchServer(order.serverPid)
   await (isCounted ? load.allAnswered(LATE_SECONDS_MAX.counted) : sleepUntil(to))
   const seconds = (performance.now() - from) / 1000
   const server = watched.end()
@@ -62,6 +61,7 @@ export async function runLoad(order: LoadOrder): Promise<LoadFigures> {
     perSecond: result.requests / (isCounted ? seconds : order.measuredSeconds),
     residentBytes: server.residentBytes,
     cpuMilliseconds: server.cpuMilliseconds / result.requests,
+    engineCpuMilliseconds: server.engineCpuMilliseconds / result.requests,
     busy: server.busy,
   }
 }
@@ -82,26 +82,6 @@ function targetOf({ origin, headers, body }: LoadOrder): LoadTarget {
 
 async function sleepUntil(at: number): Promise<void> {
   await delay(Math.max(0, at - performance.now()))
-}
-
-/** Memory and processor time of a server's tree, and how busy the machine is, from now on. */
-function watch(serverPid: number) {
-  const before = { cpu: treeCpuMilliseconds(serverPid), machine: processorTimes() }
-  let residentBytes = treeResidentBytes(serverPid)
-  const timer = setInterval(() => {
-    residentBytes = Math.max(residentBytes, treeResidentBytes(serverPid))
-  }, SAMPLE_MILLISECONDS)
-  return {
-    end: () => {
-      clearInterval(timer)
-      const cpuMilliseconds = treeCpuMilliseconds(serverPid) - before.cpu
-      return {
-        residentBytes: Math.max(residentBytes, treeResidentBytes(serverPid)),
-        cpuMilliseconds,
-        busy: busyShares(before.machine, processorTimes()),
-      }
-    },
-  }
 }
 
 /** The connections of a load and what they are to send. */

@@ -16,13 +16,13 @@ export async function sendLoad(
   { plan, pace, stream }: Omit<RelayCase, 'name'>,
   seconds: LoadSeconds,
 ): Promise<LoadFigures> {
-  const { model, headers, origin, serverPid } = target.entry(pace)
+  const { model, headers, origin, serverPid, addedJsonBytes = 0 } = target.entry(pace)
   const order: LoadOrder = {
     origin,
     serverPid,
     headers: { accept: stream ? 'text/event-stream' : 'application/json', ...headers },
     body: chatRequestBody(model, stream),
-    answerBytes: stream ? ANSWER_BYTES.stream : ANSWER_BYTES.json,
+    answerBytes: stream ? ANSWER_BYTES.stream : ANSWER_BYTES.json + addedJsonBytes,
     plan,
     ...seconds,
   }

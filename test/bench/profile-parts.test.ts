@@ -36,6 +36,8 @@ describe('the time of a profile', () => {
     ['garbage collection', [HANDLER, ['(garbage collector)', '']]],
     ['idle', [['(idle)', '']]],
     ['request and its checks', [HANDLER, ['parseChatRequest', 'file:///app/lambdas/core/contract/chat-request.ts']]],
+    ['relay server', [['answer', 'file:///app/lambdas/relay-server/relay-server.ts']]],
+    ['relay server', [['readBody', 'file:///app/lambdas/adapters/http-server/read-body.ts']]],
     ['quota ledger', [HANDLER, ['reserve', 'file:///app/lambdas/adapters/store/money/relay-ledger.ts']]],
     ['table calls', [HANDLER, ['transact', 'file:///app/lambdas/adapters/store/table/lean-table.ts']]],
     ['table calls', [HANDLER, ['signRequest', 'file:///app/lambdas/adapters/aws/sign-request.ts']]],
