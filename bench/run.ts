@@ -15,9 +15,16 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
 }
 
-const USAGE = `npm run bench -- [NAMES...] [--quick]
+/** The same, for those that take minutes or search for faults: run only where they are named. */
+const BY_NAME: typeof MEASUREMENTS = {
+  bleed: async () => (await import('./bleed.ts')).measureBleed,
+  soak: async () => (await import('./soak.ts')).measureSoak,
+}
 
-Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named. --quick: for trying out; the figures say little.
+const USAGE = `npm run bench -- [NAMES...] [--quick] [--minutes N]
+
+Measures ${Object.keys(MEASUREMENTS).join(', ')}, or those that are named. By name only: ${Object.keys(BY_NAME).join(', ')}.
+--quick: for trying out; the figures say little. --minutes: how long a soak lasts.
 Markdown to the standard output, progress to the standard error.
 
 Of the relay alone:
@@ -31,6 +38,7 @@ async function main(): Promise<void> {
   const { values, positionals } = parseOptions({
     options: {
       quick: { type: 'boolean' },
+      minutes: { type: 'string' },
       case: { type: 'string', multiple: true },
       target: { type: 'string', multiple: true },
       rounds: { type: 'string' },
@@ -43,17 +51,23 @@ async function main(): Promise<void> {
     console.log(USAGE)
     return
   }
-  const unknown = positionals.filter((name) => !Object.hasOwn(MEASUREMENTS, name))
+  const all = { ...MEASUREMENTS, ...BY_NAME }
+  const unknown = positionals.filter((name) => !Object.hasOwn(all, name))
   if (unknown.length > 0) {
     throw new UsageError(`no measurement ${unknown.join(', ')}`)
+  }
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes)
+  if (minutes !== undefined && !(minutes > 0)) {
+    throw new UsageError('--minutes takes a number above zero')
   }
   const options: MeasureOptions = {
     quick: values.quick === true,
     relay: { cases: values.case, targets: values.target, rounds: values.rounds, runsFile: values.runs },
+    minutes,
     progress: (line) => console.error(`[${new Date().toISOString().slice(11, 19)}] ${line}`),
   }
   console.log(describeMachine(options))
-  for (const [name, load] of Object.entries(MEASUREMENTS)) {
+  for (const [name, load] of Object.entries(positionals.length === 0 ? MEASUREMENTS : all)) {
     if (positionals.length === 0 || positionals.includes(name)) {
       options.progress(`${name}:`)
       const measure = await load()
