@@ -23,6 +23,7 @@ import { engineCredentials, giveSimulatorKey, signWith } from './engine-credenti
 import { setEnvironment } from './host-environment.ts'
 import { invokeFunction } from './lambda-runtime.ts'
 import { localActor } from './local-actor.ts'
+import { startReconciling } from './reconcile-timer.ts'
 import { RelayFront } from './relay-front.ts'
 import { startS3Engine } from './s3-engine.ts'
 import { seedSimulatedTimes } from './simulated-times.ts'
@@ -31,9 +32,6 @@ import { createVideoMachine, loadPipelineHandlers, RECONCILE } from './video-mac
 
 const TABLE_NAME = 'reelgate'
 const BUCKET_NAME = 'reelgate-videos'
-
-/** As on AWS (the schedule of `lib/aws/reconcile-schedule.ts`). */
-const RECONCILE_MILLISECONDS = 60_000
 
 /**
  * How long a shutdown waits for requests whose clients have left: longer than an upstream is read on to the upstream's usage, after which they
@@ -148,12 +146,10 @@ async function startParts(options: LocalHostOptions, config: GatewayConfig, data
   closers.push(() => machine.close(), requestsSettled, server.close)
   const { openTable } = await import('#adapters/store/table/sdk-table.ts')
   const access = await openDemoTenant(openTable(), { ...options, data })
-  if (access.isTenantNew) {
-    await seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
-  }
-  await Promise.all([relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
+  const seeded = access.isTenantNew && seedSimulatedTimes(openTable(), config, Math.trunc(Date.now() / 1000))
+  await Promise.all([seeded, relayFront.load(), loadApiHandlers(), loadPipelineHandlers()])
   describeChannels = await watchChannels()
-  closers.push(startReconciling())
+  closers.push(startReconciling((event) => invokeFunction(RECONCILE, event)))
   const url = `http://127.0.0.1:${server.port}`
   const consoleLink = `${url}/console#link=${await makeSignInLink(openTable(), localActor().name, Date.now())}`
   data.announce({
@@ -197,25 +193,4 @@ async function serve({ port, cdnKey, relayFront, corsOrigins }: ServeOptions): P
   }, port)
   process.env.CDN_BASE_URL = `http://127.0.0.1:${server.port}`
   return server
-}
-
-/** Work that was reserved before this has ended. Unix time in milliseconds. */
-const PROCESS_STARTED_AT = Math.trunc(performance.timeOrigin)
-
-/** Reconciles everything now, because every execution ended with the last process, and then every minute. */
-function startReconciling(): () => Promise<void> {
-  const run = (all: boolean) =>
-    invokeFunction(RECONCILE, {
-      source: 'reelgate.local',
-      'detail-type': 'Scheduled',
-      detail: { all, startedAt: PROCESS_STARTED_AT },
-    }).catch(() => undefined)
-  let running: Promise<unknown> = run(true)
-  const timer = setInterval(() => {
-    running = run(false)
-  }, RECONCILE_MILLISECONDS)
-  return async () => {
-    clearInterval(timer)
-    await running
-  }
 }

@@ -58,19 +58,35 @@ export class OidcClient {
 
   /**
    * The claims of the user who comes back: issuer, state, code, and of the ID token signature, issuer, audience, times and nonce
-   * are checked.
+   * are checked. A client secret that the provider refuses is read again, and a new one is tried once.
    * @throws errors of oauth4webapi and of the network.
    */
-  async claimsOf(
-    parameters: URLSearchParams,
-    { state, nonce, verifier, redirectUri }: PendingSignIn,
-  ): Promise<OidcClaims> {
+  async claimsOf(parameters: URLSearchParams, pending: PendingSignIn): Promise<OidcClaims> {
     const server = await this.#server()
-    const checked = oauth.validateAuthResponse(server, this.#client, parameters, state)
+    const checked = oauth.validateAuthResponse(server, this.#client, parameters, pending.state)
+    const secret = await clientSecret('cached')
+    try {
+      return await this.#redeem(server, checked, pending, secret)
+    } catch (error) {
+      const renewed = isClientRefused(error) ? await clientSecret('rechecked') : secret
+      if (renewed === secret) {
+        throw error
+      }
+      return await this.#redeem(server, checked, pending, renewed)
+    }
+  }
+
+  /** Exchanges the code of a checked response for the claims of the user. */
+  async #redeem(
+    server: oauth.AuthorizationServer,
+    checked: URLSearchParams,
+    { nonce, verifier, redirectUri }: PendingSignIn,
+    secret: string | undefined,
+  ): Promise<OidcClaims> {
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       this.#client,
-      await this.#authentication(server),
+      authentication(server, secret),
       checked,
       redirectUri,
       verifier,
@@ -105,23 +121,30 @@ export class OidcClient {
     const accepted = offered.filter((algorithm) => ALGORITHMS.includes(algorithm))
     return { ...server, id_token_signing_alg_values_supported: accepted }
   }
+}
 
-  /** A client with a secret sends it as the provider prefers; a client without one proves itself by PKCE alone. */
-  async #authentication({ token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer) {
-    const secret = await clientSecret()
-    if (secret === undefined) {
-      return oauth.None()
-    }
-    const isPosted = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic')
-    return isPosted ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret)
+/** A client with a secret sends it as the provider prefers; a client without one proves itself by PKCE alone. */
+function authentication(
+  { token_endpoint_auth_methods_supported: methods }: oauth.AuthorizationServer,
+  secret: string | undefined,
+): oauth.ClientAuth {
+  if (secret === undefined) {
+    return oauth.None()
   }
+  const isPosted = methods?.includes('client_secret_post') === true && !methods.includes('client_secret_basic')
+  return isPosted ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret)
 }
 
 /** From the secret of the front door on AWS, or from the environment. */
-async function clientSecret(): Promise<string | undefined> {
+async function clientSecret(freshness: 'cached' | 'rechecked'): Promise<string | undefined> {
   const { FRONT_DOOR_SECRET_ARN: secretArn, CONSOLE_OIDC_CLIENT_SECRET: local } = process.env
-  const secret = secretArn ? (await readSecretEntries(secretArn)).oidc_client_secret : local
+  const secret = secretArn ? (await readSecretEntries(secretArn, freshness)).oidc_client_secret : local
   return secret === '' ? undefined : secret
+}
+
+/** RFC 6749, 5.2. Headers of the response, such as a challenge, do not come through the guarded client. */
+function isClientRefused(error: unknown): boolean {
+  return error instanceof oauth.ResponseBodyError && error.error === 'invalid_client'
 }
 
 /** The OpenID provider of the deployment, from `CONSOLE_OIDC`, which was checked when it was deployed; undefined without one. */

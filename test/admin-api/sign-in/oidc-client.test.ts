@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { consoleSettings } from '#core/catalogue/console-settings.ts'
-import { describeOidcFailure, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
+import { describeOidcFailure, OidcClient, oidcSettings } from '#lambdas/admin-api/sign-in/oidc-client.ts'
+import { pass, useSecretsManager } from '../../adapters/secrets/fake-secrets-manager.ts'
+import { settingsFor } from './oidc-rig.ts'
+import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts'
 
 describe('oidc client', () => {
   it('has the settings of the deployment, or none', () => {
@@ -18,6 +21,55 @@ describe('oidc client', () => {
     })
     expect(describeOidcFailure(error)).toBe('Error OAUTH_X y: bad claim')
     expect(describeOidcFailure('eyJhbGciOi')).toBe('unknown')
+  })
+})
+
+describe('oidc client: the client secret', () => {
+  const { secrets, asked, newSecret } = useSecretsManager()
+  let provider: ScriptedProvider
+  beforeAll(async () => {
+    provider = await startScriptedProvider()
+  })
+  afterAll(async () => {
+    delete process.env.FRONT_DOOR_SECRET_ARN
+    await provider.stop()
+  })
+
+  /** A user who comes back from the provider. */
+  async function claims() {
+    const client = new OidcClient(settingsFor(provider.issuer))
+    const pending = {
+      state: 's',
+      nonce: 'n',
+      verifier: 'v'.repeat(43),
+      redirectUri: 'http://127.0.0.1/back',
+      target: '/',
+    }
+    const code = provider.authorize(new URL(await client.authorizationUrl(pending)))
+    return await client.claimsOf(new URLSearchParams({ code, state: 's', iss: provider.issuer }), pending)
+  }
+
+  it.each([
+    ['a secret that was replaced', { oidc_client_secret: 'old' }],
+    ['a secret that was stored after the first sign-in', { origin: 'x' }],
+  ])('finds %s at once when the provider refuses the client', async (_case, before) => {
+    const id = newSecret(before)
+    process.env.FRONT_DOOR_SECRET_ARN = id
+    provider.forge('oidc_client_secret' in before ? { secret: 'old' } : {})
+    expect(await claims()).toMatchObject({ sub: 'user-1' })
+    secrets.set(id, '{"oidc_client_secret":"new"}')
+    provider.forge({ secret: 'new' })
+    pass(10_000)
+    expect(await claims()).toMatchObject({ sub: 'user-1' })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('asks the provider once with a secret that stays refused', async () => {
+    process.env.FRONT_DOOR_SECRET_ARN = newSecret({ oidc_client_secret: 'wrong' })
+    provider.forge({ secret: 'right' })
+    const before = provider.asked.length
+    await expect(claims()).rejects.toMatchObject({ error: 'invalid_client' })
+    expect(provider.asked.slice(before)).toEqual(['/token'])
   })
 })
 

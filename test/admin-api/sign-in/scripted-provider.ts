@@ -9,6 +9,8 @@ export type Forgery = {
   readonly isForeign?: boolean
   /** Sent in place of a token response. */
   readonly error?: string
+  /** The one client secret that is accepted; left out, the provider asks for none. */
+  readonly secret?: string
   /** Sent in place of every response. */
   readonly status?: number
 }
@@ -36,7 +38,11 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const server: Loopback = await listenHttp(async (request, response) => {
     const body = new URLSearchParams(Buffer.concat(await request.toArray()).toString('utf8'))
     asked.push(request.url ?? '')
-    const { status, json } = respond(request.url ?? '', body)
+    const { secret } = forgery
+    const { status, json } =
+      secret !== undefined && request.url === '/token' && request.headers.authorization !== basic(secret)
+        ? { status: 401, json: { error: 'invalid_client' } }
+        : respond(request.url ?? '', body)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json))
   })
   const issuer = server.origin
@@ -95,6 +101,10 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     },
     stop: () => server.stop(),
   }
+}
+
+function basic(secret: string): string {
+  return `Basic ${Buffer.from(`console:${secret}`).toString('base64')}`
 }
 
 function discovery(issuer: string) {

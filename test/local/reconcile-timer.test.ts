@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { startReconciling } from '#local/reconcile-timer.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const all = (isAll: boolean) => expect.objectContaining({ detail: expect.objectContaining({ all: isAll }) })
+
+it('reconciles everything at the start, and what is due every minute, also after a run that failed', async () => {
+  const reconcile = vi.fn(() => Promise.reject(new Error('the table does not respond')))
+  const end = startReconciling(reconcile)
+  expect(reconcile.mock.calls).toEqual([[all(true)]])
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(reconcile.mock.calls.slice(1)).toEqual([[all(false)], [all(false)]])
+  await end()
+})
+
+it('ends with its last run, and begins no other', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const reconcile = vi.fn(() => promise)
+  let hasEnded = false
+  const ended = startReconciling(reconcile)().then(() => {
+    hasEnded = true
+  })
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(hasEnded).toBe(false)
+  resolve()
+  await ended
+  expect(reconcile).toHaveBeenCalledOnce()
+})
