@@ -123,6 +123,8 @@ describe('signing in to the console', () => {
         `fetch('${host.gateway.url}/admin/v1/session', { method: 'DELETE', credentials: 'include' }).catch(() => {})`,
       )
     }
+    await attacker.evaluate(`location.href = '${host.gateway.url}/console#page=${'x'.repeat(43)}'`)
+    await signedIn(attacker)
     forged.closeAllConnections()
     forged.close()
     await page.reload()

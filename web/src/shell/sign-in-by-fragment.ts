@@ -1,4 +1,4 @@
-import { keepPageSecret } from '../api/page-secret.ts'
+import { takePageSecret } from '../api/page-secret.ts'
 import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
 import { notify } from '../state/notices.ts'
@@ -22,7 +22,7 @@ export async function signInByFragment(): Promise<void> {
   }
   history.replaceState(null, '', location.pathname + location.search)
   if (secret !== undefined) {
-    keepPageSecret(secret)
+    takePageSecret(secret)
   }
   if (link === undefined) {
     return

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { adminRequest } from '../api/admin-request.ts'
 import type { SignInMethods } from '../api/admin-types.ts'
 import { ApiError } from '../api/api-error.ts'
+import { expectPageSecret } from '../api/page-secret.ts'
 import { signIn } from '../api/session.ts'
 import { describeFailure } from '../components/action-dialog.tsx'
 import { Button } from '../components/button.tsx'
@@ -104,10 +105,18 @@ function explain(failure: unknown): string {
   return describeFailure(failure)
 }
 
-/** A link and not a form, because the policy of the page forbids forms that end at another origin. */
+/**
+ * A link and not a form, because the policy of the page forbids forms that end at another origin. A press is noted too: the other buttons of
+ * a mouse open the link in another tab without a click.
+ */
 function OidcLink({ issuer }: { readonly issuer: string }) {
   return (
-    <a class="button button-plain" href={`/admin/v1/oidc/start?to=${encodeURIComponent(hereWithFilters())}`}>
+    <a
+      class="button button-plain"
+      href={`/admin/v1/oidc/start?to=${encodeURIComponent(hereWithFilters())}`}
+      onClick={expectPageSecret}
+      onPointerDown={expectPageSecret}
+    >
       Sign in with {hostOf(issuer)}
     </a>
   )
