@@ -9,7 +9,7 @@ import { readSessionRecord } from './session-record.ts'
 export type SessionWish = {
   /** Sessions of this holder alone; undefined for all. */
   readonly holder: string | undefined
-  /** The most sessions to read, from 1; fewer are returned where others are of another holder or over. */
+  /** The most sessions to return, from 1; fewer where others are of another holder or over. */
   readonly limit: number
   /** The id of the last session of the page before. */
   readonly after?: string | undefined
@@ -19,7 +19,10 @@ export type SessionWish = {
 /** A page of sessions; `next` continues it. */
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | undefined }
 
-/** Sessions that are not over, by one query. A session whose key was revoked stays in the list until its end. */
+/**
+ * Sessions that are not over, by one query. A session whose key was revoked stays in the list until its end. A page of one holder searches
+ * the same number of sessions whatever its limit, so that its pages do not count the sessions of others, and seldom end at one.
+ */
 export async function listSessions(
   table: Pick<Table, 'queryPage'>,
   { holder, limit, after, nowMilliseconds }: SessionWish,
@@ -35,12 +38,13 @@ export async function listSessions(
         ...(holder === undefined ? {} : { ':holder': holder }),
       },
       ConsistentRead: true,
-      Limit: limit,
+      Limit: holder === undefined ? limit : SEARCHED_AT_ONCE,
     },
     after === undefined ? undefined : tableKeys.session(after),
   )
-  const sessions = items.map((item) => readSessionRecord(item).session)
-  const next = nextKey === undefined ? undefined : String(nextKey.SK)
+  const sessions = items.slice(0, limit).map((item) => readSessionRecord(item).session)
+  const isCut = items.length > limit
+  const next = isCut ? sessions.at(-1)?.id : nextKey === undefined ? undefined : String(nextKey.SK)
   return { sessions: sessions.toSorted((left, right) => right.seenAt - left.seenAt), next }
 }
 

@@ -32,6 +32,24 @@ describe('sessions', () => {
     expect((await listSessions(table, later)).sessions).toEqual([])
   })
 
+  it('of one holder come page by page, and no page tells how many others there are', async () => {
+    const own: string[] = []
+    for (let user = 0; user < 6; user += 1) {
+      own.push((await open()).id)
+      await open(BOB)
+    }
+    const seen: string[] = []
+    let after: string | undefined
+    do {
+      const page = await listSessions(table, { holder: 'oidc:ada', limit: 2, after, nowMilliseconds })
+      seen.push(...page.sessions.map(({ id }) => id))
+      expect(page.sessions).toHaveLength(2)
+      after = page.next
+      expect([undefined, ...own]).toContain(after)
+    } while (after !== undefined)
+    expect(seen.toSorted()).toEqual(own.toSorted())
+  })
+
   it('end once, and only for their holder where one is named', async () => {
     const { id } = await open()
     expect(await endSession(table, id, { actor: TESTER, holder: 'oidc:bob' })).toBe(false)
