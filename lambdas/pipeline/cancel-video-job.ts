@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { startCancellation } from '#adapters/aws/video-executions.ts'
 import { markCancelled } from '#adapters/store/jobs/job-cancellation.ts'
 import type { Table } from '#adapters/store/table/table.ts'
@@ -12,17 +13,17 @@ type CancelContext = { readonly table: Table; readonly nowMilliseconds: () => nu
 
 /**
  * Cancels an open job for its client: it reads `failed` at once, and its money is resolved as for a deletion. A second execution
- * asks the upstream to stop and sends the callback now; without it the job's own execution does both at its next step. A repeated
- * cancel returns the job again.
+ * asks the upstream to stop and sends the callback now; without it the job's own execution does both at its next step.
  * @throws VideoJobNotFoundError for a malformed, unknown or deleted job, and another tenant's.
- * @throws VideoJobConflictError for a job that has ended otherwise.
+ * @throws VideoJobConflictError for a job that has ended, and for one that was cancelled before.
  */
 export async function cancelVideoJob(
   { tenantId, jobId }: { readonly tenantId: string; readonly jobId: string },
   context: CancelContext,
 ): Promise<VideoJob> {
   const now = context.nowMilliseconds()
-  const job = isJobId(jobId) ? await markCancelled(context.table, { tenantId, jobId }, now) : undefined
+  const cancellation = randomUUID()
+  const job = isJobId(jobId) ? await markCancelled(context.table, { tenantId, jobId }, now, cancellation) : undefined
   if (job === undefined) {
     throw new VideoJobNotFoundError()
   }
@@ -30,7 +31,11 @@ export async function cancelVideoJob(
     throw new VideoJobConflictError('the job has ended: there is nothing to cancel')
   }
   if (!isTerminal(job)) {
+    // Also for a repeat: the first request may have died before it started the execution.
     await startOrLeave(job)
+  }
+  if (job.cancellation !== cancellation) {
+    throw new VideoJobConflictError('the job has ended: it was cancelled before')
   }
   return job
 }

@@ -167,7 +167,7 @@ export const VIDEO_OPERATIONS = {
     tag: 'Video',
     summary: 'Cancel a job',
     description:
-      'The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A repeated cancel returns the job again; a job that has ended otherwise is a 409.',
+      'The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A job that has ended is a 409, as is a repeated cancel.',
     parameters: [JOB_ID],
     response: { description: 'The cancelled job.', schema: 'VideoJob' },
   },

@@ -7,6 +7,7 @@ import { VideoJobNotFoundError } from '#core/errors.ts'
 import { VideoJobConflictError } from '#core/jobs/video-job-conflict-error.ts'
 import { cancelVideoJob } from '#lambdas/pipeline/cancel-video-job.ts'
 import { endFailedJob } from '#lambdas/pipeline/fail-video-job.ts'
+import { breakConnection } from '../engines/break-connection.ts'
 import type { Pipeline } from '../engines/create-pipeline.ts'
 import { type Engines, startEngines } from '../engines/start-engines.ts'
 
@@ -45,14 +46,21 @@ describe('cancelVideoJob', () => {
     expect((await cancel(job)).cancelledAt).toBeDefined()
   })
 
-  it('repeated returns the job, while it is open and after its end', async () => {
+  it('repeated is refused, and starts the execution that the first request may not have started', async () => {
     const job = await pipeline.create()
     await cancel(job)
     executions.on(StartExecutionCommand).rejects(new ExecutionAlreadyExists({ message: 'it has ended', $metadata: {} }))
-    expect(await cancel(job)).toMatchObject({ status: 'queued' })
-    await endFailedJob(job, pipeline.context, 'JobDeletedError')
-    expect(await cancel(job)).toMatchObject({ status: 'failed', error: 'cancelled by the client' })
+    await expect(cancel(job)).rejects.toBeInstanceOf(VideoJobConflictError)
     expect(started()).toHaveLength(2)
+    await endFailedJob(job, pipeline.context, 'JobDeletedError')
+    await expect(cancel(job)).rejects.toThrow('it was cancelled before')
+    expect(started()).toHaveLength(2)
+  })
+
+  it('whose write got no response succeeds', async () => {
+    const job = await pipeline.create()
+    breakConnection(pipeline.context.table, 'cancelledAt')
+    expect(await cancel(job)).toMatchObject({ cancelledAt: pipeline.clock.seconds })
   })
 
   it('refuses a job that has ended otherwise', async () => {

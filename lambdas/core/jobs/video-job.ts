@@ -34,6 +34,8 @@ export type VideoJob = {
   readonly isDeleted: boolean
   /** When its client cancelled it; the job reads `failed` from then on, and its execution resolves the money. */
   readonly cancelledAt?: number | undefined
+  /** Names the request that cancelled it. */
+  readonly cancellation?: string | undefined
   /** Object key of the video, chosen at creation with 128 random bits. */
   readonly videoKey: string
   readonly estimate: Microcredits

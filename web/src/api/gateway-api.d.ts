@@ -83,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A repeated cancel returns the job again; a job that has ended otherwise is a 409.
+         * @description The job reads `failed` with the error `cancelled by the client` at once, and its callback is sent. A job that waits, in the gateway or at an upstream that can cancel, costs nothing; a task that an upstream has started is billed when it ends. A job that has ended is a 409, as is a repeated cancel.
          */
         post: operations["cancelVideoJob"];
         delete?: never;

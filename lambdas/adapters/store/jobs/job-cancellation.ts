@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { JOB_RECORD_SECONDS, type VideoJob } from '#core/jobs/video-job.ts'
 import type { Table } from '../table/table.ts'
 import { CLEANUP_PARTITION, dueSortKey, tableKeys } from '../table/table-keys.ts'
@@ -7,13 +8,15 @@ import { readVideoJobItem } from './video-job-item.ts'
 /**
  * Marks an open job as cancelled by its client. Its reservation is untouched: the execution resolves it, as for a deletion. The job
  * enters the clean-up index, because a video that is being stored must go.
- * @returns the job as it is now: without `cancelledAt` it had ended before. Undefined when there is none (unknown, deleted, or too
- * old).
+ * @param cancellation names this request.
+ * @returns the job as it is now. With another `cancellation` an earlier request cancelled it, without `cancelledAt` it had ended
+ * before. Undefined when there is none (unknown, deleted, or too old).
  */
 export async function markCancelled(
   table: Table,
   { tenantId, jobId }: Pick<VideoJob, 'tenantId' | 'jobId'>,
   nowMilliseconds: number,
+  cancellation: string = randomUUID(),
 ): Promise<VideoJob | undefined> {
   const nowSeconds = Math.trunc(nowMilliseconds / 1000)
   const isOpen = '#status IN (:queued, :processing)'
@@ -21,11 +24,12 @@ export async function markCancelled(
   const oldest = nowSeconds - JOB_RECORD_SECONDS
   const updated = await table.updateItem({
     Key: tableKeys.job(tenantId, jobId),
-    UpdateExpression: 'SET cancelledAt = :now, GSI1PK = :cleanup, GSI1SK = :due',
+    UpdateExpression: 'SET cancelledAt = :now, cancellation = :cancellation, GSI1PK = :cleanup, GSI1SK = :due',
     ConditionExpression: `${isOpen} AND ${isUnmarked} AND createdAt > :oldest`,
     ExpressionAttributeNames: { '#status': 'status' },
     ExpressionAttributeValues: {
       ':now': nowSeconds,
+      ':cancellation': cancellation,
       ':cleanup': CLEANUP_PARTITION,
       ':due': dueSortKey(nowMilliseconds),
       ':queued': 'queued',
@@ -33,7 +37,7 @@ export async function markCancelled(
       ':oldest': oldest,
     },
   })
-  // A write whose response was lost finds its own mark, like a repeated request.
+  // A write whose response was lost finds its own mark.
   const job = updated.isWritten ? readVideoJobItem(updated.item) : await getVideoJob(table, tenantId, jobId)
   return job === undefined || job.isDeleted || job.createdAt <= oldest ? undefined : job
 }

@@ -24,6 +24,7 @@ const videoJobItem = z.object({
   requestId: z.optional(z.string()),
   deleted: z.optional(z.boolean()),
   cancelledAt: z.optional(z.number()),
+  cancellation: z.optional(z.string()),
   isWaitingForChannel: z.optional(z.boolean()),
   referenceCheck: z.optional(z.enum(['asked', 'refused'])),
   submitState: z.optional(z.enum(['sending', 'accepted'])),

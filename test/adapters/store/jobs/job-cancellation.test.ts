@@ -47,15 +47,16 @@ async function isPending(): Promise<boolean> {
 const channel = { id: 'main', max_open_jobs: 9, provider: 'p2' } as const
 
 describe('the mark of a cancelled job', () => {
-  it('keeps its first time, and leads to a clean-up', async () => {
-    expect(await markCancelled(table, job, NOW)).toMatchObject({ status: 'queued', cancelledAt: SECONDS })
-    expect(await markCancelled(table, job, NOW + 5_000)).toMatchObject({ cancelledAt: SECONDS })
+  it('keeps its first time and request, and leads to a clean-up', async () => {
+    const first = { cancelledAt: SECONDS, cancellation: 'first' }
+    expect(await markCancelled(table, job, NOW, 'first')).toMatchObject({ status: 'queued', ...first })
+    expect(await markCancelled(table, job, NOW + 5_000, 'second')).toMatchObject(first)
     expect(await isPending()).toBe(true)
   })
 
   it('whose reply was lost is found', async () => {
     breakConnection(table, 'cancelledAt')
-    expect(await markCancelled(table, job, NOW)).toMatchObject({ cancelledAt: SECONDS })
+    expect(await markCancelled(table, job, NOW, 'mine')).toMatchObject({ cancelledAt: SECONDS, cancellation: 'mine' })
   })
 
   it('keeps every submit away', async () => {
