@@ -13,6 +13,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
   'relay-profile': async () => (await import('./relay/relay-profile.ts')).measureRelayProfile,
   console: async () => (await import('./console.ts')).measureConsole,
   'cold-start': async () => (await import('./cold-start.ts')).measureColdStart,
+  'function-memory': async () => (await import('./function-memory.ts')).measureFunctionMemory,
 }
 
 /** The same, for those that take minutes or search for faults: run only where they are named. */

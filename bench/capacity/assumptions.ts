@@ -8,8 +8,13 @@ export type Assumptions = {
   readonly downloads: number
   /** From the first byte of a relayed request to the last of its response, of the chats whose limits are shown. Seconds. */
   readonly chatSeconds: number
-  /** CPU time of a relayed request beside its events, and of each event of its stream, on a whole vCPU (docs/performance.md, "Load"). */
+  /**
+   * CPU time of a relayed request beside its events, on a whole vCPU: in a function, which serves few requests before it ends
+   * (docs/performance.md, "Memory of the relay functions"), and in a process that serves many ("Load" there).
+   */
+  readonly functionCpuMilliseconds: number
   readonly requestCpuMilliseconds: number
+  /** CPU time of each event of a stream ("Load" there). */
   readonly eventCpuMilliseconds: number
   /** Events of a stream, and the bytes of each. */
   readonly eventsPerSecond: number
@@ -29,6 +34,7 @@ export const DEFAULT_ASSUMPTIONS: Assumptions = {
   videoMegabytes: 8,
   downloads: 2,
   chatSeconds: 4,
+  functionCpuMilliseconds: 5.4,
   requestCpuMilliseconds: 0.8,
   eventCpuMilliseconds: 0.06,
   eventsPerSecond: 50,

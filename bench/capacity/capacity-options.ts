@@ -14,7 +14,7 @@ export const CAPACITY_USAGE = `npm run capacity -- [options]
   --requests-per-second 15 polls that one account takes
   --median 90 --p95 240    generation times in seconds
   --client-poll-seconds 10, --video-megabytes 8, --downloads 2, --chat-seconds 4
-  --request-cpu-milliseconds 0.8, --event-cpu-milliseconds 0.06, --events-per-second 50, --event-bytes 250
+  --function-cpu-milliseconds 5.4, --request-cpu-milliseconds 0.8, --event-cpu-milliseconds 0.06, --events-per-second 50, --event-bytes 250
   --web-rate-factor 10     times Lambda's price of a vCPU that a Web Function may cost at most
   --budgets 100, --commands 1000   budgets that are watched, and commands with an effect a month
   --limit name=value       a quota of yours, repeatable: ${Object.keys(SERVICE_LIMITS).join(', ')}
@@ -30,6 +30,7 @@ const ASSUMPTIONS = {
   'client-poll-seconds': 'clientPollSeconds',
   'video-megabytes': 'videoMegabytes',
   'chat-seconds': 'chatSeconds',
+  'function-cpu-milliseconds': 'functionCpuMilliseconds',
   'request-cpu-milliseconds': 'requestCpuMilliseconds',
   'event-cpu-milliseconds': 'eventCpuMilliseconds',
   'events-per-second': 'eventsPerSecond',
@@ -51,6 +52,7 @@ const OPTIONS = {
   'video-megabytes': number(DEFAULT_ASSUMPTIONS.videoMegabytes),
   downloads: number(DEFAULT_ASSUMPTIONS.downloads),
   'chat-seconds': number(DEFAULT_ASSUMPTIONS.chatSeconds),
+  'function-cpu-milliseconds': number(DEFAULT_ASSUMPTIONS.functionCpuMilliseconds),
   'request-cpu-milliseconds': number(DEFAULT_ASSUMPTIONS.requestCpuMilliseconds),
   'event-cpu-milliseconds': number(DEFAULT_ASSUMPTIONS.eventCpuMilliseconds),
   'events-per-second': number(DEFAULT_ASSUMPTIONS.eventsPerSecond),

@@ -36,7 +36,7 @@ type Served = {
  * while the function waits for the next one.
  */
 export function costOfMillionChats({ chatSeconds, memoryMegabytes, assumptions }: Served): CostLine[] {
-  const workSeconds = (assumptions.requestCpuMilliseconds / 1000) * (MEGABYTES_PER_VCPU / memoryMegabytes)
+  const workSeconds = (assumptions.functionCpuMilliseconds / 1000) * (MEGABYTES_PER_VCPU / memoryMegabytes)
   const gigabyteSeconds = (memoryMegabytes / 1024) * (chatSeconds + workSeconds)
   const { gigabytes } = chatLoad(chatSeconds, assumptions)
   return [

@@ -32,8 +32,10 @@ export type FunctionNeeds = {
 
 /** Most of a CPU: the work is JSON and a few SDK calls, but a client waits. */
 const API_MEMORY_MEGABYTES = 1024
-/** Room for a client's body and several copies of an upstream's reply of 64 MB, for one request at a time. */
+/** Room for the largest replies that are held whole: 440 to 740 MB were measured (decision 152). */
 const RELAY_MEMORY_MEGABYTES = 1024
+/** A chat holds 32 MiB at most, and mostly waits: the time that Lambda bills is the upstream's (decision 152). */
+const CHAT_MEMORY_MEGABYTES = 512
 /** Of a function that reads one record a second, and now and then writes a comment. */
 const EVENTS_MEMORY_MEGABYTES = 512
 
@@ -103,7 +105,7 @@ export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> 
   },
   'list-models': catalogue,
   'get-model': catalogue,
-  'create-chat-completion': relay,
+  'create-chat-completion': { ...relay, memoryMegabytes: CHAT_MEMORY_MEGABYTES },
   'create-completion': relay,
   'create-embedding': { ...relay, shipsTokenizer: true },
   'create-image': relay,
