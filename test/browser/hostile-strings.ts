@@ -71,6 +71,24 @@ export function testHostileStrings(shared: () => SharedConsole): void {
       expect(dialogs).toEqual([])
     }, 60_000)
 
+    it('stays small on the page of a job, however many values the upstream sends', async () => {
+      const { key } = Object(await host.gateway.admin('key', 'create', '--tenant', tenant))
+      const { json } = await host.gateway.api.withKey(key).create({ model: 'famB-1.1-t2v', prompt: 'a boat' })
+      const page = await host.owner()
+      const reply = Array.from({ length: 20 }, () => Array.from({ length: 20 }, () => ['innermost']))
+      await page.route('**/admin/v1/videos/*', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, json: { ...(await response.json()), poll_reply: reply } })
+      })
+      await show(page, `/console/videos/${json.id}?tenant=${tenant}`)
+      await page.getByText('Last reply to a poll').click()
+      const closed = page.locator('.json-node:not([open])')
+      expect(await closed.count()).toBe(400)
+      expect(await page.getByText('innermost').count()).toBe(0)
+      await closed.first().click()
+      await page.getByText('innermost').waitFor()
+    })
+
     it('stays a string in the playground, where the upstream says it back, and in the url', async () => {
       const { page, dialogs } = await ownerWithoutDialogs()
       const inUrl = encodeURIComponent(HOSTILE)

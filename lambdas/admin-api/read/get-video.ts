@@ -8,6 +8,7 @@ import { VideoJobNotFoundError } from '#core/errors.ts'
 import { jobEvents } from '#core/jobs/job-events.ts'
 import { isVisible, type VideoJob } from '#core/jobs/video-job.ts'
 import { hasEnded } from '#core/jobs/visible-status.ts'
+import { exceededBound } from '#core/json/json-bounds.ts'
 import { isJobId } from '#core/parameters/job-id.ts'
 import { videoReceipt } from '#core/quota/video-receipt.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
@@ -108,13 +109,16 @@ async function needsExecution(
   }
 }
 
+/** Neither a program nor a page could write or show much deeper values; no API nests so deep. */
+const REPLY_BOUNDS = { depthMax: 64, fieldsMax: Number.POSITIVE_INFINITY, elementsMax: Number.POSITIVE_INFINITY }
+
 /** A reply of an upstream may be any string. */
 function parsed(text: string | undefined): unknown {
   if (text === undefined) {
     return null
   }
   try {
-    return JSON.parse(text)
+    return exceededBound(text, REPLY_BOUNDS) === undefined ? JSON.parse(text) : text
   } catch {
     return text
   }

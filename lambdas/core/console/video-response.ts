@@ -33,7 +33,9 @@ export const callbackAttemptResponse = z.strictObject({
   delivered: z.boolean(),
 })
 
-const reply = z.unknown().describe('JSON, or a string that is none; null if there is none.')
+const reply = z
+  .unknown()
+  .describe('JSON; a string for what is no JSON or nests more than 64 levels deep; null if there is none.')
 
 /** A video job with all that the gateway knows about it. */
 export const videoDetailResponse = z.strictObject({

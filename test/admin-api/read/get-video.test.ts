@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { tableKeys } from '#adapters/store/table/table-keys.ts'
 import { videoDetailResponse } from '#core/console/video-response.ts'
 import type { ReadContext } from '#lambdas/admin-api/read/read-context.ts'
 import { settledJob } from '../../engines/settled-job.ts'
@@ -37,6 +38,18 @@ describe('get-video', () => {
       callback: null,
       may: { cancel: false, delete: true, redrive: false, resend: false },
     })
+  })
+
+  it('get-video 200: a reply that nests too deep to be written is shown as a string', async () => {
+    const { jobId } = await settledJob(engine.table, tenant, { bill: '0.1' })
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    await engine.table.updateItem({
+      Key: tableKeys.job(tenant.tenantId, jobId),
+      UpdateExpression: 'SET submitText = :deep, pollText = :shallow',
+      ExpressionAttributeValues: { ':deep': deep, ':shallow': '[[1]]' },
+    })
+    const { status, body } = await read(url(jobId), { tenant: tenant.tenantId })
+    expect([status, body.submit_reply, body.poll_reply]).toEqual([200, deep, [[1]]])
   })
 
   it('get-video 200: signs a url that ends within the hour', async () => {

@@ -1151,9 +1151,9 @@ export interface components {
             request_id: string | null;
             /** @description The request of the client; null once it was deleted. */
             request: unknown;
-            /** @description JSON, or a string that is none; null if there is none. */
+            /** @description JSON; a string for what is no JSON or nests more than 64 levels deep; null if there is none. */
             submit_reply: unknown;
-            /** @description JSON, or a string that is none; null if there is none. */
+            /** @description JSON; a string for what is no JSON or nests more than 64 levels deep; null if there is none. */
             poll_reply: unknown;
             /** @description As `GET /v1/video/generations/{id}/events` lists them. */
             events: ({
