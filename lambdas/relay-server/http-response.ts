@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
+import { Abort, type AbortNotice } from '#core/abort-notice.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
 import type { ClientResponse, ResponseHead, ResponseHeaders } from '../relay/client-response.ts'
 import { OUT_OF_TIME } from '../relay/event-sender.ts'
@@ -20,8 +21,8 @@ const SMALL_RESPONSE_BYTES = 16 * 1024
 export class HttpResponse implements ClientResponse {
   readonly #response: ServerResponse
   readonly #options: Options
-  readonly #gone = new AbortController()
-  readonly #ending = new AbortController()
+  readonly #gone = new Abort()
+  readonly #ending = new Abort()
   readonly #closed: Promise<void>
   #statusCode: number | undefined
   /** A stream of events can say in an event that it ends early. */
@@ -48,12 +49,12 @@ export class HttpResponse implements ClientResponse {
     })
   }
 
-  get gone(): AbortSignal {
-    return this.#gone.signal
+  get gone(): AbortNotice {
+    return this.#gone
   }
 
-  get ending(): AbortSignal {
-    return this.#ending.signal
+  get ending(): AbortNotice {
+    return this.#ending
   }
 
   get isOpen(): boolean {
@@ -69,7 +70,7 @@ export class HttpResponse implements ClientResponse {
     if (this.isOpen) {
       return
     }
-    if (this.#gone.signal.aborted) {
+    if (this.#gone.aborted) {
       this.#statusCode = statusCode
       return
     }
@@ -91,11 +92,17 @@ export class HttpResponse implements ClientResponse {
   }
 
   write(chunk: Buffer | string): boolean {
-    if (!this.isOpen || this.#hasEnded || this.#gone.signal.aborted) {
+    if (!this.isOpen || this.#hasEnded || this.#gone.aborted) {
+      return true
+    }
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (!this.#hasBody && bytes.length === this.#promised && bytes.length <= SMALL_RESPONSE_BYTES) {
+      this.#hasEnded = true
+      // Node writes head and body as one string, which takes one simple call of the system instead of a list of buffers.
+      this.#response.end(bytes.toString('latin1'), 'latin1')
       return true
     }
     this.#hasBody = true
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     if (this.#promised !== undefined) {
       this.#promised -= bytes.length
     }
@@ -108,8 +115,7 @@ export class HttpResponse implements ClientResponse {
 
   /** A client that reads slowly slows the upstream down; a client that leaves frees the upstream. */
   async drained(): Promise<void> {
-    const { signal } = this.#gone
-    while (!signal.aborted && (this.#slices !== undefined || this.#response.writableNeedDrain)) {
+    while (!this.#gone.aborted && (this.#slices !== undefined || this.#response.writableNeedDrain)) {
       await (this.#slices ?? this.#room())
     }
   }
@@ -127,7 +133,7 @@ export class HttpResponse implements ClientResponse {
    * stream of events ends with an error, so that no client takes the part for the whole; JSON ends before it is complete.
    */
   giveUp(): void {
-    if (this.#isEventStream && !(this.#hasEnded || this.#gone.signal.aborted)) {
+    if (this.#isEventStream && !(this.#hasEnded || this.#gone.aborted)) {
       this.#response.write(OUT_OF_TIME)
     }
     this.#gone.abort()
@@ -168,8 +174,11 @@ export class HttpResponse implements ClientResponse {
   #room(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#response.once('drain', resolve)
-    this.#gone.signal.addEventListener('abort', () => resolve(), { once: true })
-    return promise.finally(() => this.#response.off('drain', resolve))
+    this.#gone.addEventListener('abort', resolve)
+    return promise.finally(() => {
+      this.#response.off('drain', resolve)
+      this.#gone.removeEventListener('abort', resolve)
+    })
   }
 
   /** A response that is shorter than its length is cut with its connection, so that no client waits for the rest. */
@@ -179,7 +188,7 @@ export class HttpResponse implements ClientResponse {
     }
     this.#hasEnded = true
     if (!this.#response.headersSent) {
-      const refusal = this.#ending.signal.aborted ? SHUTTING_DOWN : BAD_ANSWER
+      const refusal = this.#ending.aborted ? SHUTTING_DOWN : BAD_ANSWER
       sendGatewayError(this.#response, this.#options.requestId, refusal)
     } else if (this.#promised === undefined || this.#promised <= 0) {
       this.#response.end()

@@ -17,15 +17,29 @@ export function readTarget(url = '/'): RequestTarget {
 
 /** A request of Node's HTTP server, after its body was read. */
 export function receivedOverHttp(
-  { headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>,
+  { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,
   { path, queryNames }: RequestTarget,
   body: Buffer,
 ): ReceivedRequest {
   return {
     path,
     queryNames,
-    headerLines: (name) => headersDistinct[name] ?? [],
+    headerLines: (name) => headerLinesOf(rawHeaders, name),
     body,
-    platformRequestId: headersDistinct[PLATFORM_REQUEST_ID]?.at(-1),
+    platformRequestId: headerLinesOf(rawHeaders, PLATFORM_REQUEST_ID).at(-1),
   }
+}
+
+const NONE: readonly string[] = []
+
+/** Looks the few headers up that anybody asks for, instead of reading all of them into an object. @param name in lower case. */
+function headerLinesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  let lines = NONE
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const written = rawHeaders[index] ?? ''
+    if (written.length === name.length && written.toLowerCase() === name) {
+      lines = [...lines, rawHeaders[index + 1] ?? '']
+    }
+  }
+  return lines
 }

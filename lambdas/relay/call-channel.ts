@@ -2,6 +2,7 @@ import type { HttpResponse, SendOutcome } from '#adapters/http/send-once.ts'
 import type { UpstreamConnections } from '#adapters/providers/openai/upstream-connections.ts'
 import { measureUpstreamCall } from '#adapters/telemetry/upstream-calls.ts'
 import { errorClassOfStatus } from '#adapters/telemetry/upstream-errors.ts'
+import type { AbortNotice } from '#core/abort-notice.ts'
 import type { RelayChannel } from '#core/catalogue/channel.ts'
 import { type CredentialFilter, credentialFilter } from '#core/without-credentials.ts'
 import { type ChannelFailure, judgeReply } from './judge-reply.ts'
@@ -34,12 +35,12 @@ export type ChannelCall = {
    * Fires when the client leaves. Nothing more is sent then. An upstream that already has the request is still waited for,
    * until its first-byte timeout at most, and the caller decides what to do with the reply.
    */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortNotice
   /**
    * Fires when no reply is wanted any more. The upstream is then left at any stage of the call, and neither its breaker
    * nor the log hears of a failure. The reader of a reply that was handed out destroys the reply.
    */
-  readonly givenUp?: AbortSignal | undefined
+  readonly givenUp?: AbortNotice | undefined
 }
 
 /** A reply to relay. What the upstream says in words reaches the client without the keys that the upstream was called with. */

@@ -1,3 +1,5 @@
+import type { AbortNotice } from '#core/abort-notice.ts'
+
 /** Status and headers of a response, as the client gets them. */
 export type ResponseHead = { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> }
 
@@ -15,12 +17,12 @@ export interface ClientResponse {
   /** Whether every byte is held until `end`. */
   readonly isBuffered?: boolean
   /** Fires when the client has left, or when the function's time is nearly up: nothing more is sent, and the request is settled soon. */
-  readonly gone: AbortSignal
+  readonly gone: AbortNotice
   /**
    * Fires after {@link gone} when the process ends: no upstream is waited for, and what the client got is billed at once. Undefined for a
    * function, which its platform lets finish.
    */
-  readonly ending?: AbortSignal
+  readonly ending?: AbortNotice
 }
 
 /** Whether the client has left a process that goes on: what an upstream is at work on is owed then. */

@@ -1,4 +1,4 @@
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import { type PassingForm, PassingReply } from '#core/relay/passing-reply.ts'
 import type { ClientResponse } from './client-response.ts'

@@ -1,3 +1,4 @@
+import type { AbortNotice } from '#core/abort-notice.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
 import { beginsAsObject } from '#core/json/json-marks.ts'
@@ -23,7 +24,7 @@ export type Bounds = {
   /** When the reply must be whole, as a time of `performance.now()`; undefined where the client gets bytes meanwhile. */
   readonly deadline?: number | undefined
   /** Fires when the client leaves. The deadline then no longer counts, and another bound ends the reply. */
-  readonly gone?: AbortSignal
+  readonly gone?: AbortNotice
 }
 
 /** @returns the whole reply, or the part that is held of a larger one. @throws as {@link readReply} */

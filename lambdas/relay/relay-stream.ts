@@ -1,4 +1,4 @@
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import type { ChatStream } from '#core/relay/chat-stream.ts'
 import { EndlessEventError } from '#core/relay/sse-events.ts'
 import { type ClientResponse, hasLeft } from './client-response.ts'

@@ -15,9 +15,9 @@ describe('readTarget', () => {
 
 describe('receivedOverHttp', () => {
   it('has every line of a header, the body, and the id of the platform', () => {
-    const headersDistinct = { prefer: ['a', 'b'], 'lambda-web-request-id': ['id-1'] }
+    const rawHeaders = ['Prefer', 'a', 'Lambda-Web-Request-Id', 'id-1', 'prefer', 'b', 'x-prefer', 'c']
     const target = { path: '/v1/models', queryNames: ['a'] }
-    const received = receivedOverHttp({ headersDistinct }, target, Buffer.from('{}'))
+    const received = receivedOverHttp({ rawHeaders }, target, Buffer.from('{}'))
     expect(received).toMatchObject({ ...target, body: Buffer.from('{}'), platformRequestId: 'id-1' })
     expect([received.headerLines('prefer'), received.headerLines('origin')]).toEqual([['a', 'b'], []])
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError, UpstreamTimeoutError } from '#core/errors.ts'
 import { errorBody, useCalling } from './calling.ts'
 import { chunksOf } from './posting.ts'

@@ -1,4 +1,5 @@
-import { type BodyEnd, type ResponseBody, ResponseBrokenError } from '#adapters/http/response-body.ts'
+import type { BodyEnd, ResponseBody } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 
 /** The body of an upstream's reply, which a test writes piece by piece. */
 export class FakeBody implements Pick<ResponseBody, keyof ResponseBody> {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AddressedRequest, HttpClient } from './http-client.ts'
-import { ResponseBrokenError } from './response-body.ts'
+import { ResponseBrokenError } from './response-broken-error.ts'
 import type { HttpResponse } from './send-once.ts'
 
 /** The limits of an exchange whose response is read whole, and the kind of connection it uses. */

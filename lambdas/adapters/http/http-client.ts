@@ -30,6 +30,21 @@ export interface HttpClient {
 const POOL = { keepAlive: true, scheduling: 'lifo', maxFreeSockets: 512 } as const
 const OWN = { keepAlive: false } as const
 
+/** Node names the connections of an agent by all options of a request. Each agent here has one server, so one name does. */
+const SERVER_NAME = 'server'
+
+class PlainAgent extends Agent {
+  override getName(): string {
+    return SERVER_NAME
+  }
+}
+
+class SecureAgent extends TlsAgent {
+  override getName(): string {
+    return SERVER_NAME
+  }
+}
+
 /** Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot disable the verification. */
 const TLS = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
 
@@ -92,8 +107,8 @@ export function createHttpClient(): HttpClient {
 
 function createAgents({ protocol }: URL): Agents {
   return protocol === 'https:'
-    ? { pooled: new TlsAgent({ ...POOL, ...TLS }), own: new TlsAgent({ ...OWN, ...TLS }) }
-    : { pooled: new Agent(POOL), own: new Agent(OWN) }
+    ? { pooled: new SecureAgent({ ...POOL, ...TLS }), own: new SecureAgent({ ...OWN, ...TLS }) }
+    : { pooled: new PlainAgent(POOL), own: new PlainAgent(OWN) }
 }
 
 function closeIdle(agent: Agent): void {

@@ -1,4 +1,5 @@
 import type { RequestOptions } from 'node:http'
+import type { AbortNotice } from '#core/abort-notice.ts'
 
 /** The limits of one exchange with streaming, in milliseconds. */
 type HttpTimeouts = {
@@ -19,9 +20,9 @@ export type HttpRequest = {
   /** When the head of the response must have arrived, in addition to the timeouts: a time of `performance.now()`. */
   readonly deadline?: number | undefined
   /** Cancels the request until the connection is open; has no effect afterwards. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: AbortNotice | undefined
   /** Cancels the request until the head of the response arrives. After that, the reader destroys the body instead. */
-  readonly givenUp?: AbortSignal | undefined
+  readonly givenUp?: AbortNotice | undefined
   /** The request may reach the server twice without harm, so it replaces a broken pooled connection at any time. */
   readonly isRepeatable?: boolean | undefined
 }

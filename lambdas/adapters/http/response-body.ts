@@ -1,15 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { HeldChunks } from './held-chunks.ts'
 import { HeldUpTime } from './held-up-time.ts'
-
-/** A response did not arrive whole. `reason` is an error code or a fixed phrase, and never holds a part of the response. */
-export class ResponseBrokenError extends Error {
-  override readonly name = 'ResponseBrokenError'
-  readonly reason: string
-  constructor(reason: string) {
-    super(`the response broke off: ${reason}`)
-    this.reason = reason
-  }
-}
+import { ResponseBrokenError } from './response-broken-error.ts'
 
 /**
  * How a body ended: whole; broken by the server or the network; destroyed by its reader; or `held_up`: the body broke, or may
@@ -17,10 +9,7 @@ export class ResponseBrokenError extends Error {
  */
 export type BodyEnd = 'whole' | 'broken' | 'destroyed' | 'held_up'
 
-/**
- * The number of bytes held for a slow reader. Node's stream holds as much again, and then TCP makes the server wait. One read
- * of a socket brings at most this many.
- */
+/** The bytes held for a slow reader: as many as one read of a socket. Node holds as much again, and then TCP makes the server wait. */
 const HELD_BYTES_MAX = 64 * 1024
 
 /** A server may respond before it has read the whole request; its connection has this long to take the rest. */
@@ -42,8 +31,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   readonly #incoming: IncomingMessage
   readonly #outgoing: ClientRequest
   readonly #idleTimer: NodeJS.Timeout | undefined
-  readonly #held: Buffer[] = []
-  #heldBytes = 0
+  readonly #held = new HeldChunks()
   readonly #heldUp = new HeldUpTime()
   #isBegun = false
   #waiting: Waiting | undefined
@@ -79,7 +67,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
    * held. Must be called before the body is read. Never rejects.
    */
   async peek(milliseconds: number): Promise<Buffer> {
-    if (this.#end === undefined && this.#heldBytes < HELD_BYTES_MAX) {
+    if (this.#end === undefined && this.#held.bytes < HELD_BYTES_MAX) {
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, milliseconds)
       this.#onStart = resolve
@@ -87,19 +75,18 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
       clearTimeout(timer)
       this.#onStart = undefined
     }
-    return Buffer.concat(this.#held)
+    return this.#held.peek()
   }
 
   next(): Promise<IteratorResult<Buffer, undefined>> {
     this.#isBegun = true
-    const chunk = this.#held.shift()
-    if (chunk !== undefined) {
-      this.#heldBytes -= chunk.length
-      if (this.#heldBytes === 0 && this.#end === undefined) {
+    const value = this.#held.take()
+    if (value !== undefined) {
+      if (this.#end === undefined) {
         this.#heldUp.end()
         this.#incoming.resume()
       }
-      return Promise.resolve({ done: false, value: chunk })
+      return Promise.resolve({ done: false, value })
     }
     if (this.#end !== undefined) {
       // A body that arrived whole and was destroyed before it was read is not whole for its reader.
@@ -126,7 +113,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   /** Closes the connection, unless the body has already ended. A pending `next` and any later one throw. */
   destroy(): void {
     this.#isDestroyed = true
-    this.#held.length = 0
+    this.#held.clear()
     this.#finish('destroyed', 'given up')
   }
 
@@ -138,21 +125,29 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
   }
 
   #onChunk(chunk: Buffer): void {
-    const waiting = this.#waiting
-    if (waiting !== undefined) {
-      this.#waiting = undefined
-      waiting.resolve({ done: false, value: chunk })
+    this.#held.push(chunk)
+    if (this.#waiting !== undefined) {
+      if (this.#held.bytes === chunk.length) {
+        queueMicrotask(() => this.#deliver())
+      }
       return
     }
-    this.#held.push(chunk)
-    this.#heldBytes += chunk.length
     if (!this.#isBegun) {
       this.#idleTimer?.refresh()
     }
-    if (this.#heldBytes >= HELD_BYTES_MAX) {
+    if (this.#held.bytes >= HELD_BYTES_MAX) {
       this.#heldUp.begin()
       this.#incoming.pause()
       this.#onStart?.()
+    }
+  }
+
+  /** One read of the socket may bring many chunks, which reach the reader as one. */
+  #deliver(): void {
+    const held = this.#waiting && this.#held.take()
+    if (held !== undefined) {
+      this.#waiting?.resolve({ done: false, value: held })
+      this.#waiting = undefined
     }
   }
 
@@ -179,6 +174,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer, undefined> {
     if (this.#end !== undefined) {
       return
     }
+    this.#deliver()
     this.#end = end
     this.#reason = reason
     clearTimeout(this.#idleTimer)

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ResponseBrokenError } from '../http/response-body.ts'
+import { ResponseBrokenError } from '../http/response-broken-error.ts'
 import type { HttpResponse } from '../http/send-once.ts'
 import {
   DownloadError,

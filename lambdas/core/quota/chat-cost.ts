@@ -1,5 +1,5 @@
 import type { ChatModel } from '../catalogue/model.ts'
-import { atLeastOne, divideHalfUp, type Microcredits, parseCredits } from '../money/money.ts'
+import { atLeastOne, divideHalfUp, type Microcredits, parseCredits, ZERO } from '../money/money.ts'
 import { tokensByLength } from '../parameters/tokens-by-length.ts'
 import type { Charge } from './counted-usage.ts'
 import { countedTokens, type TokenCounts, tokenCounts } from './token-counts.ts'
@@ -39,7 +39,9 @@ export function countsMax({ promptTokensMax, outputTokensMax, choices }: ChatBou
 
 /** Rounds an exact cost half up, to at least one microcredit if the model has a price. */
 export function roundedCost(model: ChatModel, picocredits: bigint): Microcredits {
-  return atLeastOne(divideHalfUp(picocredits, PICOCREDITS_PER_MICROCREDIT) as Microcredits, isFree(model))
+  const cost = divideHalfUp(picocredits, PICOCREDITS_PER_MICROCREDIT) as Microcredits
+  // Nearly every cost is above zero, and then the prices need not be read.
+  return cost > ZERO ? cost : atLeastOne(cost, isFree(model))
 }
 
 /** The cost of a usage, rounded once, and the usage. */

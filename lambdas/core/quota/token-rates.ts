@@ -5,8 +5,21 @@ import { INPUT_PARTS, type TokenCounts } from './token-counts.ts'
 /** The price of a million tokens of each part of a usage. */
 type TokenRates = Readonly<Record<Exclude<keyof TokenCounts, 'isCorrected'>, Microcredits>>
 
+/** A row of the configuration never changes, and every request of its model reads its rates several times. */
+const knownRates = new WeakMap<TokenPrices, TokenRates>()
+
 /** The rates of a price row: an explicit cache costs what another costs, a cache and a write what fresh input costs. */
 export function tokenRates(prices: TokenPrices): TokenRates {
+  const known = knownRates.get(prices)
+  if (known !== undefined) {
+    return known
+  }
+  const rates = readRates(prices)
+  knownRates.set(prices, rates)
+  return rates
+}
+
+function readRates(prices: TokenPrices): TokenRates {
   const input = prices.input
   const cached = prices.cached_input ?? input
   const write = prices.cache_write ?? input

@@ -1,4 +1,4 @@
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { UpstreamFailedError } from '#core/errors.ts'
 import type { FieldTree } from '#core/json/field-tree.ts'
 import { withoutHidden } from '#core/json/remove-fields.ts'

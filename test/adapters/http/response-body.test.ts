@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import { answerOf, chunksOf, HASTY, IDLE_HASTY, textOf, usePosting } from '../../relay/posting.ts'
 import { CHUNKED_HEAD, chunkOf, httpAnswer, LAST_CHUNK, type RawRequest } from '../../relay/raw-upstream.ts'
 
@@ -49,6 +49,24 @@ describe('an answer', () => {
 })
 
 describe('a body', () => {
+  it('reaches a waiting reader as one piece, however many chunks arrive at once', async () => {
+    const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD))
+    const { body } = await answerOf(post(upstream))
+    const first = body.next()
+    upstream.requests[0]?.socket.write(chunkOf('one') + chunkOf('two') + chunkOf('three') + LAST_CHUNK)
+    expect(await first).toStrictEqual({ done: false, value: Buffer.from('onetwothree') })
+    expect(await body.next()).toStrictEqual({ done: true, value: undefined })
+  })
+
+  it('reaches a waiting reader up to the place where it breaks off', async () => {
+    const upstream = await start(({ socket }) => socket.write(CHUNKED_HEAD))
+    const { body } = await answerOf(post(upstream))
+    const first = body.next()
+    upstream.requests[0]?.socket.end(chunkOf('one') + chunkOf('two'))
+    expect(await first).toStrictEqual({ done: false, value: Buffer.from('onetwo') })
+    await expect(body.next()).rejects.toThrow(ResponseBrokenError)
+  })
+
   it('is whole although its connection was reset between its last byte and its reading', async () => {
     const text = 'x'.repeat(100_000)
     const upstream = await start(({ socket }) => {

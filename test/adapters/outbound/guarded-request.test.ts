@@ -2,7 +2,7 @@ import { getEventListeners, once } from 'node:events'
 import { createServer } from 'node:https'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { ResponseBrokenError } from '#adapters/http/response-body.ts'
+import { ResponseBrokenError } from '#adapters/http/response-broken-error.ts'
 import {
   type GuardedRequest,
   RequestFailedError,
