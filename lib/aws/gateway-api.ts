@@ -14,11 +14,10 @@ import type { StageSettings } from '../config/stage-settings.ts'
 import { ACCESS_LOG_FIELDS } from './access-log-fields.ts'
 import { acknowledge } from './acknowledge.ts'
 import { addApiDomain } from './api-domain.ts'
+import { addApiFallback, allowOrigins } from './api-fallback.ts'
 import { API_NEEDS } from './function-needs.ts'
 import { addErrorResponses } from './gateway-error-responses.ts'
-import type { GatewayFunction } from './gateway-function.ts'
 import { streamedIntegration, wholeIntegration } from './lambda-integrations.ts'
-import { childrenOf, isVariable, withDescendants } from './resource-tree.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { createFunction, type ServiceResources } from './service-resources.ts'
 import type { VideoPipeline } from './video-pipeline.ts'
@@ -87,7 +86,7 @@ export class GatewayApi extends Construct {
         resource.addMethod(method, integration)
       }
     }
-    this.#addFallback(props)
+    addApiFallback(this, { ...props, restApi: this.restApi })
     this.#acknowledge(settings)
   }
 
@@ -139,27 +138,6 @@ export class GatewayApi extends Construct {
     return api
   }
 
-  /**
-   * Handles undeclared methods of every resource, `OPTIONS` of browsers among them, and every unknown path. API Gateway takes the most specific resource and does not
-   * document a return to the root's `{proxy+}`, so each level has its own, except levels with a path parameter, which can have
-   * only one variable child.
-   */
-  #addFallback({ resources, settings, corsOrigins }: GatewayApiProps): void {
-    const fallback = createFunction(this, 'Fallback', resources, {
-      folder: 'api/fallback',
-      needs: API_NEEDS.fallback,
-      reservedConcurrency: settings.concurrency.apiReserved,
-    })
-    allowOrigins(fallback, corsOrigins)
-    const integration = wholeIntegration(fallback, 'whole-api')
-    for (const resource of withDescendants(this.restApi.root)) {
-      resource.addMethod('ANY', integration)
-      if (!childrenOf(resource).some(isVariable)) {
-        resource.addResource('{proxy+}').addMethod('ANY', integration)
-      }
-    }
-  }
-
   #acknowledge({ waf }: StageSettings): void {
     acknowledge(this, 'The handlers validate against the contract and answer in its error shape.', 'APIG2')
     if (waf === undefined) {
@@ -189,13 +167,6 @@ function measured(ofEveryMethod: MethodDeploymentOptions): Record<string, Method
   return Object.fromEntries(
     routes.map(({ path, method }) => [`${path}/${method}`, { ...ofEveryMethod, metricsEnabled: true }]),
   )
-}
-
-/** The handlers tell browsers, and the fallback responds to `OPTIONS`. */
-function allowOrigins(handler: GatewayFunction, origins: AllowedOrigins): void {
-  if (origins.length > 0) {
-    handler.setEnvironment({ CORS_ORIGINS: origins.join(' ') })
-  }
 }
 
 function isStreaming({ streams }: Route): boolean {

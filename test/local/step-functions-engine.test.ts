@@ -1,13 +1,8 @@
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { describe, expect, it, vi } from 'vitest'
+import { type Execution, ExecutionAlreadyExistsError, InvalidExecutionInputError } from '#local/execution.ts'
 import { FunctionError } from '#local/lambda-runtime.ts'
-import {
-  type Execution,
-  ExecutionAlreadyExistsError,
-  InvalidExecutionInputError,
-  StepFunctionsEngine,
-  type Task,
-} from '#local/step-functions-engine.ts'
+import { StepFunctionsEngine, type Task } from '#local/step-functions-engine.ts'
 
 const ARN = 'arn:aws:lambda:us-east-1:000000000000:function:work'
 
