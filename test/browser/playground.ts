@@ -87,7 +87,7 @@ export function testPlayground(shared: () => SharedConsole): void {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=image&model=image-v3&compare=image-v2')
       await page.getByText('image-v3 takes one image a request').waitFor()
-      expect(await page.getByLabel('Size').locator('option').allInnerTexts()).toEqual(['The model’s own', '1024x1024'])
+      expect(await page.getByLabel('Size').locator('option').allInnerTexts()).toEqual(['Default', '1024x1024'])
       await page.getByLabel('Prompt').fill('a lighthouse')
       await page.getByRole('button', { name: 'Create the image' }).click()
       const results = page.getByLabel('Results')

@@ -41,20 +41,20 @@ export function ImageForm({ models, choice, onChange }: ImageFormProps) {
           value={choice.style}
           onChange={(style) => onChange({ ...choice, style })}
         />
-        <Field label="Images" hint={refusal ?? `1 to ${max}`}>
-          {(control) => (
-            <input
-              {...control}
-              type="number"
-              min={1}
-              max={max}
-              disabled={max === 1}
-              value={choice.count}
-              onInput={(event) => onChange({ ...choice, count: Math.trunc(Number(event.currentTarget.value)) || 1 })}
-            />
-          )}
-        </Field>
       </div>
+      <Field label="Images" hint={refusal ?? `1 to ${max}`}>
+        {(control) => (
+          <input
+            {...control}
+            type="number"
+            min={1}
+            max={max}
+            disabled={max === 1}
+            value={choice.count}
+            onInput={(event) => onChange({ ...choice, count: Math.trunc(Number(event.currentTarget.value)) || 1 })}
+          />
+        )}
+      </Field>
     </>
   )
 }
@@ -77,7 +77,7 @@ function Choice({ label, values, value, onChange }: ChoiceProps) {
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}
         >
-          <option value="">The model’s own</option>
+          <option value="">Default</option>
           {values.map((each) => (
             <option key={each}>{each}</option>
           ))}
