@@ -1,10 +1,9 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Table } from '#adapters/store/table/table.ts'
 import { buildConsole } from '../../lib/console/build-console.ts'
-import type { startReceiver } from '../e2e/callback-receiver.ts'
 import { type Gateway, startGateway } from '../e2e/start-gateway.ts'
 import { withOfflineTable } from '../engines/offline-table.ts'
 import { WatchedBrowser } from './watched-browser.ts'
@@ -14,11 +13,13 @@ export type ConsoleHost = {
   readonly gateway: Gateway
   readonly browser: WatchedBrowser
   /** A page of a browser where nobody is signed in. */
-  visitor(options?: BrowserContextOptions): Promise<Page>
-  /** A page of an owner who opened a sign-in link. */
-  owner(options?: BrowserContextOptions): Promise<Page>
+  visitor(): Promise<Page>
+  /** The page of an owner, which the tests of a file share. It is empty, and the first step of a test is `goto`. */
+  owner(): Promise<Page>
+  /** A page of an owner who opens a sign-in link. */
+  newOwner(): Promise<Page>
   /** A page where this key was typed. */
-  withKey(key: string, options?: BrowserContextOptions): Promise<Page>
+  withKey(key: string): Promise<Page>
   /** A new admin key. */
   adminKey(role: 'owner' | 'viewer'): Promise<string>
   /** A new sign-in link, as `npm start` prints one. */
@@ -28,9 +29,6 @@ export type ConsoleHost = {
 
 /** The key of the tenant `demo`. */
 export const DEMO_KEY = 'demo-key'
-
-/** A console that several groups of tests use one after the other, and a receiver of callbacks that it may call. */
-export type SharedConsole = { readonly host: ConsoleHost; readonly receiver: Awaited<ReturnType<typeof startReceiver>> }
 
 /** How a page learns that nobody is signed in. */
 const NO_SESSION = /status of 401 .*\/admin\/v1\/session\)$/
@@ -54,21 +52,26 @@ export async function startConsoleHost({ writePast, ...changes }: Options = {}):
     return startGateway({ ...options, dataDirectory })
   }
   const [gateway, browser] = await Promise.all([start(), WatchedBrowser.start([NO_SESSION])])
-  const visitor = (context?: BrowserContextOptions) => browser.open(gateway.url, context)
+  const visitor = () => browser.open(gateway.url)
   const link = async () => String(Object(await gateway.admin('console', 'link')).link)
+  const openLink = async (page: Page) => {
+    await page.goto(await link())
+    await signedIn(page)
+    return page
+  }
+  let owner: Promise<Page> | undefined
   return {
     gateway,
     browser,
     visitor,
     link,
-    owner: async (context) => {
-      const page = await visitor(context)
-      await page.goto(await link())
-      await signedIn(page)
-      return page
+    owner: () => {
+      owner ??= browser.openLasting(gateway.url).then(openLink)
+      return owner
     },
-    withKey: async (key, context) => {
-      const page = await visitor(context)
+    newOwner: async () => openLink(await visitor()),
+    withKey: async (key) => {
+      const page = await visitor()
       await page.goto('/console')
       await typeKey(page, key)
       await signedIn(page)

@@ -1,16 +1,18 @@
 import { afterAll, afterEach, beforeAll } from 'vitest'
 import { startReceiver } from '../e2e/callback-receiver.ts'
-import { type SharedConsole, startConsoleHost } from './console-host.ts'
+import { createClientJobs } from './client-jobs.ts'
+import { startConsoleHost } from './console-host.ts'
 import { testHostileStrings } from './hostile-strings.ts'
 import { testJobPages } from './job-pages.ts'
 import { testOwnerEffects } from './owner-effects.ts'
 import { testPlayground } from './playground.ts'
+import type { SharedConsole } from './shared-console.ts'
 
 let shared: SharedConsole
 beforeAll(async () => {
   const receiver = await startReceiver()
   const host = await startConsoleHost({ callbackOrigins: [receiver.origin] })
-  shared = { host, receiver }
+  shared = { host, receiver, jobs: await createClientJobs(host, receiver.origin) }
 })
 afterAll(async () => {
   await shared.host.close()

@@ -1,35 +1,23 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { eventually, type VideoApi } from '../e2e/video-api.ts'
-import type { ConsoleHost, SharedConsole } from './console-host.ts'
+import { eventually } from '../e2e/video-api.ts'
+import type { ClientJobs } from './client-jobs.ts'
+import type { ConsoleHost } from './console-host.ts'
 import { confirm, playedSeconds, show } from './page-steps.ts'
+import type { SharedConsole } from './shared-console.ts'
 
 let host: ConsoleHost
 let receiver: SharedConsole['receiver']
-/** A tenant without other jobs. */
-let tenant: string
-let key: string
-let api: VideoApi
-
-async function createJob(prompt: string, more: object = {}): Promise<string> {
-  const { status, json } = await api.create({ model: 'famB-1.1-t2v', prompt, ...more })
-  expect(status).toBe(201)
-  return String(json.id)
-}
-
-const pageOf = (id: string) => `/console/videos/${id}?tenant=${tenant}`
+let jobs: ClientJobs
 
 /** The page of a video job. */
 export function testJobPages(shared: () => SharedConsole): void {
   describe('the page of a video job', () => {
-    beforeAll(async () => {
-      ;({ host, receiver } = shared())
-      tenant = Object(await host.gateway.admin('tenant', 'create', '--name', 'Studio', '--credits', '20')).id
-      key = Object(await host.gateway.admin('key', 'create', '--tenant', tenant)).key
-      api = host.gateway.api.withKey(key)
+    beforeAll(() => {
+      ;({ host, receiver, jobs } = shared())
     })
 
     it('plays the video beside its timeline, receipt and replies, sends the callback again, and deletes the job', async () => {
-      const id = await createJob('a paper city', { callback_url: `${receiver.origin}/hook` })
+      const { tenant, key, api, id } = jobs.paid
       const events = () => api.send('GET', `/v1/video/generations/${id}/events`)
       await eventually(events, ({ text }) => text.includes('"callback"'))
 
@@ -43,7 +31,7 @@ export function testJobPages(shared: () => SharedConsole): void {
       expect(await client.getByRole('button', { name: /delete|cancel|again|redrive/i }).count()).toBe(0)
 
       const page = await host.owner()
-      await show(page, pageOf(id))
+      await show(page, `/console/videos/${id}?tenant=${tenant}`)
       expect(await page.locator('video').evaluate(playedSeconds)).toBeGreaterThan(0)
       const timeline = await page.getByLabel('Timeline').getByRole('listitem').allInnerTexts()
       const words = timeline.map((item) => /^\w+/.exec(item)?.[0])
@@ -80,7 +68,9 @@ export function testJobPages(shared: () => SharedConsole): void {
     }, 60_000)
 
     it('follows an open job, and cancels it so that nothing is billed', async () => {
-      const id = await createJob('[forever] a paper city')
+      const { tenant, api } = jobs.paid
+      const created = await api.create({ model: 'famB-1.1-t2v', prompt: '[forever] a paper city' })
+      const id = String(created.json.id)
       const page = await host.owner()
       await show(page, `/console/videos?tenant=${tenant}`)
       await page.locator(`tbody a[href*="${id}"]`).click()
@@ -98,7 +88,7 @@ export function testJobPages(shared: () => SharedConsole): void {
     }, 60_000)
 
     it('says why a job failed, in the list by its status too', async () => {
-      const id = await createJob('[fail] a paper city')
+      const { tenant, api, id } = jobs.failed
       const { error } = await api.until(id, 'failed')
       const page = await host.owner()
       await show(page, `/console/videos?tenant=${tenant}&status=failed`)

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityViolations } from './accessibility-violations.ts'
-import { type ConsoleHost, DEMO_KEY, type SharedConsole } from './console-host.ts'
+import { type ConsoleHost, DEMO_KEY } from './console-host.ts'
 import { confirm, show } from './page-steps.ts'
+import type { SharedConsole } from './shared-console.ts'
 
 let host: ConsoleHost
 

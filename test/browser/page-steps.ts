@@ -26,13 +26,15 @@ type Player = {
   currentTime: number
   muted: boolean
   play(): Promise<void>
+  pause(): void
   addEventListener(name: string, listener: () => void): void
 }
 
-/** For `evaluate` of a video: plays, and resolves with the position in seconds once it moves. */
+/** For `evaluate` of a video: plays until the position moves, and resolves with it, in seconds. */
 export async function playedSeconds(video: Player): Promise<number> {
   video.muted = true
   await video.play()
   await new Promise<void>((resolve) => video.addEventListener('timeupdate', () => video.currentTime > 0 && resolve()))
+  video.pause()
   return video.currentTime
 }

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityViolations } from './accessibility-violations.ts'
 import { type ConsoleHost, startConsoleHost } from './console-host.ts'
+import { testOverview } from './overview.ts'
 import { loaded, show } from './page-steps.ts'
 import { writePastDays } from './past-days.ts'
 
@@ -109,13 +110,14 @@ const FILTERS: readonly {
   },
 ]
 
+testOverview(() => host)
+
 describe('every page of the console', () => {
   it(
     'loads without a problem, meets WCAG 2.2 AA in both themes and on a phone, where only tables scroll sideways',
     async () => {
       const job = host.gateway.api.create({ model: 'famB-1.1-t2v', prompt: 'a paper city' })
-      // A change of the theme would fade, and a colour in between may lack contrast.
-      const page = await host.owner({ reducedMotion: 'reduce' })
+      const page = await host.owner()
       const titles = new Set<string>()
       for (const [path, query] of PAGES) {
         await show(page, tenantPath(path, query))

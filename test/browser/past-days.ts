@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { makeTenant } from '#adapters/store/accounts/create-tenant.ts'
+import { countFailedJob } from '#adapters/store/jobs/failed-jobs.ts'
 import type { Table } from '#adapters/store/table/table.ts'
 import type { VideoModel } from '#core/catalogue/model.ts'
 import { parseCredits } from '#core/money/money.ts'
@@ -18,19 +19,22 @@ const CHAT: PastRequest = {
   usage: { inputTokens: 200, outputTokens: 500 },
 }
 
-/** Nine days of the tenant `demo`: a grant, eight chats a day, a video that succeeded and one that failed. */
+/** Nine days of the tenant `demo`: a grant, three chats a day, a video that succeeded and one that failed, and three failed jobs of this hour. */
 export async function writePastDays(table: Table): Promise<void> {
   await makeTenant(table, { id: 'demo', name: 'Demo', credits: parseCredits('100') }, TESTER)
   const traffic = new PastTraffic(table)
   const now = Math.trunc(Date.now() / 1000)
   const key = await traffic.key('demo', { name: 'search', createdAt: now - 9 * DAY_SECONDS })
   for (let before = 8; before >= 0; before -= 1) {
-    const requests = Array.from({ length: 8 }, () => CHAT)
+    const requests = Array.from({ length: 3 }, () => CHAT)
     await traffic.requests(key, (now - before * DAY_SECONDS - 60) * 1000, requests)
   }
   const video = pastVideo(now - DAY_SECONDS)
   await traffic.video(key, video)
   await traffic.video(key, { ...video, createdAt: video.createdAt + 60, error: 'the upstream refused the prompt' })
+  for (const jobId of ['j1', 'j2', 'j3']) {
+    await countFailedJob(table, { tenantId: 'demo', jobId }, Date.now())
+  }
 }
 
 function pastVideo(createdAt: number): PastVideo {

@@ -17,6 +17,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   '/log.js': "console.error('it broke')",
   '/throw.js': "throw new TypeError('not a function')",
   '/markup.js': "document.querySelector('main').innerHTML = '<b>from a string</b>'",
+  '/ask.js': "confirm('really?')",
   '/refused.js': "fetch('/none')",
   '/abroad.js': "fetch('http://127.0.0.1:9').catch(() => {})",
   '/cancelled.js': "const control = new AbortController(); fetch('/slow', control).catch(() => {}); control.abort()",
@@ -78,11 +79,15 @@ describe('a watched browser', () => {
   })
 
   it('fails a test for whatever goes wrong in a page', async () => {
-    const pages = ['/inline', ...['log', 'throw', 'markup', 'refused', 'abroad'].map((name) => `/run/${name}.js`)]
+    const pages = [
+      '/inline',
+      ...['log', 'throw', 'markup', 'ask', 'refused', 'abroad'].map((name) => `/run/${name}.js`),
+    ]
     const problems = await problemsOf(...pages)
     expect(problems).toMatch(/policy: script-src-elem blocked inline/)
     expect(problems).toMatch(/console: it broke/)
     expect(problems).toMatch(/thrown: TypeError: not a function/)
+    expect(problems).toMatch(/dialog: really\?/)
     expect(problems).toMatch(/policy: require-trusted-types-for blocked trusted-types-sink/)
     expect(problems).toMatch(/console: Failed to load resource: .* 404/)
     expect(problems).toMatch(/policy: connect-src blocked http:\/\/127\.0\.0\.1:9\//)

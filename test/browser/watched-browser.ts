@@ -1,10 +1,14 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { vi } from 'vitest'
 import { launchChromium } from '../engines/chromium/launch-chromium.ts'
 
 /** A page that does not change for this long has failed; the default of 30 s would hide the cause behind the timeout of the test. */
 const ACTION_MILLISECONDS_MAX = 8_000
+
+/** How long `endTest` waits for an expected problem. Chromium reports some a moment after the page has gone on. */
+const REPORT_MILLISECONDS_MAX = 2_000
 
 /** The reason of Chromium for requests that the page itself cancelled, by leaving or by `AbortController`. */
 const CANCELLED = 'net::ERR_ABORTED'
@@ -12,13 +16,22 @@ const CANCELLED = 'net::ERR_ABORTED'
 const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
   reportViolation(violatedDirective + ' blocked ' + blockedURI + ' ' + sample))`
 
+/** What every page has until a test changes it. Without animations no test waits for one, and none costs processor time. */
+const SIZE = { width: 1280, height: 720 }
+const MEDIA = { colorScheme: 'light', reducedMotion: 'reduce' } as const
+
+/** A script that resolves after all that the page has reported before. */
+const ALL_REPORTED = 'new Promise((resolve) => setTimeout(resolve))'
+
 /**
  * One browser for a test file, and one context for each page that a test opens. A test fails at `endTest` when one of its pages wrote an
- * error to the console, threw, lost a request, broke the content security policy, or sent a request to another origin.
+ * error to the console, threw, lost a request, broke the content security policy, opened a dialog of a script, or sent a request to another
+ * origin.
  */
 export class WatchedBrowser {
   readonly #browser: Browser
   readonly #contexts: BrowserContext[] = []
+  readonly #lasting: Page[] = []
   readonly #problems: string[] = []
   readonly #expected: RegExp[] = []
   readonly #tolerated: readonly RegExp[]
@@ -35,15 +48,29 @@ export class WatchedBrowser {
 
   /** A page of a new context, which shares no cookie and no storage with others. It may only send requests to `origin`. */
   async open(origin: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.#newPage(origin, options)
+    this.#contexts.push(page.context())
+    return page
+  }
+
+  /** A page that lasts for all tests, with its cookies and its storage. `origin` must serve `/health`, where the page rests between tests. */
+  async openLasting(origin: string): Promise<Page> {
+    const page = await this.#newPage(origin)
+    this.#lasting.push(page)
+    return page
+  }
+
+  async #newPage(origin: string, options: BrowserContextOptions = {}): Promise<Page> {
     // Other locales of a machine, such as `en-US@posix`, are no valid language tags; libraries for charts throw at their import.
     const context = await this.#browser.newContext({
       baseURL: origin,
       locale: 'en-US',
       timezoneId: 'UTC',
+      viewport: SIZE,
+      ...MEDIA,
       ...options,
     })
     context.setDefaultTimeout(ACTION_MILLISECONDS_MAX)
-    this.#contexts.push(context)
     await context.exposeBinding('reportViolation', (_source, violation: string) => this.#note(`policy: ${violation}`))
     await context.addInitScript(REPORT_VIOLATIONS)
     if (process.env.REELGATE_TRACES !== undefined) {
@@ -59,24 +86,29 @@ export class WatchedBrowser {
     this.#expected.push(pattern)
   }
 
-  /** Closes the pages of the test. @throws Error with all that went wrong in them. */
+  /** Closes the pages of the test, and leaves lasting ones empty. @throws Error with all that went wrong in them. */
   async endTest(): Promise<void> {
     const contexts = this.#contexts.splice(0)
-    await Promise.all(contexts.map(closeContext))
-    const problems = this.#problems.splice(0)
-    const expected = this.#expected.splice(0)
-    const known = [...expected, ...this.#tolerated]
-    const missing = expected.filter((pattern) => !problems.some((problem) => pattern.test(problem)))
+    const pages = [...contexts.flatMap((context) => context.pages()), ...this.#lasting]
+    await Promise.allSettled(pages.map((page) => page.evaluate(ALL_REPORTED)))
+    const missing = () => this.#expected.filter((pattern) => !this.#problems.some((problem) => pattern.test(problem)))
+    const late = vi.waitUntil(() => missing().length === 0, { timeout: REPORT_MILLISECONDS_MAX, interval: 20 })
+    await late.catch(() => undefined)
+    await Promise.all([...contexts.map(closeContext), ...this.#lasting.map(empty)])
+    const known = [...this.#expected, ...this.#tolerated]
     const found = [
-      ...problems.filter((problem) => !known.some((pattern) => pattern.test(problem))),
-      ...missing.map((pattern) => `expected, and did not happen: ${pattern}`),
+      ...this.#problems.filter((problem) => !known.some((pattern) => pattern.test(problem))),
+      ...missing().map((pattern) => `expected, and did not happen: ${pattern}`),
     ]
+    this.#problems.length = 0
+    this.#expected.length = 0
     if (found.length > 0) {
       throw new Error(`in the browser:\n${found.map((each) => `  ${each}`).join('\n')}`)
     }
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.#lasting.map((page) => closeContext(page.context())))
     await this.#browser.close()
   }
 
@@ -91,6 +123,10 @@ export class WatchedBrowser {
       }
     })
     page.on('pageerror', (error) => this.#note(`thrown: ${error.stack || `${error.name} ${error.message}`}`))
+    page.on('dialog', (dialog) => {
+      this.#note(`dialog: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText
       if (reason !== CANCELLED) {
@@ -104,6 +140,15 @@ export class WatchedBrowser {
       }
     })
   }
+}
+
+/** Nothing of a test reaches the next one but cookies and storage. Another origin, or none, would cost a new process. */
+async function empty(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().setOffline(false)
+  await page.goto('/health')
+  await page.emulateMedia(MEDIA)
+  await page.setViewportSize(SIZE)
 }
 
 /** With `REELGATE_TRACES=<folder>` each context leaves a trace, to look at with `npx playwright-core show-trace`. */

@@ -10,7 +10,8 @@ import { AdminProcess } from './admin-process.ts'
 import { REPOSITORY, withoutRunner } from './child-environment.ts'
 import { VideoApi } from './video-api.ts'
 
-const START_MILLISECONDS_MAX = 30_000
+/** A start takes two seconds of processor time; this bounds a machine that does much else. */
+const START_MILLISECONDS_MAX = 50_000
 
 /** The channels that these tests know; another shipped one beside them could be given a job in their place. */
 const KNOWN_CHANNELS = new Set(['p1-main', 'p2-direct', 'p2-international', 'p2-proxy', 'openai-main'])

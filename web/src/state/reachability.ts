@@ -5,15 +5,17 @@ export const isReachable = createStore(true)
 
 const PROBE_MILLISECONDS = 3_000
 
-/** Asks for the page again until it arrives, and then calls back. */
+/** Asks for the page again until it arrives, and then calls back. Asks at once when the browser says that it is online. */
 export function watchReachability(onRecovered: () => void): void {
   let isProbing = false
+  let next: ReturnType<typeof setTimeout> | undefined
   const probe = async () => {
+    next = undefined
     try {
       await fetch('/console', { method: 'HEAD', cache: 'no-store' })
     } catch {
       isReachable.set(false)
-      setTimeout(probe, PROBE_MILLISECONDS)
+      next = setTimeout(probe, PROBE_MILLISECONDS)
       return
     }
     isProbing = false
@@ -28,8 +30,16 @@ export function watchReachability(onRecovered: () => void): void {
       void probe()
     }
   }
+  const beginAtOnce = () => {
+    if (next === undefined) {
+      begin()
+    } else {
+      clearTimeout(next)
+      void probe()
+    }
+  }
   addEventListener('offline', begin)
-  addEventListener('online', begin)
+  addEventListener('online', beginAtOnce)
   isReachable.subscribe(() => {
     if (!isReachable.get()) {
       begin()
