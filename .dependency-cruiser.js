@@ -5,7 +5,7 @@ const NODE_CORE =
 const WITH_OUR_OWN_ITEMS = '^lambdas/(adapters|admin|admin-api|api|middleware|pipeline|relay)/'
 
 /** Folders with a handler of their own: they never import each other. */
-const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files'
+const HANDLERS = '(?:admin-api|api|pipeline)/[^/]+|cdn-signing-key|console-files|relay-(?:code|smoke)'
 
 function forbid(name, comment, from, to) {
   return { name, comment, severity: 'error', from: { path: from }, to }
@@ -59,7 +59,7 @@ export default {
       ['core/'],
       ['adapters/'],
       ['middleware/'],
-      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/'],
+      ['relay/', 'pipeline/', 'admin/', 'cdn-signing-key/', 'console-files/', 'relay-code/', 'relay-smoke/'],
       ['api/', 'admin-api/'],
       ['relay-server/'],
     ]),

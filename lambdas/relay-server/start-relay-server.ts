@@ -7,6 +7,7 @@ import { FRONT_DOOR_HEADER } from '#core/cdn/front-door.ts'
 import { RouteNotFoundError } from '#core/errors.ts'
 import { allowedOrigins } from '#middleware/cross-origin.ts'
 import { errorResult } from '#middleware/error-response.ts'
+import { answerHealth, HEALTH_PATH } from './answer-health.ts'
 import { answerOtherRoute } from './answer-other-route.ts'
 import { readTarget } from './received-over-http.ts'
 import { relayRouteOf } from './relay-routes.ts'
@@ -45,6 +46,11 @@ export async function startRelayServer(options: ListenOptions): Promise<RunningR
     const target = readTarget(request.url)
     if (!(await mayEnter(request, options))) {
       await refuseStranger(request, response, target.path)
+      return
+    }
+    if (request.method === 'GET' && target.path === HEALTH_PATH) {
+      await readToTheEnd(request)
+      answerHealth(response)
       return
     }
     const route = relayRouteOf(request.method, target.path)

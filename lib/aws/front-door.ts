@@ -1,4 +1,4 @@
-import { Aws, Duration } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import {
   AllowedMethods,
   CachePolicy,
@@ -18,10 +18,13 @@ import type { StageSettings } from '../config/stage-settings.ts'
 import { createConsoleHeadersPolicy } from './console-headers-policy.ts'
 import { ConsoleSite } from './console-site.ts'
 import { consolePathCode, VIEWER_ADDRESS_CODE } from './front-door-functions.ts'
+import { accountWide } from './front-door-names.ts'
 import type { FrontDoorSecret } from './front-door-secret.ts'
 import type { FunctionSources } from './function-sources.ts'
 import type { GatewayApi } from './gateway-api.ts'
 import { filesBesideThePage } from './pack-console.ts'
+import { addRelayPaths } from './relay-paths.ts'
+import type { RelayWebFunction } from './relay-web-function.ts'
 
 /** Paths of the API. Signed videos keep every other path. */
 const API_PATHS = ['/admin/*', '/v1/*', '/health', '/openapi.json'] as const
@@ -38,6 +41,8 @@ type FrontDoorProps = {
   readonly secret: FrontDoorSecret
   readonly sources: FunctionSources
   readonly api: GatewayApi
+  /** The Web Function of relayed requests; undefined where the API has them. */
+  readonly relay: RelayWebFunction | undefined
   readonly settings: StageSettings
 }
 
@@ -78,7 +83,7 @@ export class FrontDoor extends Construct {
     }
   }
 
-  #serveApi({ distribution, api, secret }: FrontDoorProps): void {
+  #serveApi({ distribution, api, relay, secret, settings }: FrontDoorProps): void {
     const { domainName, path: originPath } = api.origin
     const origin = new HttpOrigin(domainName, {
       ...(originPath === '' ? {} : { originPath }),
@@ -94,6 +99,11 @@ export class FrontDoor extends Construct {
       originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
       compress: false,
       functionAssociations: [this.#before('ViewerAddress', 'api', VIEWER_ADDRESS_CODE)],
+    }
+    if (relay !== undefined) {
+      // Before the paths of the API: CloudFront takes the first pattern that matches.
+      const hasOriginAccessControl = settings.relay?.hasOriginAccessControl === true
+      addRelayPaths(this, { distribution, relay, behavior, secret, hasOriginAccessControl })
     }
     for (const path of API_PATHS) {
       distribution.addBehavior(path, origin, behavior)
@@ -120,9 +130,4 @@ export class FrontDoor extends Construct {
     })
     return { eventType: FunctionEventType.VIEWER_REQUEST, function: edgeFunction }
   }
-}
-
-/** Names of CloudFront are unique in an account across all regions, and have at most 64 characters. */
-function accountWide(name: string): string {
-  return `${Aws.STACK_NAME}-${name}-${Aws.REGION}`
 }

@@ -67,6 +67,21 @@ const relay = {
   callsUpstreams: true,
 } as const satisfies FunctionNeeds
 
+/** What the relay server may do. Its size is fixed by Lambda. */
+export type RelayServerNeeds = Pick<FunctionNeeds, 'table' | 'callsUpstreams'>
+
+/** The needs of the relay server: those of every relayed operation and of the models. */
+export const RELAY_SERVER_NEEDS: RelayServerNeeds = {
+  table: [
+    { actions: ['GetItem'], partitions: ['K#*', 'SWITCHES'] },
+    {
+      actions: ['PutItem', 'UpdateItem', 'ConditionCheckItem'],
+      partitions: ['BAL#*', 'BUDGET#*', 'K#*', 'L#*', 'RL#*', 'T#*', 'U#*'],
+    },
+  ],
+  callsUpstreams: true,
+}
+
 /** The needs of each API function. A new row of ROUTES does not compile without an entry. */
 export const API_NEEDS: Readonly<Record<Operation | 'fallback', FunctionNeeds>> = {
   'create-video-job': {

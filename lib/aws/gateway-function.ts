@@ -18,6 +18,7 @@ import { acknowledge } from './acknowledge.ts'
 import { type BundledFile, bundleHandler } from './bundle-handler.ts'
 import { type FunctionSources, REPOSITORY_ROOT } from './function-sources.ts'
 import { packConsole } from './pack-console.ts'
+import { packRelayServer } from './pack-relay-server.ts'
 import { ServiceLogGroup } from './service-log-group.ts'
 import { metricsNamespaceOf, SERVICE_NAME } from './service-metrics.ts'
 
@@ -26,6 +27,7 @@ const SHIPPED_FILES = {
   'gateway.json': (file: string, { configurationFile }: FunctionSources) => copyFileSync(configurationFile, file),
   'cl100k_base.json': (file: string) => writeTokenizerRanks(file),
   'console.json': (file: string, { consoleFolder }: FunctionSources) => writeFileSync(file, packConsole(consoleFolder)),
+  'relay-server.zip': (file: string, sources: FunctionSources) => writeFileSync(file, packRelayServer(sources)),
   'openapi.json': (file: string) => copyFileSync(join(REPOSITORY_ROOT, 'openapi.json'), file),
 }
 

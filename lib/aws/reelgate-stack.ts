@@ -14,6 +14,7 @@ import { GatewayApi } from './gateway-api.ts'
 import { JobTable } from './job-table.ts'
 import { LogLifetime } from './log-lifetime.ts'
 import { ReconcileSchedule } from './reconcile-schedule.ts'
+import { RelayWebFunction } from './relay-web-function.ts'
 import { ServiceAlarms } from './service-alarms.ts'
 import { ServiceDashboard } from './service-dashboard.ts'
 import type { ServiceResources } from './service-resources.ts'
@@ -60,8 +61,9 @@ export class ReelgateStack extends Stack {
     const { frontDoor } = resources
     const { oidc } = props.config.console
     const adminApi = frontDoor && new AdminApi(api, 'AdminApi', { resources, pipeline, settings, oidc })
+    const relay = this.#createRelay(props, resources)
     if (frontDoor !== undefined) {
-      new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, settings })
+      new FrontDoor(this, 'FrontDoor', { ...frontDoor, sources: resources.sources, api, relay, settings })
     }
     if (settings.waf !== undefined) {
       const { stageArn } = api.restApi.deploymentStage
@@ -97,6 +99,8 @@ export class ReelgateStack extends Stack {
       ConsoleUrl: frontDoor && `${frontDoor.url}/console`,
       FrontDoorDistributionId: distribution?.distributionId,
       FrontDoorSecretArn: frontDoor?.secret.secretArn,
+      RelayFunctionName: relay?.functionName,
+      RelayRevisionId: relay?.revisionId,
       VideoBaseUrl: resources.delivery.baseUrl,
       VideoDnsRecord: resources.delivery.dnsRecord,
       ChannelSecretArn: resources.channelSecret.secret.secretArn,
@@ -106,6 +110,23 @@ export class ReelgateStack extends Stack {
       BucketName: resources.bucket.bucket.bucketName,
       DeadLetterQueueUrl: reconcile.deadLetters.queueUrl,
       ReconcileScheduleName: reconcile.scheduleName,
+    })
+  }
+
+  /** The Web Function of relayed requests, where the stage has one. */
+  #createRelay({ settings, config }: ReelgateStackProps, resources: ServiceResources): RelayWebFunction | undefined {
+    const { relay } = settings
+    const { frontDoor } = resources
+    if (relay === undefined || frontDoor === undefined) {
+      return undefined
+    }
+    const { secretArn } = frontDoor.secret
+    return new RelayWebFunction(this, 'Relay', {
+      resources,
+      settings,
+      relay,
+      secretArn,
+      corsOrigins: config.cors.origins,
     })
   }
 

@@ -1,10 +1,10 @@
 import type { Distribution } from 'aws-cdk-lib/aws-cloudfront'
-import { Grant } from 'aws-cdk-lib/aws-iam'
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import type { ObjectPrefix } from '../config/object-lifetimes.ts'
 import type { ChannelSecret } from './channel-secret.ts'
 import type { FrontDoorSecret } from './front-door-secret.ts'
-import type { FunctionNeeds } from './function-needs.ts'
+import type { FunctionNeeds, RelayServerNeeds } from './function-needs.ts'
 import type { FunctionSources } from './function-sources.ts'
 import { type FunctionEntry, GatewayFunction } from './gateway-function.ts'
 import type { JobTable } from './job-table.ts'
@@ -61,8 +61,27 @@ export function createFunction(
   giveDelivery(created, needs, resources)
   created.setEnvironment(resources.environment)
   giveFrontDoor(created, needs, resources)
-  if (needs.callsUpstreams) {
-    const { secretArn } = resources.channelSecret.secret
+  giveChannels(created, needs, resources)
+  return created
+}
+
+/** What runs code of the gateway: a function, or the Web Function. */
+type Equippable = IGrantable & { setEnvironment(values: Readonly<Record<string, string>>): void }
+
+/** Gives the Web Function of relayed requests the permissions and variables of its needs. */
+export function equipRelayServer(created: Equippable, needs: RelayServerNeeds, resources: ServiceResources): void {
+  giveTable(created, needs, resources)
+  created.setEnvironment(resources.environment)
+  giveChannels(created, needs, resources)
+}
+
+function giveChannels(
+  created: Equippable,
+  { callsUpstreams }: Pick<FunctionNeeds, 'callsUpstreams'>,
+  { channelSecret }: ServiceResources,
+): void {
+  if (callsUpstreams) {
+    const { secretArn } = channelSecret.secret
     Grant.addToPrincipal({
       grantee: created,
       actions: ['secretsmanager:GetSecretValue'],
@@ -70,10 +89,13 @@ export function createFunction(
     })
     created.setEnvironment({ CHANNEL_SECRET_ARN: secretArn })
   }
-  return created
 }
 
-function giveTable(created: GatewayFunction, needs: FunctionNeeds, { table }: ServiceResources): void {
+function giveTable(
+  created: Equippable,
+  needs: Pick<FunctionNeeds, 'table' | 'dueIndex'>,
+  { table }: ServiceResources,
+): void {
   if (needs.table.length === 0) {
     return
   }

@@ -1,4 +1,4 @@
-import { Aws, Duration } from 'aws-cdk-lib'
+import { Duration } from 'aws-cdk-lib'
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager'
 import {
   AllowedMethods,
@@ -17,11 +17,9 @@ import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import type { CustomDomain } from '../config/stage-settings.ts'
 import { acknowledge } from './acknowledge.ts'
+import { accountWide } from './front-door-names.ts'
 
 const TRANSPORT_SECURITY_DAYS = 365
-
-/** Names of CloudFront are unique in an account across all regions, and have at most 64 characters. */
-const ACCOUNT_WIDE_NAME = `${Aws.STACK_NAME}-videos-${Aws.REGION}`
 
 /**
  * No caching, so that a deleted video is not served again. A cached copy would need an invalidation, which costs 12,500 times
@@ -65,7 +63,7 @@ export class VideoCdn extends Construct {
       defaultBehavior: {
         origin: S3BucketOrigin.withOriginAccessControl(props.bucket, {
           originAccessControl: new S3OriginAccessControl(this, 'OriginAccess', {
-            originAccessControlName: ACCOUNT_WIDE_NAME,
+            originAccessControlName: accountWide('videos'),
           }),
         }),
         viewerProtocolPolicy: ViewerProtocolPolicy.HTTPS_ONLY,
@@ -107,7 +105,7 @@ export class VideoCdn extends Construct {
 /** Keeps browsers from guessing another type than video/mp4, and from falling back to http. */
 function createHeadersPolicy(scope: Construct): ResponseHeadersPolicy {
   return new ResponseHeadersPolicy(scope, 'Headers', {
-    responseHeadersPolicyName: ACCOUNT_WIDE_NAME,
+    responseHeadersPolicyName: accountWide('videos'),
     securityHeadersBehavior: {
       contentTypeOptions: { override: true },
       strictTransportSecurity: { accessControlMaxAge: Duration.days(TRANSPORT_SECURITY_DAYS), override: true },

@@ -1,4 +1,5 @@
 import type { ContextKey, ContextValues } from './context-schema.ts'
+import { refuseRelayCombinations } from './relay-settings.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /** The only region in which CloudFront finds certificates. */
@@ -19,9 +20,12 @@ const NOT_ON_EMULATORS = [
   'frontDoorWebAclArn',
   'frontDoorDistributionId',
   'frontDoorSecretVersion',
+  'relay',
   'cdnPublicKey',
   'apiProvisionedConcurrency',
 ] as const satisfies readonly ContextKey[]
+
+const ASKING_FOR_NOTHING: readonly unknown[] = ['off', 'functions']
 
 const PAIRS = [
   ['apiDomain', 'apiCertificateArn'],
@@ -52,6 +56,7 @@ export function refuseCombinations(values: ContextValues, region: string | undef
     refuseWhatEmulatorsLack(values)
   }
   refuseWithoutFrontDoor(values)
+  refuseRelayCombinations(values)
   if (values.table !== undefined && !(values.retainData ?? values.profile === 'prod')) {
     throw new StageSettingsError(
       'the context setting table needs retainData=true, also in the previous deployment, or the current table of the stack is deleted',
@@ -119,8 +124,8 @@ function refuseWhatEmulatorsLack(values: ContextValues): void {
   if (values.profile === 'prod') {
     throw new StageSettingsError('the context setting emulator=true needs the profile dev')
   }
-  // Settings of false, off and 0 are fine: they ask for nothing.
-  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]) && values[key] !== 'off')
+  // Settings of false, off, functions and 0 are fine: they ask for nothing.
+  const asked = NOT_ON_EMULATORS.find((key) => Boolean(values[key]) && !ASKING_FOR_NOTHING.includes(values[key]))
   if (asked !== undefined) {
     throw new StageSettingsError(`the context setting ${asked} does not work with emulator=true: leave one of them out`)
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { CONFIGURATION_FILE } from './configuration-file.ts'
+import { flag, matching, onOrOff, wholeNumber } from './setting-shapes.ts'
 
 /** CloudFormation allows 128 characters in a stack's name; functions and log groups carry it too. */
 const STAGE_CHARACTERS_MAX = 32
@@ -30,16 +31,11 @@ const RETENTION_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ]
 
+/** Ids of revisions as the service generates them; their form is not documented. */
+const REVISION_ID = /^[A-Za-z0-9_-]{1,128}$/
+
 /** Purposes of a stage. The profile decides the defaults of the other settings. */
 export const PROFILES = ['dev', 'prod'] as const
-
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')], {
-  error: 'must be true or false',
-})
-
-const onOrOff = z.union([z.enum(['on', 'off']), flag.transform((isOn): 'on' | 'off' => (isOn ? 'on' : 'off'))], {
-  error: 'must be on or off',
-})
 
 const hostName = matching(HOST_NAME, 'must be a host name in lower case, such as video.example.com, without https://')
 const certificateArn = matching(
@@ -121,6 +117,23 @@ export const contextSchema = z.object({
   frontDoorSecretVersion: matching(SECRET_VERSION, 'must be the version id that front-door rotate has printed')
     .optional()
     .describe("version of the front door's secret, set by a [rotation](operate.md#the-secret-of-the-front-door)"),
+  relay: z
+    .enum(['functions', 'web'], { error: 'must be functions or web' })
+    .optional()
+    .describe(
+      '`web` sends relayed requests of the front door to a [Lambda Web Function](#relay-by-a-web-function); needs `console`, and with `waf` also `frontDoorWebAclArn`',
+    ),
+  relayOriginAccessControl: flag
+    .default(false)
+    .describe('lets only the signed requests of the front door reach the Web Function; not tried on AWS'),
+  relayWeight: wholeNumber(0, 100, 'percent')
+    .optional()
+    .describe('percentage of relayed requests for the new revision; needs `relayPreviousRevision`, which has the rest'),
+  relayPreviousRevision: matching(REVISION_ID, 'must be the output RelayRevisionId of the deployment before')
+    .optional()
+    .describe(
+      'the revision that keeps the rest of relayed requests: the output `RelayRevisionId` of an earlier deployment',
+    ),
   cdnPublicKey: z
     .string({ error: 'must be the path of a PEM file, or several with commas between' })
     .min(1, 'must be the path of a PEM file, or several with commas between')
@@ -170,23 +183,3 @@ export const contextSchema = z.object({
 export type ContextValues = z.infer<typeof contextSchema>
 /** Name of a context setting. */
 export type ContextKey = keyof ContextValues
-
-function matching(pattern: RegExp, error: string) {
-  return z.string({ error }).regex(pattern, error)
-}
-
-function wholeNumber(min: number, max: number, unit: string) {
-  const error = `must be an integer from ${min.toLocaleString('en')} to ${max.toLocaleString('en')} (${unit})`
-  return z
-    .union(
-      [
-        z.number(),
-        z
-          .string()
-          .regex(/^\d{1,12}$/)
-          .transform(Number),
-      ],
-      { error },
-    )
-    .pipe(z.int({ error }).min(min, error).max(max, error))
-}

@@ -2,6 +2,7 @@ import { readPublicKeys } from './cdn-public-keys.ts'
 import { refuseCombinations } from './context-combinations.ts'
 import { type ContextValues, contextSchema, type PROFILES } from './context-schema.ts'
 import { type FrontDoorSettings, frontDoorSettings } from './front-door-settings.ts'
+import { type RelaySettings, relaySettings } from './relay-settings.ts'
 import { StageSettingsError } from './stage-settings-error.ts'
 
 /** The purpose of a stage: `dev` is disposable, `prod` keeps its data and has alarms. */
@@ -35,6 +36,8 @@ export type StageSettings = {
   readonly videoDomain: CustomDomain | undefined
   /** Undefined without the console. */
   readonly frontDoor: FrontDoorSettings | undefined
+  /** The Web Function behind the front door; undefined where functions relay every request. */
+  readonly relay: RelaySettings | undefined
   /** The operator's own public keys, SPKI in PEM; if empty, the stack creates a key pair. */
   readonly cdnPublicKeyPems: readonly string[]
   /** A limit of the whole API, not of a client. */
@@ -67,6 +70,7 @@ export type StageSettings = {
 export const PROFILE_DEFAULTS = {
   dev: {
     console: 'on',
+    relay: 'functions',
     responseStreaming: true,
     retainData: false,
     throttleRate: 100,
@@ -79,6 +83,7 @@ export const PROFILE_DEFAULTS = {
   },
   prod: {
     console: 'on',
+    relay: 'functions',
     responseStreaming: true,
     retainData: true,
     throttleRate: 5000,
@@ -114,6 +119,7 @@ export function readStageSettings(context: (name: string) => unknown, region?: s
     apiDomain: domainOf(values.apiDomain, values.apiCertificateArn),
     videoDomain: domainOf(values.videoDomain, values.videoCertificateArn),
     frontDoor: frontDoorSettings({ ...values, console: values.console ?? defaults.console }),
+    relay: relaySettings(values),
     cdnPublicKeyPems: readPublicKeys(values.cdnPublicKey),
     throttle: {
       requestsPerSecond: values.throttleRate ?? defaults.throttleRate,

@@ -46,9 +46,9 @@ const OBJECT_ACTIONS: Readonly<Record<string, RegExp>> = {
 }
 
 /** Reads it from the handler's bundle without packages, in which tree shaking has left only what the handler can reach. */
-export function usageOf(folder: string): HandlerUsage {
+export function usageOf(folder: string, entry = 'handler.ts'): HandlerUsage {
   const { outputFiles } = buildSync({
-    entryPoints: [join(REPOSITORY_ROOT, 'lambdas', folder, 'handler.ts')],
+    entryPoints: [join(REPOSITORY_ROOT, 'lambdas', folder, entry)],
     absWorkingDir: REPOSITORY_ROOT,
     bundle: true,
     write: false,

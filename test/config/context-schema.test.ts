@@ -39,6 +39,7 @@ describe('context-schema', () => {
       emulator: false,
       deletionProtection: false,
       apiClosed: false,
+      relayOriginAccessControl: false,
       apiProvisionedConcurrency: 0,
     })
   })

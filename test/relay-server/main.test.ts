@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundleHandler } from '#aws/bundle-handler.ts'
+import { REPOSITORY_ROOT } from '#aws/function-sources.ts'
+import { packRelayServer } from '#aws/pack-relay-server.ts'
 import { eventually } from '../e2e/video-api.ts'
 import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
-
-const REPOSITORY = join(import.meta.dirname, '..', '..')
+import { unzip } from '../engines/unzip.ts'
 
 let rig: RelayRig
 let directory: string
@@ -17,20 +17,23 @@ let server: ChildProcess
 let origin: string
 const log: string[] = []
 
-/** The deployed bundle in a folder of its own, without the repository's packages. */
+/** The deployed archive, unpacked in a folder of its own, without the repository's packages and with no variable that says where its files are. */
 beforeAll(async () => {
   rig = await startRelayRig()
   directory = mkdtempSync(join(tmpdir(), 'reelgate-relay-server-'))
-  for (const { name, code } of bundleHandler({ root: REPOSITORY, folder: 'relay-server', entry: 'main.ts' }).files) {
-    writeFileSync(join(directory, name), code)
-  }
+  const { GATEWAY_CONFIG_FILE, TOKENIZER_RANKS_FILE, LAMBDA_TASK_ROOT, ...inherited } = process.env
   const env = {
-    ...process.env,
+    ...inherited,
     AWS_LAMBDA_HTTP_ENDPOINT: '127.0.0.1:0',
     LOG_LEVEL: 'INFO',
     POWERTOOLS_METRICS_DISABLED: 'false',
   }
-  server = spawn(process.execPath, ['index.mjs'], { cwd: directory, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  unzip(packRelayServer({ root: REPOSITORY_ROOT, configurationFile: GATEWAY_CONFIG_FILE ?? '' }), directory)
+  server = spawn(process.execPath, [join(directory, 'index.js')], {
+    cwd: tmpdir(),
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const { promise, resolve } = Promise.withResolvers<number>()
   createInterface({ input: server.stdout ?? process.stdin }).on('line', (line) => {
     log.push(line)

@@ -65,6 +65,15 @@ describe('startRelayServer', () => {
     expect([status, JSON.parse(body).id]).toEqual([200, CHAT])
   })
 
+  it('says that it serves and which release it is, to the front door alone', async () => {
+    process.env.RELEASE = '0a1b2c3d4e5f'
+    const { status, headers, body } = await send('/health', { headers: ENTER })
+    expect([status, JSON.parse(body).status]).toEqual([200, 'ok'])
+    expect(headers).toMatchObject({ 'x-reelgate-release': '0a1b2c3d4e5f', 'cache-control': 'no-store' })
+    delete process.env.RELEASE
+    expect(await send('/health', {})).toMatchObject({ status: 404, headers: { 'content-type': expect.anything() } })
+  })
+
   it.each([
     ['PUT', '/v1/models', 405],
     ['GET', '/v1/none', 404],
