@@ -47,10 +47,16 @@ export class WebAcl extends Construct {
   }
 }
 
-/** Sampled requests would show API keys to everyone with access to the console of AWS. */
+/**
+ * Sampled requests would show API keys to everyone with access to the console of AWS, and in their queries signed urls of videos and codes of
+ * an OpenID provider.
+ */
 export function hidden(headers: readonly string[]): CfnWebACL.DataProtectionConfigProperty {
-  const field = { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization', ...headers] }
-  return { dataProtections: [{ field, action: 'SUBSTITUTION' }] }
+  const fields = [
+    { fieldType: 'SINGLE_HEADER', fieldKeys: ['authorization', ...headers] },
+    { fieldType: 'QUERY_STRING' },
+  ]
+  return { dataProtections: fields.map((field) => ({ field, action: 'SUBSTITUTION' })) }
 }
 
 /** The place of a rule is its priority. */

@@ -178,9 +178,10 @@ describe('WebAcl', () => {
     expect(hiddenHeaders).toEqual(['authorization', 'cookie', 'x-reelgate-front-door'])
   })
 
-  it('shows no key in sampled requests', () => {
+  it('shows no key, no signed url and no code of a provider in sampled requests', () => {
     expect(acl?.properties.DataProtectionConfig.DataProtections).toEqual([
       { Field: { FieldType: 'SINGLE_HEADER', FieldKeys: ['authorization'] }, Action: 'SUBSTITUTION' },
+      { Field: { FieldType: 'QUERY_STRING' }, Action: 'SUBSTITUTION' },
     ])
   })
 })
