@@ -9,16 +9,16 @@ import { firstSummaryDay, leftOutOf, type Summary } from '#core/console/summary.
 import { formatCredits, type Microcredits } from '#core/money/money.ts'
 import { addUsageSums, dayOf, NO_USAGE, type UsageSums } from '#core/quota/usage-counter.ts'
 import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
-import type { AdminResponse } from '#middleware/admin-event.ts'
+import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import { channelHealth, figuresFrom, readChannelState, trafficOf } from './channel-state.ts'
 import type { ReadContext } from './read-context.ts'
-import { tenantIdIfGiven, unknownTenant } from './tenant-of-request.ts'
+import { tenantIdIfGiven, unknownTenant, visibleTenant } from './tenant-of-request.ts'
 
 /** GET /admin/v1/overview: of one tenant by two requests to the table after that of the session, of all tenants from the summary. */
 export async function getOverview(event: ApiEvent, context: ReadContext): Promise<AdminResponse> {
   const tenantId = tenantIdIfGiven(event)
-  const body = tenantId === undefined ? await overviewOfAll(context) : await overviewOfTenant(context, tenantId)
+  const body = tenantId === undefined ? await overviewOfAll(context) : await overviewOfTenant(event, tenantId, context)
   return { body: { object: 'overview', ...body } }
 }
 
@@ -65,7 +65,7 @@ function attentionOfChannel(channel: ReturnType<typeof channelHealth>): readonly
 /** More is no list for a person. */
 const ATTENTION_MAX = 100
 
-async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
+async function overviewOfTenant(event: ApiEvent, tenantId: string, { table, now }: ReadContext) {
   const today = dayOf(now())
   const range = { from: firstSummaryDay(today), to: today }
   const keys = [
@@ -81,7 +81,7 @@ async function overviewOfTenant({ table, now }: ReadContext, tenantId: string) {
   if (item === undefined || balanceItem === undefined) {
     throw unknownTenant(tenantId)
   }
-  const record = { ...readTenantRecord(item), ...readBalance(balanceItem) }
+  const record = visibleTenant(sessionOf(event), { ...readTenantRecord(item), ...readBalance(balanceItem) })
   const view = tenantView(record, now())
   const attention = attentionOf(
     {

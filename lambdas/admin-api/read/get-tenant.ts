@@ -6,7 +6,7 @@ import { tenantView } from '#lambdas/admin/tenants/tenant-view.ts'
 import { type AdminResponse, sessionOf } from '#middleware/admin-event.ts'
 import type { ApiEvent } from '#middleware/api-event.ts'
 import type { ReadContext } from './read-context.ts'
-import { allowedTenant, unknownTenant } from './tenant-of-request.ts'
+import { allowedTenant, unknownTenant, visibleTenant } from './tenant-of-request.ts'
 
 /** GET /admin/v1/tenants/{tenant_id}: one request to the table. */
 export async function getTenantDetail(event: ApiEvent, { table, now }: ReadContext): Promise<AdminResponse> {
@@ -16,7 +16,7 @@ export async function getTenantDetail(event: ApiEvent, { table, now }: ReadConte
   if (tenant === undefined || balance === undefined) {
     throw unknownTenant(tenantId)
   }
-  const record = readTenantRecord(tenant)
+  const record = visibleTenant(sessionOf(event), readTenantRecord(tenant))
   const { url, thresholds, lowBalance } = alertViewOf(tenant, balance)
   return {
     body: {

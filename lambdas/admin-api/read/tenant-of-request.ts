@@ -1,3 +1,4 @@
+import type { Suspension } from '#adapters/store/accounts/tenant-store.ts'
 import type { FoundTenant } from '#adapters/store/console/find-session.ts'
 import { isSortKey } from '#adapters/store/table/table-keys.ts'
 import { AdminNotFoundError } from '#core/console/admin-errors.ts'
@@ -61,6 +62,17 @@ export function visibleRow<Row extends OperatorFields>({ role }: Session, row: R
     return row
   }
   return { ...row, channel: null, ...(row.reason === undefined ? {} : { reason: null }) }
+}
+
+/**
+ * A tenant as a session may see it: why it is suspended is a note of an operator too. A suspension ends the sessions of API keys one key
+ * after the other, so one of them may see that it begins.
+ */
+export function visibleTenant<Named extends { readonly suspension: Suspension | null }>(
+  { role }: Session,
+  tenant: Named,
+): Named {
+  return role === 'tenant' ? { ...tenant, suspension: null } : tenant
 }
 
 /** No tenant has this id. */

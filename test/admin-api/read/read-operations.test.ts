@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { adjustTenant } from '#adapters/store/accounts/adjust-credits.ts'
+import { suspendTenant } from '#adapters/store/accounts/tenant-suspension.ts'
 import { adminUsageResponse } from '#core/console/admin-usage-response.ts'
 import { auditListResponse } from '#core/console/audit-response.ts'
 import { writeCursor } from '#core/console/cursor.ts'
@@ -58,6 +59,19 @@ describe.each(PAGES)('%s', (_, path, schema, mayTenant) => {
 })
 
 describe('pages of one tenant', () => {
+  it('get-tenant 200, get-overview 200: only operators see why a tenant is suspended', async () => {
+    const { tenantId } = await openTenant(engine.table)
+    await suspendTenant(engine.table, tenantId, { actor: TESTER, reason: 'disputes every bill' })
+    const pages = [`/tenants/${tenantId}`, '/overview'] as const
+    for (const path of pages) {
+      const asked = path === '/overview' ? { tenant: tenantId } : undefined
+      expect(JSON.stringify((await read(path, asked)).body)).toContain('disputes every bill')
+      // The session of a key that the suspension has not reached yet.
+      const seen = await read(path, undefined, keyOf(tenantId))
+      expect([seen.status, JSON.stringify(seen.body)]).toEqual([200, expect.not.stringContaining('disputes')])
+    }
+  })
+
   it.each(['/videos', '/ledger', '/webhooks', '/ledger/verification'])(
     '%s 400: an admin names a tenant',
     async (path) => {
