@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 import { RecentValues } from '../recent-values.ts'
 
 /** The credentials that sign a request. Those of a role include a session token. */
@@ -24,7 +24,7 @@ const ALGORITHM = 'AWS4-HMAC-SHA256'
 /** A signing key is valid for one day, region and service: a process uses one or two at a time. */
 const SIGNING_KEYS_MAX = 8
 
-const signingKeys = new RecentValues<Buffer>(SIGNING_KEYS_MAX)
+const signingKeys = new RecentValues<KeyObject>(SIGNING_KEYS_MAX)
 
 /**
  * Signs a `POST /` with AWS Signature Version 4 (IAM user guide, "Create a signed AWS API request").
@@ -53,7 +53,7 @@ function canonicalValue(value = ''): string {
   return value.trim().replaceAll(/\s+/g, ' ')
 }
 
-function signingKeyOf({ region, service, credentials }: SigningScope, date: string): Buffer {
+function signingKeyOf({ region, service, credentials }: SigningScope, date: string): KeyObject {
   const name = `${date}/${region}/${service}/${credentials.secretAccessKey}`
   const kept = signingKeys.get(name)
   if (kept !== undefined) {
@@ -61,7 +61,10 @@ function signingKeyOf({ region, service, credentials }: SigningScope, date: stri
   }
   const parts = [date, region, service, 'aws4_request']
   const secret = Buffer.from(`AWS4${credentials.secretAccessKey}`)
-  const key = parts.reduce((previous, part) => createHmac('sha256', previous).update(part).digest(), secret)
+  // Prepared once: a key in bytes would be prepared again for each signature.
+  const key = createSecretKey(
+    parts.reduce((previous, part) => createHmac('sha256', previous).update(part).digest(), secret),
+  )
   signingKeys.set(name, key)
   return key
 }

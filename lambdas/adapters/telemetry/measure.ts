@@ -10,12 +10,18 @@ export type Dimensions = Readonly<Partial<Record<'channel' | 'model' | 'reason',
 /** Created on first use, because the local host decides at its start whether metrics are emitted. */
 const metrics = once(() => new Metrics({ namespace: process.env.POWERTOOLS_METRICS_NAMESPACE ?? 'Reelgate' }))
 
+/** As Powertools reads it, which prepares every line before it leaves the line out. Read once, at the first line. */
+const areDisabled = once(() => process.env.POWERTOOLS_METRICS_DISABLED === 'true')
+
 /**
  * Writes numbers as one line of the embedded metric format; undefined ones are left out. Each number counts twice: for the
  * whole service, which alarms watch, and for its dimensions, which people read.
  */
 export function measure(values: Measured, dimensions: Dimensions = {}): void {
   tellMeasured(values)
+  if (areDisabled()) {
+    return
+  }
   const units: Readonly<Record<string, Unit>> = MEASURES
   emit(
     Object.entries(values).map(([name, value]) => ({ name, value, unit: units[name] ?? 'Count' })),
@@ -27,6 +33,9 @@ type Emitted = { readonly name: string; readonly value: number | undefined; read
 
 /** Writes the numbers as one line; those that are not finite are left out. */
 export function emit(all: readonly Emitted[], dimensions: Dimensions): void {
+  if (areDisabled()) {
+    return
+  }
   const emitted = metrics()
   let hasAny = false
   for (const { name, value, unit } of all) {

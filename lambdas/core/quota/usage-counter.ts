@@ -29,9 +29,25 @@ export type CountedSettlement = Omit<UsageDimensions, 'day'> & {
   readonly actual: Microcredits
 }
 
+const DAY_MILLISECONDS = 86_400_000
+
+/** The days asked for last: each settlement asks several times for the same one. */
+const knownDays = new Map<number, string>()
+const KNOWN_DAYS_MAX = 16
+
 /** The day of a time in milliseconds, in UTC: `yyyy-mm-dd`. */
 export function dayOf(atMilliseconds: number): string {
-  return new Date(atMilliseconds).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const number = Math.floor(atMilliseconds / DAY_MILLISECONDS)
+  const known = knownDays.get(number)
+  if (known !== undefined) {
+    return known
+  }
+  const day = new Date(atMilliseconds).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  if (knownDays.size >= KNOWN_DAYS_MAX) {
+    knownDays.clear()
+  }
+  knownDays.set(number, day)
+  return day
 }
 
 /** The id of a counter within its tenant. Ids sort by day, and the model comes last, because only its id may contain `#`. */

@@ -64,8 +64,18 @@ type Fields = Readonly<
 
 /** Encodes the fields of a request that hold items; the others go as they are. */
 function encodeFields({ Key, Item, ExpressionAttributeValues, ExclusiveStartKey, ...rest }: Fields): object {
-  const items = Object.entries({ Key, Item, ExpressionAttributeValues, ExclusiveStartKey })
-  return { ...rest, ...Object.fromEntries(items.flatMap(([name, item]) => (item ? [[name, encodeItem(item)]] : []))) }
+  return {
+    ...rest,
+    Key: encodeIfPresent(Key),
+    Item: encodeIfPresent(Item),
+    ExpressionAttributeValues: encodeIfPresent(ExpressionAttributeValues),
+    ExclusiveStartKey: encodeIfPresent(ExclusiveStartKey),
+  }
+}
+
+/** JSON leaves undefined fields out. */
+function encodeIfPresent(item: Item | undefined): object | undefined {
+  return item && encodeItem(item)
 }
 
 function decodeItems(encoded: unknown): Item[] {
@@ -77,5 +87,9 @@ function decodeIfPresent(encoded: unknown): Item | undefined {
 }
 
 function mapValues<From, To>(values: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]))
+  const mapped: Record<string, To> = {}
+  for (const [name, value] of Object.entries(values)) {
+    mapped[name] = map(value)
+  }
+  return mapped
 }
