@@ -73,15 +73,19 @@ export function testPlayground(shared: () => SharedConsole): void {
       expect(await page.locator('tbody code[title^="playground"]').count()).toBe(2)
 
       await page.getByRole('link', { name: 'Usage' }).click()
+      // The rows of the ledger stay until the next page has loaded.
+      await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
       const usage = page.getByRole('row').filter({ hasText: 'famB-1.1-t2v' })
       await usage.waitFor()
       expect(await usage.locator('td').allInnerTexts()).toEqual(['famB-1.1-t2v', '1', '0', '0', '0', '5', '0', '0.70'])
       expect(await host.gateway.admin('ledger', 'verify')).toMatchObject({ broken: [] })
     }, 60_000)
 
-    it('chats word by word, with the tokens and the cost of the reply', async () => {
+    it('chats word by word, also when its key has ended, with the tokens and the cost of the reply', async () => {
       const page = await host.owner()
       await show(page, '/console/playground?tenant=demo&kind=chat')
+      host.browser.expectProblem(/status of 401 .*\/chat\/completions/)
+      await page.route('**/v1/chat/completions', (route) => route.fulfill({ status: 401 }), { times: 1 })
       await page.getByLabel('Message', { exact: true }).fill('hello [gap:50]')
       const lengths: Promise<number[]> = page.evaluate(REPLY_LENGTHS)
       await page.getByRole('button', { name: 'Send' }).click()

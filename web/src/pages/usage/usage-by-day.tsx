@@ -38,6 +38,8 @@ export function UsageByDay({ query, by, from, to }: UsageByDayProps) {
   const result = useQuery<Read, ApiError>({
     queryKey: ['usage by day', query, by],
     queryFn: ({ signal }) => readDays({ ...query, group_by: `day,${by}` }, signal, setCount),
+    // Each page has its own tries.
+    retry: false,
   })
   const days = daysBetween(from, to)
   const { rows = [], leftOut = null } = result.data ?? {}
