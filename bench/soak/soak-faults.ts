@@ -9,14 +9,21 @@ export type Faults = {
   end(): void
 }
 
-/** @param share of the requests that meet a fault. */
-export function randomFaults(share: number, random: () => number): Faults {
+/**
+ * @param share of the requests that meet a fault.
+ * @param tableFaults what goes wrong at the table. Default: everything.
+ */
+export function randomFaults(
+  share: number,
+  random: () => number,
+  tableFaults: readonly TableFault[] = TABLE_FAULTS,
+): Faults {
   let now = share
   const pick = <Fault>(faults: readonly Fault[]) =>
     random() < now ? faults[Math.floor(random() * faults.length)] : undefined
   return {
     upstream: () => pick(UPSTREAM_FAULTS),
-    table: () => pick(TABLE_FAULTS),
+    table: () => pick(tableFaults),
     end: () => {
       now = 0
     },

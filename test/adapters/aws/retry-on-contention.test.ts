@@ -77,6 +77,31 @@ describe('retryOnContention', () => {
     }
   })
 
+  it('tries a conflict of many writers oftener and sooner, for about as long', async () => {
+    const conflict = named('TransactionConflictException')
+    const crowd = async (errors: readonly unknown[]) => {
+      const pauses: number[] = []
+      const left = [...errors]
+      const request = async () => {
+        if (left.length > 0) {
+          throw left.shift()
+        }
+        return 'done'
+      }
+      const clock = { pause: async (milliseconds: number) => void pauses.push(milliseconds) }
+      const result = await retryOnContention(request, { clock, isCrowded: (error) => error === conflict }).catch(
+        (error: unknown) => error,
+      )
+      return { result, pauses }
+    }
+    const served = await crowd([...Array(6).fill(THROTTLED), ...Array(17).fill(conflict)])
+    expect(served.result).toBe('done')
+    expect(served.pauses.slice(6, 16).every((pause) => pause <= 100)).toBe(true)
+    const refused = await crowd(Array(100).fill(conflict))
+    expect(refused.result).toMatchObject({ name: 'ServiceUnavailableError', cause: conflict })
+    expect(refused.pauses).toHaveLength(18)
+  })
+
   it('throws any other error at once', async () => {
     const refused = named('ValidationException')
     expect(await attempts([refused])).toEqual({ result: refused, pauses: [] })

@@ -135,7 +135,8 @@ export class GroupWriter {
     const nowMilliseconds = this.#budgets.timeOf(orders, this.#nowMilliseconds())
     const group = { orders, hold: tried.update, budgets: this.#budgets, nowMilliseconds }
     try {
-      await this.#table.transact(composeGroup(this.#tenantId, group))
+      // Every process writes the one balance of the tenant.
+      await this.#table.transact(composeGroup(this.#tenantId, group), { isCrowded: true })
     } catch (error) {
       return await this.#explain({ orders, tried, nowMilliseconds }, error)
     }

@@ -49,6 +49,12 @@ export function isWorthAnotherTry(error: unknown): boolean {
     : reasons.some(({ Code }) => CONTENTION_REASONS.has(Code ?? 'None'))
 }
 
+/** Whether another transaction was at work on an item, and nothing else was wrong. */
+export function isConflict(error: unknown): boolean {
+  const codes = (cancellationReasons(error) ?? []).map(({ Code = 'None' }) => Code).filter((code) => code !== 'None')
+  return codes.length > 0 && codes.every((code) => code === 'TransactionConflict')
+}
+
 /**
  * Turns a transaction that only its conditions cancelled into a {@link ConditionsNotMetError}; gives back any other error.
  * @param names of the writes, in the order of the transaction.

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isContention, retryOnContention } from '../../aws/retry-on-contention.ts'
 import type { Clock } from '../../clock.ts'
-import { explainCancellation, isRefusal, isWorthAnotherTry } from './conditions-not-met-error.ts'
+import { explainCancellation, isConflict, isRefusal, isWorthAnotherTry } from './conditions-not-met-error.ts'
 import { decodeItem, type Item } from './item-codec.ts'
 import type { ItemUpdate, NamedWrites, ReadOptions, RequestOptions, Table, TableQuery, TableWrite } from './table.ts'
 import type { TableKey } from './table-keys.ts'
@@ -76,7 +76,7 @@ export function retryingTable(transport: TableTransport, { name: TableName, cloc
         return { isWritten: false, item }
       }
     },
-    async transact(writes) {
+    async transact(writes, { isCrowded = false } = {}) {
       const { names, items } = inOrder(writes, TableName)
       const input = { TransactItems: items, ClientRequestToken: randomUUID() }
       let isFinal = true
@@ -86,7 +86,11 @@ export function retryingTable(transport: TableTransport, { name: TableName, cloc
           throw error
         })
       try {
-        await retryOnContention(send, { isRetryable: isWorthAnotherTry, clock })
+        await retryOnContention(send, {
+          isRetryable: isWorthAnotherTry,
+          ...(isCrowded ? { isCrowded: isConflict } : {}),
+          clock,
+        })
       } catch (error) {
         throw explainCancellation(error, names, isFinal)
       }

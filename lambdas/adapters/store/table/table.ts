@@ -26,8 +26,11 @@ export interface Table {
    * @throws ConditionsNotMetError with the names of the writes whose conditions failed; it tells whether that is final.
    * @throws ServiceUnavailableError as above. Whether the last tries wrote anything is then unknown.
    */
-  transact(writes: NamedWrites): Promise<void>
+  transact(writes: NamedWrites, options?: TransactionOptions): Promise<void>
 }
+
+/** `isCrowded`: many processes write one of the items, so conflicts are tried sooner and more often than faults. */
+type TransactionOptions = { readonly isCrowded?: boolean }
 
 /** `isTriedOnce` is for a guess that is not worth a wait: the error of the one try is thrown as it is. */
 export type RequestOptions = { readonly isTriedOnce?: boolean }
