@@ -19,6 +19,8 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measure>>> = {
 /** The same, for those that take minutes or search for faults: run only where they are named. */
 const BY_NAME: typeof MEASUREMENTS = {
   bleed: async () => (await import('./bleed.ts')).measureBleed,
+  contention: async () => (await import('./contention.ts')).measureContention,
+  'open-streams': async () => (await import('./open-streams.ts')).measureOpenStreams,
   soak: async () => (await import('./soak.ts')).measureSoak,
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { bundleHandler } from '#aws/bundle-handler.ts'
+import { RELAY_SERVER_NODE_OPTIONS } from '../../lib/config/relay-server-options.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..', '..')
 
@@ -25,7 +26,6 @@ export type RelayEnvironment = {
   readonly tableEndpoint: string
   readonly tableName: string
   readonly configFile: string
-  readonly logLevel?: 'INFO' | 'ERROR'
 }
 
 /** A relay server in a process of its own. */
@@ -45,13 +45,14 @@ export type RelayProcess = {
  */
 export async function startRelayProcess(
   { directory }: RelayBundle,
-  { tableEndpoint, tableName, configFile, logLevel = 'INFO' }: RelayEnvironment,
+  { tableEndpoint, tableName, configFile }: RelayEnvironment,
   onLine: (line: string) => void = () => undefined,
 ): Promise<RelayProcess> {
   const child = spawn(process.execPath, ['index.mjs'], {
     cwd: directory,
     env: {
       PATH: process.env.PATH,
+      NODE_OPTIONS: RELAY_SERVER_NODE_OPTIONS,
       AWS_LAMBDA_HTTP_ENDPOINT: '127.0.0.1:0',
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
@@ -59,7 +60,7 @@ export async function startRelayProcess(
       AWS_ENDPOINT_URL_DYNAMODB: tableEndpoint,
       TABLE_NAME: tableName,
       GATEWAY_CONFIG_FILE: configFile,
-      LOG_LEVEL: logLevel,
+      LOG_LEVEL: 'INFO',
       POWERTOOLS_METRICS_DISABLED: 'false',
     },
     stdio: ['ignore', 'pipe', 'pipe'],

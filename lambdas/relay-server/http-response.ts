@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { BAD_ANSWER, SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
-import type { HeldResponse } from '#adapters/http-server/unread-responses.ts'
+import { type HeldResponse, WAITING_STREAM_BYTES } from '#adapters/http-server/unread-responses.ts'
 import { SLICE_BYTES, writeInSlices } from '#adapters/http-server/write-in-slices.ts'
 import { Abort, type AbortNotice } from '#core/abort-notice.ts'
 import { isEventStream } from '#core/relay/event-stream-type.ts'
@@ -65,7 +65,7 @@ export class HttpResponse implements ClientResponse {
     return this.#statusCode
   }
 
-  /** Does nothing the second time: the client has its response already, for example one that came too late for the front door. */
+  /** Does nothing the second time, for example after an error that was due at the front door. */
   open({ statusCode, headers }: ResponseHead): void {
     if (this.isOpen) {
       return
@@ -115,9 +115,12 @@ export class HttpResponse implements ClientResponse {
 
   /** A client that reads slowly slows the upstream down; a client that leaves frees the upstream. */
   async drained(): Promise<void> {
+    // A large response is counted already, with its length or with each of its writes.
+    const held = (this.#held ?? this.#slices) ? undefined : this.#options.hold(WAITING_STREAM_BYTES)
     while (!this.#gone.aborted && (this.#slices !== undefined || this.#response.writableNeedDrain)) {
       await (this.#slices ?? this.#room())
     }
+    held?.release()
   }
 
   end(): void {

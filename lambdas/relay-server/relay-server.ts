@@ -4,6 +4,7 @@ import { BodiesBeingRead } from '#adapters/http-server/bodies-being-read.ts'
 import { SHUTTING_DOWN, sendGatewayError } from '#adapters/http-server/gateway-error.ts'
 import {
   BodyTooLargeError,
+  BodyTooSlowError,
   REQUEST_BYTES_MAX,
   readBody,
   readToTheEnd,
@@ -83,7 +84,7 @@ export class RelayServer {
     try {
       body = await readBody(request, REQUEST_BYTES_MAX, this.#bodies)
     } catch (error) {
-      if (this.#readsToTheEnd && error instanceof BodyTooLargeError) {
+      if (this.#readsToTheEnd && (error instanceof BodyTooLargeError || error instanceof BodyTooSlowError)) {
         await readToTheEnd(request)
       }
       sendGatewayError(response, requestId, refusalOf(error))

@@ -62,7 +62,10 @@ export async function startRelayServer(options: ListenOptions): Promise<RunningR
     await relay.answer(route, target, { request, response })
   }
   const server: HttpServer = await listen((request, response) => {
-    answer(request, response).catch((error: unknown) => sendFailure(response, error, readTarget(request.url).path))
+    answer(request, response).catch(async (error: unknown) => {
+      await readToTheEnd(request)
+      sendFailure(response, error, readTarget(request.url).path)
+    })
   }, options)
   const stop = async () => {
     const closed = server.close()

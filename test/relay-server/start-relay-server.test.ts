@@ -6,6 +6,7 @@ import { CHAT, type RelayRig, startRelayRig } from '../engines/relay-rig.ts'
 import { startSecretsStub } from '../events/secrets-stub.ts'
 
 const SECRET_ARN = 'arn:aws:secretsmanager:us-east-1:000000000000:secret:front-door'
+const SPOILED_ARN = `${SECRET_ARN}-spoiled`
 const APP = 'https://app.example.com'
 const ENTER = { 'x-reelgate-front-door': 'now' }
 
@@ -15,7 +16,13 @@ let server: RunningRelayServer
 
 beforeAll(async () => {
   rig = await startRelayRig()
-  secrets = await startSecretsStub(new Map([[SECRET_ARN, JSON.stringify({ current: 'now', previous: 'before' })]]))
+  const values = JSON.stringify({ current: 'now', previous: 'before' })
+  secrets = await startSecretsStub(
+    new Map([
+      [SECRET_ARN, values],
+      [SPOILED_ARN, 'no JSON'],
+    ]),
+  )
   process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER = `http://127.0.0.1:${secrets.port}`
   process.env.CORS_ORIGINS = APP
   const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
@@ -29,12 +36,23 @@ afterAll(async () => {
   delete process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER
 })
 
-type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string | Buffer }
+type Sent = {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: string | Buffer
+  readonly port?: number
+}
+
+/** A server that cannot read the secret of its front door. */
+async function startWithoutSecret(): Promise<RunningRelayServer> {
+  const { startRelayServer } = await import('#lambdas/relay-server/start-relay-server.ts')
+  return await startRelayServer({ host: '127.0.0.1', port: 0, frontDoorSecretArn: SPOILED_ARN })
+}
 
 /** Sends a request, and says whether the response began before the whole body was sent. */
-function send(path: string, { method = 'GET', headers = {}, body = '' }: Sent) {
+function send(path: string, { method = 'GET', headers = {}, body = '', port = server.port }: Sent) {
   return new Promise<{ status: number; headers: object; body: string; isEarly: boolean }>((resolve, reject) => {
-    const sending = request({ port: server.port, path, method, headers, agent: false }, (response) => {
+    const sending = request({ port, path, method, headers, agent: false }, (response) => {
       const isEarly = !sending.writableFinished
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))
@@ -99,6 +117,20 @@ describe('startRelayServer', () => {
       status: expected,
       isEarly: false,
     })
+  })
+
+  it('reads the whole body of a request without a key before it is refused', async () => {
+    const body = JSON.stringify({ model: CHAT, messages: [{ role: 'user', content: 'x'.repeat(4 * 1024 * 1024) }] })
+    const refused = await send('/v1/chat/completions', { method: 'POST', headers: ENTER, body })
+    expect(refused).toMatchObject({ status: 401, isEarly: false })
+  })
+
+  it('reads the whole body of a request before it says that the secret cannot be read', async () => {
+    const lost = await startWithoutSecret()
+    const body = Buffer.alloc(4 * 1024 * 1024, 32)
+    const refused = await send('/v1/chat/completions', { method: 'POST', headers: ENTER, body, port: lost.port })
+    await lost.stop()
+    expect(refused).toMatchObject({ status: 500, isEarly: false })
   })
 
   it('reads a body that is too large to its end before it is refused', async () => {

@@ -1,3 +1,6 @@
+/** What a stream holds whose client does not read: in the connections to the client and to the upstream, and between both. */
+export const WAITING_STREAM_BYTES = 256 * 1024
+
 /** The memory for responses that clients have not read. */
 export type UnreadBounds = {
   /** Of the requests with one key. */
@@ -53,7 +56,9 @@ export class UnreadResponses {
     const held = { key, bytes, cut, idleLooks: 0 }
     this.#held.add(held)
     this.#count(key, bytes)
-    this.#watch()
+    if (this.#excess(key) > 1) {
+      this.#watch()
+    }
     return {
       taken: () => {
         if (this.#held.delete(held)) {
